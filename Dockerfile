@@ -12,7 +12,7 @@ COPY scripts/packages scripts/packages
 RUN scripts/setup.sh --build
 COPY . .
 RUN cmake --preset release -DSEEN_TESTS=OFF && cmake --build --preset release
-# The packages that hold the libraries both programs were linked with, of just this distribution's versions.
+# The packages with the libraries that both programs link, in this distribution's versions.
 RUN ldd build/release/seend build/release/seenctl | awk '$3 ~ /^\// {print $3}' | sort -u | xargs -n 1 readlink -f | \
     while read -r library; do dpkg -S "$library" || dpkg -S "${library#/usr}"; done 2>/dev/null | \
     cut -d: -f1 | sort -u > runtime-packages.txt && test -s runtime-packages.txt

@@ -15,8 +15,11 @@ STRANGERS = 200  # items never shown, asked of each user
 
 
 def each_message(topics, topic, batch=10_000, begins=None):
-    """Every record that is in the topic now, in order within a partition. `begins`: {partition: offset} to read from."""
-    ends = {p: end for p, (low, end) in topics.ends(topic).items() if end > low}
+    """Every record that is in the topic now, in order within a partition. `begins`: {partition: offset} to read from; other
+    partitions are left out."""
+    ends = {p: end for p, (low, end) in topics.ends(topic).items() if end > (begins or {}).get(p, low)}
+    if begins is not None:
+        ends = {p: end for p, end in ends.items() if p in begins}
     consumer = Consumer({"bootstrap.servers": topics.bootstrap, "group.id": "bench-oracle",
                          "enable.auto.commit": False, "enable.partition.eof": True,
                          "queued.min.messages": 1_000_000, "queued.max.messages.kbytes": 262_144})

@@ -62,7 +62,7 @@ for port in 8080 8081 8082 8083 8088 8888 18080 18081 28080 0; do
   seend=
 done
 if [ -z "$seend" ]; then
-  echo "demo: no free port for http.listen; the last answer:" >&2
+  echo "demo: no free port for http.listen; the last log ends:" >&2
   tail -n 5 "$log" >&2
   exit 1
 fi

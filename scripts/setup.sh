@@ -52,9 +52,9 @@ if [ ${#missing[@]} -eq 0 ]; then finish "${1:---test}"; exit 0; fi
 if ! command -v apt-get >/dev/null; then
   distribution=$(. /etc/os-release 2>/dev/null && echo "${PRETTY_NAME:-unknown}" || echo unknown)
   cat >&2 <<END
-setup: this script installs packages with apt (Debian 12 or 13, Ubuntu 24.04); here is $distribution.
-Please install what these Debian packages hold, then call the build itself ('cmake --preset release' and
-'cmake --build --preset release'), which names what it still misses:
+setup: this script installs packages with apt (Debian 12 or 13, Ubuntu 24.04), but this is $distribution.
+Please install the contents of these Debian packages. Then run the build itself ('cmake --preset release' and
+'cmake --build --preset release'). It names what is still missing. The packages:
   ${missing[*]}
 END
   exit 1

@@ -37,6 +37,7 @@ THIRD_PARTY = {
     "simdjson.h": {"decode"},
     "xxhash.h": {"model", "filter", "group", "kafka"},
     "unicode": {"group"},
+    "re2": {"group"},
     "boost": {"serve", "tools"},
     "openssl": {"serve", "tools"},
     "prometheus": {"serve"},

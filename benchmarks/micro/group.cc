@@ -37,8 +37,8 @@ std::vector<std::string> Texts(std::span<const std::string_view> words, std::str
   return texts;
 }
 
-void Read(benchmark::State& state, const std::vector<std::string>& texts) {
-  FeatureReader reader(FeatureOptions{.idf = IdfTable::Bundled()});
+void Read(benchmark::State& state, const std::vector<std::string>& texts, const TextRules& rules = {}) {
+  FeatureReader reader(FeatureOptions{.idf = IdfTable::Bundled(), .rules = rules});
   ItemFeatures features;
   size_t next = 0, bytes = 0;
   for (auto _ : state) {
@@ -66,8 +66,13 @@ BENCHMARK(EnglishWithMarkup);
 void Russian(benchmark::State& state) { Read(state, Texts(kRussian, " ", 500, 2)); }
 BENCHMARK(Russian);
 
-void Chinese(benchmark::State& state) { Read(state, Texts(kChinese, "", 500, 3)); }
-BENCHMARK(Chinese);
+void Chinese(benchmark::State& state, Segmentation segmentation) {
+  Read(state, Texts(kChinese, "", 500, 3), {.segmentation = segmentation});
+}
+BENCHMARK_CAPTURE(Chinese, trigrams, Segmentation::kTrigrams);
+BENCHMARK_CAPTURE(Chinese, bigrams_trigrams, Segmentation::kBigramsTrigrams);
+BENCHMARK_CAPTURE(Chinese, dictionary, Segmentation::kDictionary);
+BENCHMARK_CAPTURE(Chinese, dictionary_trigrams, Segmentation::kDictionaryTrigrams);
 
 void CompareSketches(benchmark::State& state) {
   FeatureReader reader(FeatureOptions{.idf = IdfTable::Bundled()});

@@ -258,23 +258,27 @@ class World:
 
 
 class Leading:
-    """Event to published in the last seconds of a phase, joined from the two topics, of users without an event shortly before."""
+    """Event to published of leading edges in the last seconds of a phase, joined from some partitions of the two topics. A leading
+    edge is an event of a user without an event and without a publication within the debounce."""
+
+    PARTITIONS = (0, PARTITIONS // 2)
 
     def __init__(self, world, seconds):
         self.world = world
-        self.begins = [{p: end for p, (_, end) in world.bench.topics.ends(topic).items()} for topic in (world.topic, world.output)]
-        time.sleep(latency_join.QUIET_MS / 1000)
         self.from_ms = now_ms()
         time.sleep(1)
         self.until_ms = now_ms()
-        time.sleep(max(0, seconds - latency_join.QUIET_MS / 1000 - 1))
+        time.sleep(max(0, seconds - 1))
 
     def result(self):
-        world = self.world
-        joined = latency_join.join(world.bench.topics, world.topic, world.output, world.seend.contender.covered, self.from_ms,
-                                   self.until_ms, begins=self.begins)
+        world, debounce_ms = self.world, self.world.s["debounce_ms"]
+        topics = world.bench.topics
+        begins = [latency_join.offsets_at(topics, topic, self.PARTITIONS, self.from_ms - debounce_ms - 500)
+                  for topic in (world.topic, world.output)]
+        joined = latency_join.join(topics, world.topic, world.output, world.seend.contender.covered, self.from_ms, self.until_ms,
+                                   quiet_ms=debounce_ms, unpublished_ms=debounce_ms, begins=begins)
         return {"leading_p50_ms": joined["leading"]["p50_ms"], "leading_p99_ms": joined["leading"]["p99_ms"],
-                "leading_events": joined["leading"]["count"], "unpublished_within_2_s": joined["unpublished"]}
+                "leading_events": joined["leading"]["count"], "leading_unpublished_within_5_s": joined["leading_unpublished"]}
 
 
 class Queries:

@@ -8,6 +8,9 @@
 //   [similarity_min_percent=80]
 //     prints the similar items: for each of `runs` (method, verify, distance_max) the lines of the items,
 //     then the line of the run. `folder` is emptied. by=all: compares every pair instead
+//
+// How texts are read: segmentation=trigrams (or another of items.segmentation), folding=1 (0: none),
+// emoji_are_words=0 (1: always), boilerplate=FILE (one pattern a line).
 
 #include <cstdio>
 #include <fstream>
@@ -16,6 +19,7 @@
 #include <vector>
 
 #include "common/arguments.h"
+#include "group/boilerplate.h"
 #include "similar/distances.h"
 #include "similar/near.h"
 #include "similar/texts.h"
@@ -124,6 +128,27 @@ std::vector<Run> RunsOf(const std::string& text) {
   return runs;
 }
 
+TextRules RulesOf(const Arguments& arguments) {
+  TextRules rules;
+  const std::string segmentation =
+      arguments.Text("segmentation", std::string(SegmentationName(kDefaultSegmentation)));
+  const auto named = SegmentationNamed(segmentation);
+  if (!named) Die("segmentation: \"" + segmentation + "\"; such as trigrams or dictionary");
+  rules.segmentation = *named;
+  rules.folding_version = arguments.Number("folding", 1) != 0 ? kFoldingVersion : 0;
+  rules.emoji_are_words = arguments.Number("emoji_are_words", 0) != 0;
+  if (const std::string path = arguments.Text("boilerplate", ""); !path.empty()) {
+    std::ifstream file(path);
+    if (!file) Die("boilerplate: " + path + " can't be opened");
+    std::vector<std::string> patterns;
+    for (std::string line; std::getline(file, line);) patterns.push_back(line);
+    auto compiled = Boilerplate::Compile(std::move(patterns));
+    if (!compiled) Die("boilerplate: " + compiled.error().message);
+    rules.boilerplate = std::move(*compiled);
+  }
+  return rules;
+}
+
 int Main(int count, char** values) {
   const Arguments arguments(count, values);
   const std::string part = arguments.Text("part", "near");
@@ -138,7 +163,7 @@ int Main(int count, char** values) {
   const std::string folder = arguments.Text("folder");
   if (part == "near" && by == "flow" && folder.empty()) Die("folder: missing; it is where the index goes");
 
-  const Texts texts = ReadTexts(arguments.Text("items"), similarity_min);
+  const Texts texts = ReadTexts(arguments.Text("items"), similarity_min, RulesOf(arguments));
   PrintFeatures(texts);
   if (part == "distances") PrintDistances(texts, arguments.Text("pairs"));
   for (const Run& run : runs) {

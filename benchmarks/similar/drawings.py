@@ -1,4 +1,4 @@
-"""Draws docs/similar/*.svg: precision and recall, by distance and by length."""
+"""Draws docs/similar/*.svg: precision and recall, by distance, by length and by strength of edits."""
 
 from html import escape
 
@@ -7,6 +7,7 @@ from measure import WORDS
 
 PANEL, LEFT, TOP, HEIGHT, GAP = 760, 60, 62, 190, 62
 PRECISION, RECALL, BEYOND = "#2f7ebc", "#d1742b", "#9aa3ad"
+SEGMENTATIONS = (BEYOND, PRECISION, RECALL, "#3f9b6c")
 DISTANCES = range(25)
 PAIRS_MIN = 20
 
@@ -75,3 +76,20 @@ def by_length(corpora, run, beside):
 
 def words_label(index):
     return f"{WORDS[index]}–{WORDS[index + 1] - 1}" if index + 1 < len(WORDS) else f"{WORDS[index]}+"
+
+
+def chinese_by_strength(figures):
+    """Recall of reposts by the strength of their edits: a panel for each kind of edit, a curve for each segmentation."""
+    panels = []
+    labels = ["not edited", *(f"{strength}%" for strength in figures["strengths"])]
+    for of in figures["texts"]:
+        beds = {(setting, bed["kind"], bed["percent"]): bed for setting, measured in of["settings"].items() for bed in measured["beds"]}
+        kinds = dict.fromkeys(kind for _, kind, percent in beds if percent > 0)
+        for kind in kinds if of["name"] == "long" else [kind for kind in kinds if kind == "all"]:
+            series = []
+            for setting, colour in zip(figures["drawn"], SEGMENTATIONS):
+                shown = [beds.get((setting, "converted", 0)), *(beds.get((setting, kind, strength)) for strength in figures["strengths"])]
+                series.append((setting, colour, [bed and bed["recall"] for bed in shown]))
+            panels.append((f"{kind}{'' if of['name'] == 'long' else ', single lines'}", labels, series))
+    return curves("Reposts in Chinese: recall by strength of the edits", f"{figures['run']}; reposts in the {figures['script']} script;"
+                  " strength: characters inserted, changed or moved", panels, "of the text's characters")

@@ -43,10 +43,10 @@ class Run:
             self.first[item] = line["group"]
 
 
-def runs(program, items, names, folder, by="flow"):
-    """A Run for each of `names`, and the line about the features."""
+def runs(program, items, names, folder, by="flow", arguments=()):
+    """A Run for each of `names`, and the line about the features. `arguments`: further ones of the program."""
     out, features, current = [], None, Run(None)
-    for line in lines_of(program, f"items={items}", "part=near", f"runs={','.join(names)}", f"folder={folder}", f"by={by}"):
+    for line in lines_of(program, f"items={items}", "part=near", f"runs={','.join(names)}", f"folder={folder}", f"by={by}", *arguments):
         if line["what"] == "features":
             features = line
         elif line["what"] == "item":

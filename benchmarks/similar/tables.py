@@ -77,3 +77,56 @@ def plain(found):
         total = sum(counts)
         rows.append([kind, *(percent(sum(counts[:bits + 1]) / total) for bits in (0, 3, 6, 10, 16))] if total else [kind, *["—"] * 5])
     return table(["64-bit SimHash of", "equal", "within 3 bits", "6", "10", "16"], ["---"] + ["---:"] * 5, rows)
+
+
+CHINESE = {"long": "texts", "lines": "single lines"}
+
+
+def chinese(figures):
+    """Of each setting: the reposts that the bars are about, the natural pairs, and the speed. `figures`: figures["chinese"]."""
+    texts = {of["name"]: of for of in figures["texts"]}
+    sizes = [f"{of['items']:,} {CHINESE[name]} of {of['characters'] / of['items']:,.0f} characters on average"
+             f" ({', '.join(f'{number:,} {lang}' for lang, number in sorted(of['langs'].items()))})" for name, of in texts.items()]
+    rows = []
+    for name, of in texts.items():
+        for setting, measured in of["settings"].items():
+            bars = figures["bars"][name] if setting == figures["chosen"] else None
+            rows.append(chinese_row(f"{CHINESE[name]}: reposts", setting, measured["together"], bars))
+        for kind, title in (("all", "natural pairs"), ("two scripts", "natural pairs in two scripts")):
+            rows += [chinese_row(f"{CHINESE[name]}: {title}", setting, measured["natural"][kind])
+                     for setting, measured in of["settings"].items()]
+    script = "the other script" if figures["script"] == "other" else "the same script"
+    speeds = [[setting, f"{measured['microseconds']:,.0f} µs"] for setting, measured in texts["long"]["settings"].items()]
+    return "\n\n".join((
+        f"{' and '.join(sizes)}. Reposts are in {script}, with edits of at most {figures['percent']}%. The run is `{figures['run']}`.",
+        table(["", "segmentation", "true pairs", "found", "precision", "recall"], ["---", "---"] + ["---:"] * 4, rows),
+        table(["segmentation", "features of 500 characters"], ["---", "---:"], speeds)))
+
+
+def chinese_row(title, setting, score, bars=None):
+    rates = (score["precision"], score["recall"])
+    return [title, setting, f"{score['pairs']:,}", f"{score['found']:,}", *(map(verdict, rates, bars) if bars else map(percent, rates))]
+
+
+def chinese_kinds(figures):
+    """Of texts and of lines: recall by kind, setting and strength, with the least precision of all strengths, and how many reposts there
+    are."""
+    parts = []
+    columns = ["not edited", *(f"{strength}%" for strength in figures["strengths"])]
+    for of in figures["texts"]:
+        rows, reposts = [], []
+        kinds = dict.fromkeys(bed["kind"] for measured in of["settings"].values() for bed in measured["beds"])
+        for kind in kinds:
+            for setting, measured in of["settings"].items():
+                beds = [next((bed for bed in measured["beds"] if bed["kind"] == kind and bed["percent"] == strength), None)
+                        for strength in (0, *figures["strengths"])]
+                precisions = [bed["precision"] for bed in beds if bed and bed["precision"] is not None]
+                rows.append([kind, setting, *(percent(bed["recall"]) if bed else "" for bed in beds),
+                             percent(min(precisions, default=None))])
+            reposts.append([kind, *(f"{bed['pairs']:,} ({percent(bed['reached'])})" if bed else "" for bed in beds)])
+        parts += [f"#### Recall by kind: {CHINESE[of['name']]}",
+                  table(["kind", "segmentation", *columns, "the least precision"],
+                        ["---", "---"] + ["---:"] * (len(columns) + 1), rows),
+                  "How many reposts there are, and the strength that they reach on average:",
+                  table(["kind", *columns], ["---"] + ["---:"] * len(columns), reposts)]
+    return "\n\n".join([*parts, "![Recall of reposts by strength, for each kind](similar/chinese-by-strength.svg)"])

@@ -29,9 +29,9 @@ std::vector<std::string> Lines(const std::string& path) {
 }
 
 /// Reads every `step`th line from `first`. Returns the seconds spent, without the parsing of JSON.
-double ReadSome(const std::vector<std::string>& lines, size_t first, size_t step, double similarity_min,
-                Texts& out) {
-  FeatureReader reader({.idf = IdfTable::Bundled(), .similarity_min = similarity_min});
+double ReadSome(const std::vector<std::string>& lines, size_t first, size_t step,
+                const FeatureOptions& options, Texts& out) {
+  FeatureReader reader(options);
   ItemDecoder decoder({}, kRecordBytesMax);
   std::chrono::steady_clock::duration spent{};
   for (size_t i = first; i < lines.size(); i += step) {
@@ -47,7 +47,8 @@ double ReadSome(const std::vector<std::string>& lines, size_t first, size_t step
 
 }  // namespace
 
-Texts ReadTexts(const std::string& path, double similarity_min) {
+Texts ReadTexts(const std::string& path, double similarity_min, const TextRules& rules) {
+  const FeatureOptions options{.idf = IdfTable::Bundled(), .similarity_min = similarity_min, .rules = rules};
   const std::vector<std::string> lines = Lines(path);
   Texts texts;
   texts.item_ids.resize(lines.size());
@@ -58,7 +59,7 @@ Texts ReadTexts(const std::string& path, double similarity_min) {
   {
     std::vector<std::jthread> running;
     for (size_t t = 0; t < threads; ++t) {
-      running.emplace_back([&, t] { seconds[t] = ReadSome(lines, t, threads, similarity_min, texts); });
+      running.emplace_back([&, t] { seconds[t] = ReadSome(lines, t, threads, options, texts); });
     }
   }
   for (const double part : seconds) texts.seconds += part;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "group/item_features.h"
+#include "group/text_rules.h"
 
 namespace seen::bench {
 
@@ -18,6 +19,6 @@ struct Texts {
 
 /// `path`: a file with the JSON of one item a line, as descriptions.py writes it. Ends the program if a line
 /// can't be read.
-Texts ReadTexts(const std::string& path, double similarity_min);
+Texts ReadTexts(const std::string& path, double similarity_min, const TextRules& rules);
 
 }  // namespace seen::bench

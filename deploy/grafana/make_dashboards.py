@@ -221,14 +221,15 @@ def of_partition(metric):
 def is_it_working():
     first = [
         stat("Instances up", [(f"sum({UP}) or vector(0)", "up"), (MISSING, "instances missing")],
-             "Instances that answer Prometheus. Missing: those of the last hour that don't, also where service discovery "
-             "has lost them.", steps((None, BAD), (1, OK)), ["SeendDown", "SeendAbsent"], 4, overrides=NONE_OR_SOME),
+             "Instances that answer Prometheus. Missing: instances of the last hour that don't answer now, even if "
+             "service discovery has lost them.", steps((None, BAD), (1, OK)), ["SeendDown", "SeendAbsent"], 4,
+             overrides=NONE_OR_SOME),
         stat("Partitions owned", [(OWNED, "owned"), (PARTITIONS, "of the topic"),
                                   (f"({PARTITIONS}) - ({OWNED})", "without owner")],
-             "Partitions of the input topic that a daemon owns, against those that there are.", steps((None, "blue")),
+             "Partitions of the input topic that a daemon owns, and all partitions of the topic.", steps((None, "blue")),
              ["SeendPartitionsOrphaned", "SeendPartitionsUnowned"], 5, overrides=NONE_OR_SOME),
         stat("Staleness", [(f"max(time() - ({gauge('seen_partition_time_seconds')} > 0))", "")],
-             "Time since the newest record of the partition that is furthest behind. It grows where nobody writes, too.",
+             "Time since the newest record of the partition that is furthest behind. It also grows if nobody writes.",
              steps((None, OK), (60, WARN), (600, BAD)), ["SeendStateOld"], 3, "s"),
         stat("Event to visible, p99", [(f"max({quantile(0.99, 'seen_event_to_visible_seconds')})", "")],
              f"Of the worst instance. Objective: {VISIBLE_S} s.", steps((None, OK), (VISIBLE_S, BAD)),
@@ -239,13 +240,14 @@ def is_it_working():
         stat("Error budget left", [
             (f"min by (way) (1 - (1 - increase(seen:events_in_time:sum{{{I}}}[30d]) "
              f"/ increase(seen:events_timed:sum{{{I}}}[30d])) / scalar(seen:error_budget:ratio))", "{{way}}")],
-             "Of 30 days, or as many as Prometheus keeps; of the worst instance. Below 0 the objective is missed.",
+             "Over 30 days, or as many as Prometheus keeps, for the worst instance. Below 0, the objective is missed.",
              steps((None, BAD), (0, WARN), (0.25, OK)), ["SeendVisibleLate", "SeendPublishedLate"], 3, "percentunit"),
         stat("Publications/s", [(f"sum(rate({gauge('seen_snapshots_total')}[{RATE}]))", "")],
-             "Snapshots that are handed to the producer.", steps((None, "blue")), ["SeendPublicationFails"], 3, "ops"),
+             "Snapshots that the publisher hands to the producer.", steps((None, "blue")), ["SeendPublicationFails"], 3,
+             "ops"),
     ]
     who = [
-        alert_list("Alerts", "Those that fire or are about to. Each links to its entry of the runbook."),
+        alert_list("Alerts", "Alerts that fire or are pending. Each links to its entry in the runbook."),
         table("Owner, epoch and role of each partition", [
             ("role", f"max by (partition, instance) ({gauge('seen_partition_owned')} + on (instance) group_left () "
                      f"2 * {gauge('seen_replica')})", "none", ROLES),
@@ -255,7 +257,7 @@ def is_it_working():
             ("age", of_partition("seen_partition_age_seconds"), "s", None),
             ("lag", of_partition("seen_consumer_lag_messages"), "short", None),
             ("lost", of_partition("seen_lost_messages_unacknowledged"), "short", None),
-        ], "The epoch rises where a partition changes its owner; it is empty without a state topic.",
+        ], "The epoch rises when a partition changes its owner. It is empty without a state topic.",
             ["SeendNoOwner", "SeendPartitionsRefused", "SeendLostMessages"], 16, "partition"),
     ]
     health = [
@@ -266,16 +268,17 @@ def is_it_working():
         timeline("Role", [(gauge("seen_replica"), INSTANCE)], "", {0: ("owner", OK), 1: ("replica", "blue")},
                  ["SeendNoOwner"]),
         series("Burn rate", [(f"seen:burn_rate:ratio{{{I},window=~\"5m|1h|6h\"}}", "{{instance}} {{way}} {{window}}")],
-               "How many times faster than allowed the error budget is used up.", alerts=["SeendVisibleLate"],
-               thresholds=steps((None, OK), (6, WARN), (14.4, BAD)), least=0),
+               "How many times faster than allowed the error budget is used up. At 1 it lasts exactly 30 days.",
+               alerts=["SeendVisibleLate"], thresholds=steps((None, OK), (6, WARN), (14.4, BAD)), least=0),
     ]
     flow = [
         series("Exposures taken in", [(rate("seen_events_total"), INSTANCE)], "Batch events count each item.", "ops"),
         series("Records and bytes read", [(rate("seen_records_total"), "{{instance}} records/s"),
                                           (rate("seen_input_bytes_total") + " / 1024", "{{instance}} KiB/s")],
                unit="short"),
-        series("Lag", [(gauge("seen_consumer_lag_messages"), "{{instance}} {{partition}}")], "Messages not read yet.",
-               "short", ["SeendConsumerLagGrows"], thresholds=steps((None, OK), (10_000, BAD))),
+        series("Lag", [(gauge("seen_consumer_lag_messages"), "{{instance}} {{partition}}")],
+               "Messages that the daemon has not read yet.", "short", ["SeendConsumerLagGrows"],
+               thresholds=steps((None, OK), (10_000, BAD))),
         series("Unowned and refused partitions", [
             (gauge("seen_partitions_unowned"), "{{instance}} {{topic}} unowned"),
             (gauge("seen_partitions_refused"), "{{instance}} {{topic}} refused")],
@@ -286,13 +289,13 @@ def is_it_working():
             (gauge("seen_lost_messages_total"), "{{instance}} {{partition}} since the start")],
             alerts=["SeendLostMessages"], thresholds=steps((None, OK), (1, BAD)), least=0),
         series("Age of the answers", [(gauge("seen_partition_age_seconds"), "{{instance}} {{partition}}")],
-               "Since the state last held everything in the partition.", "s", ["SeendStateOld"],
+               "Time since the state last held everything in the partition.", "s", ["SeendStateOld"],
                thresholds=steps((None, OK), (60, BAD))),
     ]
     out = [
         series("Snapshots", [(rate("seen_snapshots_total", "filter"), "{{instance}} {{filter}}"),
                              (rate("seen_snapshots_failed_total", "filter"), "{{instance}} {{filter}} failed")],
-               "Those that fail are sent again.", "ops", ["SeendPublicationFails"]),
+               "The publisher sends failed snapshots again.", "ops", ["SeendPublicationFails"]),
         series("Users that wait for their snapshot", [
             (gauge("seen_snapshot_marks_outstanding"), "{{instance}} {{partition}}")], "An upper bound.", "short",
             ["SeendMarksGrow"]),
@@ -302,15 +305,16 @@ def is_it_working():
             (rate("seen_publish_leases_lapsed_total"), "{{instance}} leases lapsed"),
             (rate("seen_publisher_errors_total", "step"), "{{instance}} {{step}} failed"),
             (rate("seen_snapshots_too_large_total"), "{{instance}} too large")],
-            "Snapshots of others that are replaced, and what else the publisher runs into.", "ops",
+            "Snapshots of other writers that the publisher replaces, and other problems of the publisher.", "ops",
             ["SeendForeignSnapshots", "SeendLeaseLapses", "SeendSnapshotsTooLarge"]),
         series("HTTP answers", [(rate("seen_http_requests_total", "code"), "{{instance}} {{code}}")], "", "reqps",
                ["SeendHttpErrors"], width=6),
         series("Requests passed on", [(rate("seen_forwarded_requests_total", "result"), "{{instance}} {{result}}")],
                "To the daemon that owns the user's partition.", "reqps", width=6),
-        series("Certificate runs out in", [(f"seen_certificate_not_after_seconds{{job=\"seend\",{I}}} - time()", "{{instance}}"),
+        series("Certificate expires in", [(f"seen_certificate_not_after_seconds{{job=\"seend\",{I}}} - time()", "{{instance}}"),
                                            (rate("seen_access_reloads_failed_total"), "{{instance}} files refused")],
-               "Of access.certificate; the daemon reads a new one within a second.", "s", ["SeendCertificateExpires"], width=6),
+               "The file access.certificate. The daemon reads a new one within a second.", "s", ["SeendCertificateExpires"],
+               width=6),
         series("CPU and files", [(f"rate(process_cpu_seconds_total{{job=\"seend\",{I}}}[{RATE}])", "{{instance}} CPUs"),
                                  (f"process_open_fds{{job=\"seend\",{I}}} / process_max_fds{{job=\"seend\",{I}}}",
                                   "{{instance}} share of open files")], least=0, width=6),
@@ -332,23 +336,24 @@ def latency():
     published = steps((None, OK), (PUBLISHED_S, BAD))
     maps = [
         heatmap("Event to visible", "seen_event_to_visible_seconds",
-                "From the Kafka timestamp until look-ups see it. Replayed events are left out.", ["SeendVisibleLate"]),
+                "From the Kafka timestamp until look-ups see the event. Replayed events don't count.",
+                ["SeendVisibleLate"]),
         heatmap("Event to published", "seen_event_to_published_seconds",
-                "From the Kafka timestamp until the snapshot is acknowledged.", ["SeendPublishedLate"]),
+                "From the Kafka timestamp until Kafka acknowledges the snapshot.", ["SeendPublishedLate"]),
     ]
     percentiles = [
         series("Event to visible", two_quantiles("seen_event_to_visible_seconds"), f"Objective: {VISIBLE_S} s.", "s",
                ["SeendVisibleLate"], thresholds=visible),
         series("Event to visible, by partition", [
             (quantile(0.99, "seen_event_to_visible_seconds", "partition"), "{{instance}} {{partition}} p99")],
-            "One partition that is slow: a heavy user, or a compaction.", "s", thresholds=visible),
+            "If one partition is slow, the cause is a heavy user or a compaction.", "s", thresholds=visible),
         series("Median to visible, by partition", [
             (quantile(0.5, "seen_event_to_visible_seconds", "partition"), "{{instance}} {{partition}} p50")], "", "s"),
         series("Event to published", two_quantiles("seen_event_to_published_seconds", "filter"),
                f"Objective: {PUBLISHED_S} s. A debounce is part of it.", "s", ["SeendPublishedLate"],
                thresholds=published),
         series("Visible to published", two_quantiles("seen_visible_to_published_seconds", "filter"),
-               "The publisher's part of it.", "s", ["SeendPublishSlow"]),
+               "The publisher's part of event to published.", "s", ["SeendPublishSlow"]),
         series("Events within the objective", [
             (f"rate(seen:events_in_time:sum{{{I}}}[{RATE}]) / rate(seen:events_timed:sum{{{I}}}[{RATE}])",
              "{{instance}} {{way}}")], "99% is the objective.", "percentunit", ["SeendVisibleLate"],
@@ -356,23 +361,23 @@ def latency():
     ]
     exposed = [
         heatmap("Exposed to visible", "seen_exposed_to_visible_seconds",
-                "From the event's own exposed_at: it adds what clients and gateways take."),
+                "From the event's own exposed_at. It includes the delay of clients and gateways."),
         series("Exposed to visible", two_quantiles("seen_exposed_to_visible_seconds"),
-               "High while event to visible is low: the delay is before Kafka.", "s", width=12),
+               "If it is high while event to visible is low, the delay is before Kafka.", "s", width=12),
     ]
     replay = [
         series("Replayed events", [(rate("seen_replayed_events_total"), INSTANCE)],
-               "Events of histories. No latency counts them.", "ops"),
+               "Events of replayed histories. The latencies don't include them.", "ops"),
         series("Live events", [(f"{rate('seen_events_total')} - {rate('seen_replayed_events_total')}", INSTANCE)],
                "", "ops"),
         series("Fills", [(gauge("seen_fill_partitions_left"), "{{instance}} partitions left"),
                          (rate("seen_fill_records_total"), "{{instance}} records/s"),
                          (rate("seen_fill_users_total"), "{{instance}} users/s")],
-               "Partitions that are read again for a new filter.", "short"),
+               "Partitions that the daemon reads again for a new filter.", "short"),
     ]
     http = [
         heatmap("Look-ups", "seen_http_request_duration_seconds",
-                "From a request's last byte to its finished answer; all routes.", ["SeendHttpErrors"], 8),
+                "From a request's last byte to its finished answer, over all routes.", ["SeendHttpErrors"], 8),
         series("Look-ups by route, p99", [
             (quantile(0.99, "seen_http_request_duration_seconds", "route"), "{{instance}} {{route}}")], "", "s",
             ["SeendHttpErrors"]),
@@ -381,11 +386,11 @@ def latency():
     ]
     behind = [
         series("Staleness", [(f"time() - ({gauge('seen_partition_time_seconds')} > 0)", "{{instance}} {{partition}}")],
-               "It grows where nobody writes, too.", "s", ["SeendStateOld"]),
+               "It also grows if nobody writes.", "s", ["SeendStateOld"]),
         series("Clocks", [(rate("seen_timestamps_ahead_total", "partition"), "{{instance}} {{partition}}")],
                "Records whose timestamp is ahead of this machine's clock.", "ops", ["SeendClockDisagrees"]),
         series("Checks of the log", [(rate("seen_log_checks_total"), INSTANCE)],
-               "The last record read is read again and is the same. None: brokers don't answer.", "ops"),
+               "The daemon reads the last record again and finds the same record. None: brokers don't answer.", "ops"),
     ]
     return dashboard("seend-latency", "seend: Latency", "How late events are visible and published, and why.",
                      [("Heat maps", 8, maps), ("Percentiles", 8, percentiles), ("From the exposure on", 8, exposed),
@@ -402,11 +407,11 @@ def store_and_memory():
     store = [
         series("State on disk", [(gauge("seen_store_bytes"), "{{instance}} {{partition}}")], "", "bytes", stacked=True),
         series("Write amplification", [(f"({written} + {rewritten}) / ({written} > 0)", INSTANCE)],
-               "Bytes that checkpoints and compactions write, by byte that a checkpoint writes.", "none", least=0),
+               "Bytes that checkpoints and compactions write, for each byte that a checkpoint writes.", "none", least=0),
         series("Bytes written", [(written, "{{instance}} checkpoints"), (rewritten, "{{instance}} compactions")], "",
                "Bps"),
         series("Level 0", [(gauge("seen_store_level0_files"), "{{instance}} {{partition}}")],
-               "Compaction begins at 8 files. Over 16 consumption waits.", alerts=["SeendStoreStalled"],
+               "Compaction begins at 8 files. Over 16, consumption waits.", alerts=["SeendStoreStalled"],
                thresholds=steps((None, OK), (10, WARN), (16, BAD)), least=0),
         series("To be compacted", [(gauge("seen_store_compaction_pending_bytes"), "{{instance}} {{partition}}")],
                "An estimate.", "bytes", ["SeendStoreStalled"], least=0),
@@ -426,7 +431,8 @@ def store_and_memory():
         heatmap("Durations", "seen_checkpoint_duration_seconds", "", width=8),
         series("Checkpoints", [(rate("seen_checkpoints_total", "result"), "{{instance}} {{result}}")], "", "ops",
                ["SeendCheckpointsFail"]),
-        series("Users written", [(rate("seen_checkpoint_users_total"), INSTANCE)], "By checkpoints.", "ops"),
+        series("Users written", [(rate("seen_checkpoint_users_total"), INSTANCE)],
+               "Users whose state checkpoints write.", "ops"),
         series("Openings that wait for space", [(rate("seen_openings_without_space_total"), INSTANCE)], "", "ops",
                ["SeendWaitsForSpace"]),
     ]
@@ -436,25 +442,26 @@ def store_and_memory():
         bars("Share of the disk in use", [(f"1 - {free} / {size}", INSTANCE)], "", "percentunit",
              steps((None, OK), (0.8, WARN), (0.95, BAD)), ["SeendDiskFillsUp"], greatest=1),
         series("Time to full", [(f"clamp_max({free} / clamp_min(-deriv({free}[1h]), 1), 30 * 86400)", INSTANCE)],
-               "At the pace of the last hour. 30 days: no end in sight.", "s", ["SeendDiskFillsUp"],
+               "At the rate of the last hour. 30 days means 30 days or more.", "s", ["SeendDiskFillsUp"],
                thresholds=steps((None, BAD), (4 * 3600, WARN), (86_400, OK)), least=0),
     ]
     memory = [
         series("Memory", [(f"process_resident_memory_bytes{{job=\"seend\",{I}}}", "{{instance}} resident"),
                           (f"sum by (instance) ({gauge('seen_memory_budget_bytes')})", "{{instance}} budget")],
-               "The budget is store.memory_mib; code, stacks and libraries take about 60 MB more.", "bytes", least=0),
+               "The budget is store.memory_mib. Code, stacks and libraries take about 60 MB more.", "bytes", least=0),
         bars("Share of the budget in use", [
             (f"{gauge('seen_memory_used_bytes')} / {gauge('seen_memory_budget_bytes')}", "{{instance}} {{share}}")],
-            "Of the shares that are measured.", "percentunit", steps((None, OK), (0.9, WARN), (1.1, BAD)), greatest=1),
+            "Only the shares that the daemon measures.", "percentunit", steps((None, OK), (0.9, WARN), (1.1, BAD)),
+            greatest=1),
         series("Budget by share", [(gauge("seen_memory_budget_bytes"), "{{instance}} {{share}}")],
-               "How store.memory_mib is shared out.", "bytes"),
+               "How the daemon divides store.memory_mib into shares.", "bytes"),
         series("Used by share", [(gauge("seen_memory_used_bytes"), "{{instance}} {{share}}")], "", "bytes", least=0),
         series("Tails", [(gauge("seen_tail_bytes"), "{{instance}} {{partition}}")],
                "Changes since the last checkpoint.", "bytes", ["SeendCheckpointsFail"], least=0),
         series("Blocks found in the cache", [
             (f"{rate('seen_store_block_cache_hits_total')} / clamp_min({rate('seen_store_block_cache_hits_total')} + "
              f"{rate('seen_store_block_cache_misses_total')}, 1e-9)", INSTANCE)],
-            "Low while look-ups are slow: more store.memory_mib.", "percentunit", least=0),
+            "If it is low while look-ups are slow, raise store.memory_mib.", "percentunit", least=0),
     ]
     state = [
         series("State topic: runs and bases", [
@@ -466,15 +473,16 @@ def store_and_memory():
         series("State topic: position", [(gauge("seen_state_stream_position"), "{{instance}} {{partition}}")],
                "Input offset below which the topic has everything. It should rise with the events.", "none"),
         series("Epoch", [(gauge("seen_state_stream_epoch"), "{{instance}} {{partition}}")],
-               "It rises where a partition changes its owner.", "none"),
+               "It rises when a partition changes its owner.", "none"),
         series("Restores", [(gauge("seen_state_restore_share"), "{{instance}} {{partition}}")],
-               "How much of a partition has come from the state topic. Empty: nothing is restored.", "percentunit",
-               ["SeendRestoreSlow"], least=0),
+               "How much of a partition's state has come from the state topic. Empty: the daemon restores no partition.",
+               "percentunit", ["SeendRestoreSlow"], least=0),
         series("Retention", [(gauge("seen_retention_headroom_seconds"), "{{instance}} {{partition}} headroom"),
                              (gauge("seen_input_retention_seconds"), "{{instance}} retention"),
                              (gauge("seen_longest_window_seconds"), "{{instance}} longest window")],
-               "Headroom: until the oldest unread message is deleted. A retention below the window: lost state can't be "
-               "built again whole.", "s", ["SeendRetentionHeadroomLow", "SeendRetentionBelowWindow"]),
+               "Headroom: time until retention deletes the oldest unread message. If the retention is below the window, "
+               "the daemon can't rebuild lost state completely.", "s",
+               ["SeendRetentionHeadroomLow", "SeendRetentionBelowWindow"]),
     ]
     return dashboard("seend-store", "seend: Store and memory", "State, checkpoints, disk, memory and the state topic.",
                      [("Store", 8, store), ("Checkpoints", 8, checkpoints), ("Disk", 7, disk), ("Memory", 8, memory),
@@ -492,24 +500,24 @@ def meaning():
     filters = [
         series("Bytes a snapshot", [
             (f"{rate('seen_snapshot_bytes_total', 'filter')} / ({rate('seen_snapshots_total', 'filter')} > 0)",
-             "{{instance}} {{filter}}")], "The mean of the filters that are published now.", "bytes", least=0),
+             "{{instance}} {{filter}}")], "The mean of the snapshots that the publisher sends now.", "bytes", least=0),
         series("False positives", [
             (f"{rate('seen_snapshot_false_positives_total', 'filter')} / "
              f"({rate('seen_snapshot_probes_total', 'filter')} > 0)", "{{instance}} {{filter}} sampled"),
             (gauge("seen_snapshot_false_positive_ratio_requested"), "{{instance}} {{filter}} requested")],
-            "Every 32nd snapshot is asked about 64 items of chance. Small filters do better than they are asked to.",
+            "The daemon looks up 64 random items in every 32nd snapshot. Small filters have lower rates than requested.",
             "percentunit", least=0),
         series("Bytes published", [(rate("seen_snapshot_bytes_total", "filter"), "{{instance}} {{filter}}")], "", "Bps"),
         series("Incomplete filters", [
             (gauge("seen_incomplete_filters"), "{{instance}} {{partition}}"),
             (rate("seen_snapshots_merged_total", "filter"), "{{instance}} {{filter}} merged/s"),
             (rate("seen_snapshots_withheld_total", "filter"), "{{instance}} {{filter}} withheld/s")],
-            "Filters that lack a part of their window, and what becomes of their snapshots.",
+            "Filters that lack a part of their window. The publisher merges or withholds their snapshots.",
             alerts=["SeendFiltersIncomplete"], least=0),
         series("Users at the daily limit", [(gauge("seen_users_at_daily_limit"), "{{instance}} {{partition}}")],
-               "Bots, or items_per_day_max is too low.", "short", least=0),
+               "The cause is bots, or items_per_day_max is too low.", "short", least=0),
         series("Made due by the window", [(rate("seen_swept_users_total"), INSTANCE)],
-               "Users whose window moved on: their snapshots are published again.", "ops"),
+               "Users whose window moved on. The publisher republishes their snapshots.", "ops"),
     ]
     counts = [
         series("Served, exposed, recycled, unexposed", [
@@ -520,9 +528,9 @@ def meaning():
             (rate("seen_unexposed_resolved_total"), "{{instance}} shown in time")],
             "A served item that isn't shown ends, and may come back.", "ops"),
         series("Unexposed items that wait", [(gauge("seen_unexposed_outstanding"), "{{instance}} {{partition}}")],
-               "Not acknowledged by their topic yet.", "short", least=0),
+               "Unexposed items that their topic has not acknowledged yet.", "short", least=0),
         series("Similar", [(rate("seen_similar_lookups_total"), "{{instance}} looked up"),
-                           (rate("seen_similar_joined_total"), "{{instance}} like something")], "", "ops"),
+                           (rate("seen_similar_joined_total"), "{{instance}} with similar items")], "", "ops"),
         series("Taken back, erased, declared", [
             (rate("seen_removed_items_total"), "{{instance}} items taken back"),
             (rate("seen_erased_users_total"), "{{instance}} users erased"),
@@ -534,24 +542,24 @@ def meaning():
     counts[1]["width"] = counts[2]["width"] = 12
     rejects = [
         series("Rejects by reason", [(rate("seen_events_rejected_total", "reason"), "{{instance}} {{reason}}")],
-               "Records that can't be decoded. They go to the dead letters.", "ops", ["SeendEventsRejected"]),
+               "Records that the daemon can't decode. They go to the dead-letter topic.", "ops", ["SeendEventsRejected"]),
         series("Skips by reason", [(rate("seen_events_skipped_total", "reason"), "{{instance}} {{reason}}")],
-               "Events that the configuration leaves alone.", "ops"),
+               "Events that the configuration excludes, and marks of replays.", "ops"),
         series("Dead letters", [(rate("seen_events_rejected_total"), "{{instance}} sent"),
                                 (rate("seen_dead_letters_dropped_total"), "{{instance}} dropped")],
-               "Those that their topic refuses are dropped.", "ops", ["SeendDeadLettersDropped"]),
+               "The daemon drops the dead letters that their topic refuses.", "ops", ["SeendDeadLettersDropped"]),
         bars("Share of records rejected", [
             (f"{rate('seen_events_rejected_total')} / clamp_min({rate('seen_records_total')}, 1e-9)", INSTANCE)],
             "", "percentunit", steps((None, OK), (0.005, WARN), (0.01, BAD)), ["SeendEventsRejected"], greatest=0.05),
         series("Too old, misrouted", [(rate("seen_events_too_old_total"), "{{instance}} too old"),
                                       (rate("seen_events_misrouted_total"), "{{instance}} misrouted")],
-               "Beyond every window, or in another partition than their user's.", "ops", ["SeendEventsMisrouted"]),
+               "Events beyond every window, or in another partition than their user's.", "ops", ["SeendEventsMisrouted"]),
         series("Items rejected", [(rate("seen_items_rejected_total", "reason"), "{{instance}} {{reason}}")], "", "ops"),
     ]
     journal = [
         series("Journal on disk", [(gauge("seen_journal_bytes"), "{{instance}} {{partition}}")], "", "bytes", stacked=True),
         series("Days in the journal", [(gauge("seen_journal_dates"), "{{instance}} {{partition}}")],
-               "Fewer than store.explain_days: more store.explain_mib.", least=0),
+               "If it is below store.explain_days while the daemon drops days, raise store.explain_mib.", least=0),
         series("Journal: rows and bytes", [(rate("seen_journal_rows_total"), "{{instance}} rows/s"),
                                            (rate("seen_journal_row_bytes_total"), "{{instance}} B/s"),
                                            (rate("seen_journal_dates_dropped_total"), "{{instance}} days dropped/s")],
@@ -569,7 +577,7 @@ def meaning():
     items = [
         series("Items", items_rates("copies", "grouped", "moved", "deleted") +
                [(rate("seen_items_total", "partition"), "{{instance}} {{partition}} read")], "", "ops"),
-        series("Items that need a look", items_rates("no_text", "cut_texts", "too_old", "times_corrected"), "", "ops"),
+        series("Items to check", items_rates("no_text", "cut_texts", "too_old", "times_corrected"), "", "ops"),
         series("Work of grouping", items_rates("compared", "candidates", "lists_cut", "candidates_cut"), "", "ops"),
         series("Lag of items", [(gauge("seen_items_lag_messages"), "{{instance}} {{partition}}"),
                                 (gauge("seen_items_ordering_lag_messages"), "{{instance}} to be put in order"),
@@ -594,7 +602,7 @@ def meaning():
         series("Look-ups of groups", [(rate("seen_item_groups_disk_reads_total"), "{{instance}} from disk"),
                                       (rate("seen_item_groups_errors_total"), "{{instance}} errors")], "", "ops"),
     ]
-    return dashboard("seend-meaning", "seend: Meaning", "What the events say, and what the filters make of it.",
+    return dashboard("seend-meaning", "seend: Meaning", "What the events contain, and what the filters keep of them.",
                      [("Filters", 8, filters), ("What is shown", 8, counts), ("What is left out", 8, rejects),
                       ("Journal", 7, journal), ("Re-keying", 7, rekeying), ("Items", 8, items)])
 

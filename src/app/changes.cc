@@ -41,7 +41,7 @@ void Changes::Send(std::string_view user_id, std::span<const std::string_view> i
   const std::string event = EncodeOwnEvent({user_id, items, kind, clock_.WallNow()});
   if (event.size() > event_bytes_max_) {
     return done(Fail(Code::kInvalidArgument, "$.items: " + std::to_string(event.size()) +
-                                                 " bytes as an event, which takes " +
+                                                 " bytes as an event; the limit is " +
                                                  std::to_string(event_bytes_max_) + "; split the request"));
   }
   producer->Send(user_id, event, std::move(done));

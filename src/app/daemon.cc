@@ -543,7 +543,7 @@ Status Daemon::FollowGroups() {
   if (!opened) return Fail(opened.error());
   status_.SetProblem("");
   if (!dropped.empty()) {
-    log::Warning("the copy of the groups of items is made anew", {{"reason", dropped}});
+    log::Warning("the copy of the groups of items is rebuilt", {{"reason", dropped}});
   }
   groups_ = std::move(*opened);
   group_reader_ = std::make_unique<GroupReader>(

@@ -91,7 +91,8 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
   if (!status.assigned && status.state != "stopped") {
     status.state = "unassigned";
     status.reason =
-        "the group doesn't assign it to this daemon now. Its answers come from what is known here";
+        "the group doesn't assign this partition to this daemon now. Answers come from the state that this "
+        "daemon holds";
   }
   const MutexLock lock(mutex_);
   if (retention_ms_ && status.lag_messages > 0 && status.partition_time.value > 0) {

@@ -24,7 +24,7 @@ Result<std::unique_ptr<EmbeddedBroker>> StartEmbeddedKafka(Config& config) {
   config.kafka.brokers = (*broker)->bootstrap();
   // The embedded broker answers a waiting fetch when the wait time ends, not when a record arrives.
   config.kafka.client.emplace("fetch.wait.max.ms", "10");
-  log::Info("embedded Kafka, for trying: in memory, the last 5 MB of a partition, librdkafka clients only",
+  log::Info("embedded Kafka, for trials: in memory, the last 5 MB of a partition, librdkafka clients only",
             {{"brokers", config.kafka.brokers}});
   return broker;
 }

@@ -21,7 +21,7 @@ constexpr milliseconds kQuestion{3000};  // timeout for the brokers; a stop wait
 constexpr milliseconds kPoll{200};
 constexpr milliseconds kLevel0Slice{20};
 
-Status Ended() { return Fail(Code::kNotFound, "it was stopped"); }
+Status Ended() { return Fail(Code::kNotFound, "the fill was stopped"); }
 
 /// A folder that the destructor removes.
 class Scratch {

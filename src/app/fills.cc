@@ -113,8 +113,9 @@ Status Fills::Save(const std::vector<FillRequest>& requests) const {
 
 Result<FillStatus> Fills::Start(std::string_view filter, std::string_view id) {
   if (!IndexOf(filter)) {
-    return Fail(Code::kNotFound,
-                fmt::format("filter: {} isn't configured. GET /v1/status has those that are", filter));
+    return Fail(
+        Code::kNotFound,
+        fmt::format("filter: {} isn't configured. GET /v1/status lists the configured filters", filter));
   }
   std::set<int32_t> open;
   for (const PartitionPointer& each : partitions_.All()) {
@@ -262,7 +263,7 @@ void Fills::NoteFailure(const Task& task, const Error& error) {
     partition.problem = error.message;
   });
   if (is_new) {
-    log::Warning("a partition isn't filled; it is tried again",
+    log::Warning("a partition isn't filled; the daemon tries again",
                  {{"filter", task.filter}, {"partition", task.partition}, {"reason", error.message}});
   }
   const MutexLock lock(mutex_);

@@ -37,6 +37,8 @@ IndexGeneration GenerationOf(const ItemsConfig& config) {
   generation.verify = config.verify ? "sketch" : "off";
   generation.window_days = config.window_days;
   generation.text_bytes_max = config.text_bytes_max;
+  generation.segmentation = config.segmentation.value_or(kDefaultSegmentation);
+  if (config.boilerplate) generation.boilerplate = config.boilerplate->patterns();
   return generation;
 }
 
@@ -125,7 +127,9 @@ Status Items::OpenIndexes(const ItemTopics& topics, Reading& reading) {
   indexes.topic = topics.ordered_topic;
   indexes.partitions = topics.ordered_partitions;
   indexes.generation = GenerationOf(*options_.config->items);
-  indexes.keeps_method = !options_.config->items->method;
+  indexes.kept = {.versions = true,
+                  .method = !options_.config->items->method,
+                  .segmentation = !options_.config->items->segmentation};
   indexes.idf = idf_;
   indexes.idf_text = idf_text_;
   indexes.resources = options_.resources;
@@ -155,14 +159,14 @@ Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
   taker.future_skew_max = config.input.future_skew_max;
   taker.checkpoint_interval = config.store.checkpoint_interval;
   taker.ready_lag_messages = static_cast<int64_t>(config.http.ready_lag_messages);
-  taker.make_reading = [this](std::shared_ptr<const IdfTable> idf) {
+  taker.make_reading = [this](const FeatureOptions& features) {
     const ItemsConfig& of = *options_.config->items;
     ItemReadingOptions options;
     options.format = of.format;
     options.record_bytes_max = ItemRecordBytesMax(of);
     options.future_skew_max = options_.config->input.future_skew_max;
     options.clock = &clock_;
-    options.features = {std::move(idf), of.similarity_min, of.text_bytes_max};
+    options.features = features;
     options.threads = options_.threads;
     return std::make_unique<ItemReading>(options);
   };

@@ -21,7 +21,8 @@ Result<ReloadReport> Reload::Run() {
   const MutexLock lock(mutex_);
   auto report = TryRun();
   if (!report) {
-    log::Error("configuration not reloaded: nothing has changed", {{"reason", report.error().message}});
+    log::Error("configuration not reloaded: the daemon keeps the old one",
+               {{"reason", report.error().message}});
     return report;
   }
   log::Info("configuration reloaded",

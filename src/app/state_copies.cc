@@ -66,15 +66,16 @@ Result<std::optional<PartitionDigest>> StateCopies::Digest(const DigestQuestion&
     return std::optional(std::move(*result));
   }
   if (job_ && !job_->result) {
-    return Fail(Code::kUnavailable,
-                fmt::format("partition: the digest of partition {} is under way, and there is one at a time; "
-                            "try again later",
-                            job_->question.partition));
-  }
-  if (question.copy.empty() && !partitions_.Find(question.partition)) {
     return Fail(
         Code::kUnavailable,
-        fmt::format("partition: {} isn't open here. GET /v1/status has those that are", question.partition));
+        fmt::format("partition: the digest of partition {} is under way, and the daemon computes one at "
+                    "a time; try again later",
+                    job_->question.partition));
+  }
+  if (question.copy.empty() && !partitions_.Find(question.partition)) {
+    return Fail(Code::kUnavailable,
+                fmt::format("partition: {} isn't open here. GET /v1/status lists the open partitions",
+                            question.partition));
   }
   job_ = Job{question, question.as_of.value_or(clock_.WallNow()), now, std::nullopt};
   job_changed_.NotifyAll();
@@ -175,7 +176,7 @@ Status StateCopies::LinkPartition(int32_t partition, const std::string& folder) 
 Result<std::string> StateCopies::FolderOf(const DigestQuestion& question) const {
   const MutexLock lock(copy_mutex_);
   if (!held_ || held_->copy.id != question.copy)
-    return Fail(Code::kNotFound, fmt::format("copy: there is none of the id {}", question.copy));
+    return Fail(Code::kNotFound, fmt::format("copy: no copy has the id {}", question.copy));
   for (const CopiedPartition& partition : held_->copy.partitions) {
     if (partition.partition == question.partition) return held_->copy.folder + "/" + partition.folder;
   }
@@ -186,9 +187,10 @@ Result<std::string> StateCopies::FolderOf(const DigestQuestion& question) const 
 Result<StateCopy> StateCopies::Copy() {
   const MutexLock lock(copy_mutex_);
   if (held_ && IsInUse(*held_)) {
-    return Fail(Code::kUnavailable, fmt::format("copies: copy {} is in use, and there is one at a time; wait "
-                                                "until that backup is done",
-                                                held_->copy.id));
+    return Fail(Code::kUnavailable,
+                fmt::format("copies: copy {} is in use, and the daemon keeps one at a time; wait until that "
+                            "backup is done",
+                            held_->copy.id));
   }
   RemoveHeld();
   StateCopy copy;
@@ -234,7 +236,7 @@ Status StateCopies::Link(StateCopy& copy) const {
 Status StateCopies::Release(std::string_view copy) {
   const MutexLock lock(copy_mutex_);
   if (!held_ || held_->copy.id != copy)
-    return Fail(Code::kNotFound, fmt::format("copy: there is none of the id {}", copy));
+    return Fail(Code::kNotFound, fmt::format("copy: no copy has the id {}", copy));
   RemoveHeld();
   log::Info("copy of the state released", {{"copy", copy}});
   return {};
@@ -258,7 +260,7 @@ void StateCopies::RemoveHeld() {
 void StateCopies::RemoveAbandoned() {
   const MutexLock lock(copy_mutex_);
   if (!held_ || IsInUse(*held_)) return;
-  log::Warning("a copy of the state was abandoned: whoever asked for it has ended without releasing it",
+  log::Warning("a copy of the state was abandoned: its backup ended without releasing it",
                {{"copy", held_->copy.id}});
   RemoveHeld();
 }

@@ -260,7 +260,7 @@ Status StateStreams::RunRestore(StateTopicReader& reader, const StoreIdentity& i
     }
     const bool is_waited_for = error.code == Code::kUnavailable || error.code == Code::kDenied;
     if (!has_state || !is_waited_for || stop_.load()) return Fail(error);
-    log::Warning("the state topic isn't asked for later state: it can't be read",
+    log::Warning("later state isn't restored: the state topic can't be read",
                  {{"partition", identity.partition}, {"reason", error.message}});
     return {};
   };

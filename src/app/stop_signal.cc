@@ -23,7 +23,7 @@ StopSignal::StopSignal(std::chrono::milliseconds patience, const std::atomic<int
       const auto now = std::chrono::steady_clock::now();
       if (requested() && leave_at == std::chrono::steady_clock::time_point::max()) leave_at = now + patience;
       if (now >= leave_at) {
-        log::Warning("leaving without waiting any longer", {{"exit_status", exit_status.load()}});
+        log::Warning("exiting without waiting any longer", {{"exit_status", exit_status.load()}});
         std::_Exit(exit_status.load());
       }
       const timespec slice{0, 100'000'000};

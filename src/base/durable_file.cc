@@ -26,13 +26,14 @@ std::string FolderOf(const std::string& path) {
 Error FileError(int error, std::string_view what, const std::string& path) {
   const std::string reason = std::error_code(error, std::generic_category()).message();
   if (error == ENOSPC || error == EDQUOT) {
-    return {Code::kNoSpace,
-            fmt::format("{} {}: {}. Remedy: make room there, and run it again", what, path, reason)};
+    return {Code::kNoSpace, fmt::format("{} {}: {}. Remedy: free space there, then run the program again",
+                                        what, path, reason)};
   }
   if (error == EACCES || error == EPERM || error == EROFS) {
-    return {Code::kRefused,
-            fmt::format("{} {}: {}. Remedy: let user id {} do that, or run it as another user", what, path,
-                        reason, ::geteuid())};
+    return {
+        Code::kRefused,
+        fmt::format("{} {}: {}. Remedy: give user id {} this permission, or run the program as another user",
+                    what, path, reason, ::geteuid())};
   }
   return {Code::kUnavailable, fmt::format("{} {}: {}", what, path, reason)};
 }
@@ -51,7 +52,7 @@ Result<FileLock> FileLock::Take(const std::string& path, bool create, bool share
   if (::flock(file.number(), (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) return FileLock(std::move(file));
   if (errno != EWOULDBLOCK) return Fail(FileError(errno, "can't lock", path));
   return Fail(Code::kRefused,
-              path + " is locked: another process uses it. Remedy: wait until that one has ended");
+              path + " is locked: another process uses it. Remedy: wait until that process has ended");
 }
 
 Status WriteAll(const Descriptor& file, const std::string& path, std::string_view bytes) {

@@ -186,7 +186,7 @@ Status SortedRuns::Merge(const std::vector<std::string>& files, const RowFold::V
     const DeltaLimits* const limits = user ? limits_.Of(user->filter) : nullptr;
     parts.assign(values.begin(), values.begin() + static_cast<long>(used));
     if (limits == nullptr || !FoldEncoded(parts, *limits, Horizon(), composed))
-      return Fail(Code::kCorrupt, "sorted rows: what is to be composed isn't a user's delta");
+      return Fail(Code::kCorrupt, "sorted rows: the values to compose aren't a user's deltas");
     if (Status visited = visit({RowOp::kPut, key, composed}); !visited) return visited;
   }
   return {};

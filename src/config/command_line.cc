@@ -17,14 +17,13 @@ namespace {
 constexpr size_t kConfigBytesMax = 1024 * 1024;
 
 constexpr const char* kDescription =
-    "seend keeps what each user has seen, read from exposure events in Kafka, and hands the recall stage a "
-    "small\n"
-    "filter per user. Configuration: docs/CONFIGURATION.md.";
+    "seend reads exposure events from Kafka, keeps what each user has seen, and gives the recall stage a "
+    "small\nfilter per user. Configuration: docs/CONFIGURATION.md.";
 
 constexpr const char* kExitStatuses =
-    "Exit status: 0 after SIGTERM; 1 when it failed; 2 for a mistake in the command line or the "
+    "Exit status: 0 after SIGTERM; 1 after a failure; 2 for a mistake in the command line or the "
     "configuration;\n"
-    "3 when going on would lose or mix up data: the log names the remedy.";
+    "3 if it can't go on without losing or mixing up data: the log names the remedy.";
 
 struct Flags {
   std::string config_argument;
@@ -49,21 +48,21 @@ void AddOptions(CLI::App& app, Flags& flags) {
       ->option_text("KEY=VALUE")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
-  app.add_flag("--check-config", flags.check_config, "Check the configuration and leave");
+  app.add_flag("--check-config", flags.check_config, "Check the configuration and exit");
   app.add_flag("--print-config", flags.print_config,
-               "Print the configuration with all defaults filled in and leave");
+               "Print the configuration with all defaults filled in and exit");
   app.add_flag("--print-config-schema", flags.print_schema,
-               "Print the JSON schema of the configuration and leave");
-  app.add_flag("--version", flags.version, "Print versions and leave");
-  app.add_flag(
-      "--embedded-kafka", flags.embedded_kafka,
-      "Start a broker within this process, to try things: it keeps little and nothing after it ends");
+               "Print the JSON schema of the configuration and exit");
+  app.add_flag("--version", flags.version, "Print versions and exit");
+  app.add_flag("--embedded-kafka", flags.embedded_kafka,
+               "Start a broker within this process, for trials: it keeps little data, and none after the "
+               "process ends");
   app.add_flag("--rebuild", flags.rebuild,
-               "Read partitions whose local state is gone from the earliest offset");
+               "Read a partition from the earliest offset if its local state is gone");
   app.add_flag("--publish-incomplete", flags.publish_incomplete,
-               "Publish incomplete state as it is, in place of whole snapshots that were published before");
+               "Publish incomplete state as it is, over complete snapshots that were published before");
   app.add_flag("--share-topics", flags.share_topics,
-               "Start although another consumer group publishes into the same topics");
+               "Start even if another consumer group publishes to the same topics");
 }
 
 tl::expected<std::string, std::string> ReadConfigFile(const std::string& path) {

@@ -192,17 +192,14 @@ void CheckRole(const ConfigJson& json, Errors& errors) {
     return;
   }
   if (of.empty()) {
-    errors.push_back(
-        {"replica_of", "missing; a replica needs it: the kafka.group_id of the daemons that own"});
+    errors.push_back({"replica_of", "missing; a replica needs it: the kafka.group_id of the owners"});
   } else if (of == TextAt(json, "/kafka/group_id")) {
-    errors.push_back(
-        {"replica_of", fmt::format("{}: is this daemon's own kafka.group_id; give the replicas a "
-                                   "group of their own, and here the owners'",
-                                   ShowValue(of))});
+    errors.push_back({"replica_of", fmt::format("{}: is this daemon's own kafka.group_id; give the replicas "
+                                                "a group of their own, and name the owners' group here",
+                                                ShowValue(of))});
   }
   if (TextAt(json, "/watermarks/topic").empty()) {
-    errors.push_back(
-        {"role", "\"replica\": needs watermarks.topic, by which it hears how far the owners are"});
+    errors.push_back({"role", "\"replica\": needs watermarks.topic, which says how far the owners are"});
   }
 }
 
@@ -216,11 +213,10 @@ void CheckListeners(const ConfigJson& json, Errors& errors) {
   const bool has_tokens = !TextAt(json, "/access/tokens").empty();
   if (has_certificate == TextAt(json, "/access/key").empty()) {
     errors.push_back({has_certificate ? "access.key" : "access.certificate",
-                      "missing; certificate and key go together, each a PEM file"});
+                      "missing; give both the certificate and the key, each as a PEM file"});
   }
   if (!has_certificate && !TextAt(json, "/access/ca").empty()) {
-    errors.push_back(
-        {"access.ca", "is for daemons that speak TLS; give access.certificate and access.key, too"});
+    errors.push_back({"access.ca", "is for daemons with TLS; give access.certificate and access.key, too"});
   }
   for (const std::string key : {"http", "admin"}) {
     const std::string listen = TextAt(json, ("/" + key + "/listen").c_str());
@@ -230,19 +226,19 @@ void CheckListeners(const ConfigJson& json, Errors& errors) {
     errors.push_back(
         {key + ".listen",
          fmt::format("{}: other machines reach this address, and {}. Give access.certificate, access.key and "
-                     "access.tokens, listen on 127.0.0.1, or, where the network itself keeps strangers "
-                     "out, set \"{}\": {{\"insecure\": true}}",
+                     "access.tokens, listen on 127.0.0.1, or, if the network itself keeps strangers out, set "
+                     "\"{}\": {{\"insecure\": true}}",
                      ShowValue(listen),
-                     has_certificate ? "nobody is asked for a token"
-                     : has_tokens    ? "tokens would travel unencrypted"
-                                     : "anybody may ask and change all",
+                     has_certificate ? "requests need no token"
+                     : has_tokens    ? "tokens would be sent unencrypted"
+                                     : "anybody may read and change everything",
                      key)});
   }
   if (!TextAt(json, "/admin/listen").empty() &&
       TextAt(json, "/admin/listen") == TextAt(json, "/http/listen") &&
       !TextAt(json, "/http/listen").ends_with(":0")) {
     errors.push_back(
-        {"admin.listen", "is http.listen as well; choose another port, or null for one port of all pages"});
+        {"admin.listen", "is also http.listen; choose another port, or null to have all pages on one port"});
   }
 }
 
@@ -263,14 +259,14 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
     const auto [claimed, is_new] = topics.emplace(topic, path);
     if (is_new || topic.empty()) return;
     errors.push_back(
-        {path, fmt::format("{}: is the topic of {} as well; {}", ShowValue(topic), claimed->second, remedy)});
+        {path, fmt::format("{}: is also the topic of {}; {}", ShowValue(topic), claimed->second, remedy)});
   };
   const auto claim_made_topic = [&](const std::string& topic, const std::string& path,
                                     std::string_view remedy) {
     claim_topic(topic, path, remedy);
     if (topic.size() > kTopicBytesMax) {
-      errors.push_back(
-          {path, fmt::format("{}: longer than {} characters; name it", ShowValue(topic), kTopicBytesMax)});
+      errors.push_back({path, fmt::format("{}: is longer than {} characters; set a shorter name",
+                                          ShowValue(topic), kTopicBytesMax)});
     }
   };
   CheckRole(json, errors);
@@ -281,9 +277,10 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
   if (!peers.empty() && TextAt(json, "/cluster/token").empty()) {
     const ConfigJson::json_pointer token("/cluster/token");
     if (!json.contains(token) || json.at(token).is_null()) {
-      errors.push_back({"cluster.token",
-                        "missing; cluster.peers needs it. Give all daemons of the group the same, best as "
-                        "{\"env\": \"NAME\"} or {\"file\": \"PATH\"}"});
+      errors.push_back(
+          {"cluster.token",
+           "missing; cluster.peers needs it. Give all daemons of the group the same token, best as "
+           "{\"env\": \"NAME\"} or {\"file\": \"PATH\"}"});
     }
   }
   const bool has_items = json.contains("items") && json["items"].is_object();
@@ -315,33 +312,29 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
     const std::string name = TextAt(filter, "/name");
     const auto [named, is_new] = names.emplace(name, path);
     if (!is_new && !name.empty()) {
-      errors.push_back({path + ".name", fmt::format("{}: is the name of {} as well; give each filter its own",
+      errors.push_back({path + ".name", fmt::format("{}: is also the name of {}; give each filter its own",
                                                     ShowValue(name), named->second)});
     }
     if (TextAt(filter, "/window_by") == "item_created_at" && filter.contains("exposures_min") &&
         filter["exposures_min"] != 1) {
-      errors.push_back(
-          {path + ".exposures_min",
-           fmt::format("{}: can't be above 1 where window_by is \"item_created_at\", which keeps "
-                       "an item's newest exposure only; count within a window by \"exposed_at\"",
-                       ShowValue(filter["exposures_min"]))});
+      errors.push_back({path + ".exposures_min",
+                        fmt::format("{}: must be 1 if window_by is \"item_created_at\", which keeps an "
+                                    "item's newest exposure only; set 1, or set window_by to \"exposed_at\"",
+                                    ShowValue(filter["exposures_min"]))});
     }
     CheckShapeOf(filter, path, errors);
     const std::string similar = TextAt(filter, "/similar");
     if (!has_items && !similar.empty() && similar != "off") {
-      errors.push_back({path + ".similar",
-                        fmt::format("{}: nothing is known of items without the section \"items\"; give it "
-                                    "(\"items\": {{}} has defaults for all), or \"off\"",
-                                    ShowValue(similar))});
+      errors.push_back({path + ".similar", fmt::format("{}: needs the section \"items\"; add it (\"items\": "
+                                                       "{{}} has defaults for all), or set \"off\"",
+                                                       ShowValue(similar))});
     }
     if (!similar.empty() && similar != "off" && filter.contains("exposures_min") &&
         filter["exposures_min"] != 1) {
-      errors.push_back(
-          {path + ".exposures_min",
-           fmt::format(
-               "{}: can't be above 1 where similar is \"{}\": after its first exposure an item would be "
-               "like itself; give 1, or similar \"off\"",
-               ShowValue(filter["exposures_min"]), similar)});
+      errors.push_back({path + ".exposures_min",
+                        fmt::format("{}: must be 1 if similar is \"{}\": after its first exposure, an item "
+                                    "would be similar to itself; set 1, or set similar to \"off\"",
+                                    ShowValue(filter["exposures_min"]), similar)});
     }
     claim_topic(TextAt(filter, "/snapshot/topic"), path + ".snapshot.topic",
                 "give each filter its own, or \"snapshot\": null to publish nothing");

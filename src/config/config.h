@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,8 @@
 #include "decode/item_format.h"
 #include "filter/snapshot_format.h"
 #include "flow/filter_policy.h"
+#include "group/boilerplate.h"
+#include "group/text_rules.h"
 #include "items/group_options.h"
 #include "model/partitioner.h"
 
@@ -78,8 +81,10 @@ struct ItemsConfig {
   bool verify = true;                   // by the sketch; false: the index keeps no sketches
   double similarity_min = 0;
   uint64_t text_bytes_max = 0;
-  std::optional<std::string> idf_file;  // nullopt: the bundled table
-  ItemFormat format;                    // for ItemDecoder
+  std::optional<std::string> idf_file;       // nullopt: the bundled table
+  std::optional<Segmentation> segmentation;  // nullopt: the index's own; kDefaultSegmentation for a new index
+  std::shared_ptr<const Boilerplate> boilerplate;  // nullptr: none
+  ItemFormat format;                               // for ItemDecoder
 };
 
 struct UnexposedConfig {

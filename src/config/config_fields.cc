@@ -24,7 +24,7 @@ void ConfigFieldReader::CheckKeys(const ConfigJson& object, std::initializer_lis
                                   const std::string& path) {
   for (const auto& [name, value] : object.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    Fail(JoinPath(path, name), fmt::format("unknown key; there are \"{}\"", fmt::join(known, "\", \"")));
+    Fail(JoinPath(path, name), fmt::format("unknown key; the keys are \"{}\"", fmt::join(known, "\", \"")));
   }
 }
 

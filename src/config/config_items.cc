@@ -1,5 +1,6 @@
 #include "config/config_items.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -30,6 +31,29 @@ ItemFormat ReadItemFormat(const ConfigJson& document, std::vector<ConfigError>& 
   return format;
 }
 
+std::shared_ptr<const Boilerplate> ReadBoilerplate(const ConfigJson& document,
+                                                   std::vector<ConfigError>& errors) {
+  const std::string path = "items.boilerplate";
+  const ConfigJson& json = ConfigMember(ConfigMember(document, "items"), "boilerplate");
+  if (json.is_null()) return nullptr;
+  std::vector<std::string> patterns;
+  const bool fits = json.is_array() && std::ranges::all_of(json, [&](const ConfigJson& pattern) {
+                      if (!pattern.is_string() || pattern == "") return false;
+                      patterns.push_back(pattern.get<std::string>());
+                      return true;
+                    });
+  if (!fits) {
+    ConfigFieldReader(errors).FailShape(path, json, kBoilerplateShape);
+    return nullptr;
+  }
+  auto compiled = Boilerplate::Compile(std::move(patterns));
+  if (!compiled) {
+    errors.push_back({path, compiled.error().message});
+    return nullptr;
+  }
+  return std::move(*compiled);
+}
+
 }  // namespace
 
 std::string OrderedTopic(const ConfigJson& document) {
@@ -40,6 +64,7 @@ std::string OrderedTopic(const ConfigJson& document) {
 
 void CheckItemFields(const ConfigJson& document, std::vector<ConfigError>& errors) {
   static_cast<void>(ReadItemFormat(document, errors));
+  static_cast<void>(ReadBoilerplate(document, errors));
 }
 
 ItemsConfig ToItems(const ConfigJson& document) {
@@ -57,6 +82,9 @@ ItemsConfig ToItems(const ConfigJson& document) {
   if (!json.at("idf_file").is_null()) items.idf_file = json.at("idf_file").get<std::string>();
   std::vector<ConfigError> errors;  // stays empty: CheckItemFields has found no mistake
   items.format = ReadItemFormat(document, errors);
+  items.boilerplate = ReadBoilerplate(document, errors);
+  if (!json.at("segmentation").is_null())
+    items.segmentation = SegmentationNamed(json.at("segmentation").get<std::string>());
   return items;
 }
 
@@ -69,9 +97,9 @@ tl::expected<ItemsSections, std::vector<ConfigError>> LoadItems(std::string_view
     wanted["kafka"]["brokers"] = brokers;
   wanted["items"] = ConfigMember(*document, "items");
   if (wanted["items"].is_null()) {
-    return tl::unexpected(std::vector<ConfigError>{
-        {"items",
-         "missing: nothing is grouped with this configuration; \"items\": {} has defaults for all"}});
+    return tl::unexpected(std::vector<ConfigError>{{"items",
+                                                    "missing: seend groups nothing with this configuration; "
+                                                    "add it (\"items\": {} has defaults for all)"}});
   }
   CheckedConfig checked = CheckConfig(wanted);
   CheckItemFields(checked.resolved, checked.errors);
@@ -87,6 +115,11 @@ GroupOptions GroupOptionsOf(const ItemsConfig& items) {
   group.similarity_min = items.similarity_min;
   group.window_days = items.window_days;
   return group;
+}
+
+TextRules TextRulesOf(const ItemsConfig& items) {
+  return {.segmentation = items.segmentation.value_or(kDefaultSegmentation),
+          .boilerplate = items.boilerplate};
 }
 
 Result<IdfSource> ReadIdfFile(const std::optional<std::string>& path) {

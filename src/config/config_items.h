@@ -28,6 +28,9 @@ tl::expected<ItemsSections, std::vector<ConfigError>> LoadItems(std::string_view
 /// The rules by which items are grouped.
 GroupOptions GroupOptionsOf(const ItemsConfig& items);
 
+/// The rules by which a new index reads texts.
+TextRules TextRulesOf(const ItemsConfig& items);
+
 struct IdfSource {
   std::shared_ptr<const IdfTable> table;
   std::string text;  // the text of `table`

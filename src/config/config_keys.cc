@@ -44,43 +44,43 @@ constexpr ConfigKey kKeys[] = {
      .type = kChoice,
      .default_json = R"("owner")",
      .choices = kRoles,
-     .meaning = "\"replica\": this group keeps the same state as the group in replica_of and answers, and "
-                "writes nothing, until it is promoted: docs/SCALE-OUT.md."},
+     .meaning = "\"replica\": this group keeps the same state as the group in replica_of, and answers "
+                "look-ups. It writes nothing until it is promoted: docs/SCALE-OUT.md."},
     {.path = "replica_of",
      .default_json = "null",
      .nullable = true,
      .rule = &kGroupName,
-     .meaning = "With \"role\": \"replica\": the kafka.group_id of the daemons that own."},
+     .meaning = "With \"role\": \"replica\": the kafka.group_id of the owners."},
 
     {.path = "kafka", .type = kSection, .default_json = "{}", .meaning = "The cluster and how to reach it."},
     {.path = "kafka.brokers",
      .rule = &kBrokerList,
-     .meaning =
-         "Where to find the cluster. Needed unless seend runs with --embedded-kafka, which ignores it."},
+     .meaning = "Addresses of the cluster's brokers. seend needs them, except with --embedded-kafka, which "
+                "ignores them."},
     {.path = "kafka.group_id",
      .default_json = R"("seend")",
      .rule = &kGroupName,
      .meaning =
-         "Consumer group. Daemons of one group share the partitions; a second group is a hot replica."},
+         "Consumer group. Daemons of one group share the partitions. Replicas have a group of their own."},
     {.path = "kafka.instance_id",
      .default_json = "null",
      .nullable = true,
      .rule = &kGroupName,
      .meaning =
-         "Name of this member (static membership): a restart under the same name gets its partitions back at "
-         "once. null: made from the host's name and the store's directory."},
+         "Name of this member (static membership). After a restart with the same name, the daemon gets its "
+         "partitions back at once. null: seend makes a name from the host's name and store.directory."},
     {.path = "kafka.client",
      .type = kMap,
      .default_json = "{}",
-     .meaning = "Any librdkafka property by its own name, e.g. \"security.protocol\": \"SASL_SSL\". Refused "
-                "are those "
-                "that seend sets itself."},
+     .meaning = "librdkafka properties by their own names, e.g. \"security.protocol\": \"SASL_SSL\". seend "
+                "refuses the properties that it sets itself."},
     {.path = "kafka.embedded_partitions",
      .type = kInteger,
      .default_json = "4",
      .minimum = 1,
      .maximum = 64,
-     .meaning = "Partitions of the input topic on the broker of --embedded-kafka; of no effect otherwise."},
+     .meaning = "Partitions of the input topic on the broker of --embedded-kafka. Without that option, the "
+                "key has no effect."},
 
     {.path = "input", .type = kSection, .default_json = "{}", .meaning = "The topic of exposure events."},
     {.path = "input.topic",
@@ -91,46 +91,46 @@ constexpr ConfigKey kKeys[] = {
      .type = kBoolean,
      .default_json = "true",
      .meaning = "Whether the key of each record is its user's id. false: seend writes each event to "
-                "input.keyed_topic, by murmur2, and reads that; docs/EVENTS.md says what comes with it."},
+                "input.keyed_topic, partitioned by murmur2, and reads that topic: docs/EVENTS.md."},
     {.path = "input.keyed_topic",
      .default_json = "null",
      .nullable = true,
      .rule = &kTopicName,
-     .meaning = "Topic for events by user where input.keyed_by_user is false; made if it is missing. null: "
-                "input.topic with \"-by-user\" after it."},
+     .meaning = "Topic for events keyed by user, if input.keyed_by_user is false. seend creates it if it is "
+                "missing. null: the name of input.topic, followed by \"-by-user\"."},
     {.path = "input.partitioner",
      .type = kChoice,
      .default_json = R"("murmur2")",
      .choices = kPartitioners,
-     .meaning = "How the events' producer maps a key to a partition: murmur2 as Java clients do, crc32 as "
-                "librdkafka "
-                "and kcat do by default. Look-ups by user rely on it. Of no effect where input.keyed_by_user "
-                "is false."},
+     .meaning = "How the producer of the events maps a key to a partition: murmur2 as Java clients do, or "
+                "crc32 as librdkafka and kcat do by default. Look-ups by user rely on it. The key has no "
+                "effect if input.keyed_by_user is false."},
     {.path = "input.dead_letter_topic",
      .default_json = R"("exposures-dead-letters")",
      .rule = &kTopicName,
-     .meaning = "Topic for what can't be decoded, with the reason in its headers."},
+     .meaning = "Topic for records that seend can't decode. Their headers have the reason."},
     {.path = "input.event_bytes_max",
      .type = kInteger,
      .unit = "bytes",
      .default_json = "1048576",
      .minimum = 256,
      .maximum = 67'108'864,
-     .meaning = "A longer event is a dead letter."},
+     .meaning = "A longer event becomes a dead letter."},
     {.path = "input.future_skew_s_max",
      .type = kInteger,
      .unit = "seconds",
      .default_json = "300",
      .maximum = 86'400,
-     .meaning = "An event whose time is further ahead of its record's Kafka timestamp is a dead letter."},
+     .meaning =
+         "An event becomes a dead letter if its time is further ahead of its record's Kafka timestamp."},
     {.path = "input.replay_idle_s",
      .type = kInteger,
      .unit = "seconds",
      .default_json = "60",
      .minimum = 1,
      .maximum = 86'400,
-     .meaning = "A replay publishes its users when it ends. If nothing of it has come for so long, it counts "
-                "as ended."},
+     .meaning = "seend publishes a replay's users when the replay ends. A replay ends, at the latest, when "
+                "no event of it comes for this time."},
     {.path = "input.workers",
      .type = kInteger,
      .unit = "threads",
@@ -138,83 +138,85 @@ constexpr ConfigKey kKeys[] = {
      .nullable = true,
      .minimum = 1,
      .maximum = 1024,
-     .meaning =
-         "Threads that decode and apply events, one a partition at most. null: one a processor. Set it "
-         "where a container may use fewer processors than its machine has."},
+     .meaning = "Threads that decode and apply events, at most one for each partition. null: one for each "
+                "processor. Set it if a container may use fewer processors than its machine has."},
 
     {.path = "input.fields",
      .type = kSection,
      .default_json = "{}",
-     .meaning = "Where in an event its fields are. null: the member of the field's own name."},
+     .meaning = "Where in an event its fields are. null: the member with the field's own name."},
     {.path = "input.fields.user_id",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kFieldShape,
-     .meaning = "Who it happened to."},
+     .meaning = "Id of the user."},
     {.path = "input.fields.item_id",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kFieldShape,
-     .meaning = "What was shown; where items is given, from an element of it on."},
+     .meaning = "Id of the item. With input.fields.items, the pointer starts at an element of that array."},
     {.path = "input.fields.items",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kFieldShape,
-     .meaning = "The array of what was shown at once: ids or objects. A step \"*\" stands for every element "
-                "of an array: \"/pages/*/items\"."},
+     .meaning = "Array of the items that were shown at once, as ids or objects. A step \"*\" stands for "
+                "every element of an array: \"/pages/*/items\"."},
     {.path = "input.fields.exposed_at",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kTimeFieldShape,
-     .meaning = "When it happened, whatever the kind."},
+     .meaning = "Time of the event, for events of every kind."},
     {.path = "input.fields.kind",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kFieldShape,
-     .meaning = "What happened: see input.kinds. Where there is none, the item was exposed."},
+     .meaning = "Kind of the event: see input.kinds. An event without a kind is an exposure."},
     {.path = "input.fields.scene",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kFieldShape,
-     .meaning = "Where it was shown."},
+     .meaning = "Scene in which the item was shown."},
     {.path = "input.fields.position",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kFieldShape,
-     .meaning = "At which place; where items is given, from an element of it on."},
+     .meaning = "Position at which the item was shown. With input.fields.items, the pointer starts at an "
+                "element of that array."},
     {.path = "input.fields.request_id",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kFieldShape,
-     .meaning = "The recommendation it came from."},
+     .meaning = "Id of the recommendation that the item came from."},
     {.path = "input.fields.item_created_at",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kTimeFieldShape,
-     .meaning = "When the item itself was made; where items is given, from an element of it on."},
+     .meaning = "Time when the item was created. With input.fields.items, the pointer starts at an element "
+                "of that array."},
     {.path = "input.kinds",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kKindsShape,
-     .meaning =
-         "What the kinds are called in events: exposed, served, removed, erased. Events of a kind mapped to "
-         "null are skipped, of one that isn't known are dead letters. null: by their own names."},
+     .meaning = "Maps the names of kinds in events to kinds: exposed, served, removed, erased, or one of "
+                "filters[].kinds. seend skips events of a kind that maps to null. Events of an unknown kind "
+                "become dead letters. null: events use the kinds' own names."},
     {.path = "input.only_if",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kConditionsShape,
-     .meaning = "Events for which it doesn't hold are skipped; of a list all must hold."},
+     .meaning = "Condition on events. seend skips events for which it doesn't hold. Of a list, all "
+                "conditions must hold."},
 
     {.path = "unexposed",
      .type = kSection,
@@ -224,117 +226,121 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "null",
      .nullable = true,
      .rule = &kTopicName,
-     .meaning = "Topic that they are published on, keyed by user id. null: they aren't published."},
+     .meaning =
+         "Topic to which seend publishes these items, keyed by user id. null: seend doesn't publish them."},
     {.path = "unexposed.grace_s",
      .type = kInteger,
      .unit = "seconds",
      .default_json = "600",
      .maximum = 86'400,
-     .meaning = "How much longer than served_ttl_s (the longest of the filters') an exposure is waited for, "
+     .meaning = "How long seend still waits for an exposure after the longest served_ttl_s of the filters, "
                 "by the events' Kafka timestamps."},
 
     {.path = "watermarks",
      .type = kSection,
      .default_json = "{}",
-     .meaning = "How far the stream has come, for readers of the snapshots' topics."},
+     .meaning = "How far seend has read each partition, for readers of the snapshot topics."},
     {.path = "watermarks.topic",
      .default_json = R"("seen-watermarks")",
      .nullable = true,
      .rule = &kTopicName,
-     .meaning = "Topic with a record a second of each partition, compacted: readers can then tell a stale "
-                "topic from "
-                "a quiet one. null: none is written. Nothing is written where no filter publishes."},
+     .meaning = "Compacted topic with a record a second for each partition. By these records, readers tell a "
+                "stale topic from a quiet one. null: seend writes no watermarks. If no filter publishes, it "
+                "writes none either."},
 
     {.path = "state",
      .type = kSection,
      .default_json = "{}",
-     .meaning = "Where state travels, so that a lost disk isn't lost state."},
+     .meaning = "Copy of the state in Kafka: seend restores from it what a lost disk held."},
     {.path = "state.topic",
      .default_json = R"("seen-state")",
      .nullable = true,
      .rule = &kTopicName,
-     .meaning = "Topic that partitions' state goes to, and that it is restored from where store.directory "
-                "has none, or older state. One consumer group a topic. It is made where it is missing. "
-                "null: state is on this machine alone."},
+     .meaning =
+         "Topic to which seend writes the partitions' state. If store.directory has no state of a partition, "
+         "or older state, seend restores the partition from this topic. Each group of owners needs its own "
+         "topic. seend creates the topic if it is missing. null: state is on this machine only."},
     {.path = "state.run_every_s",
      .type = kInteger,
      .unit = "seconds",
      .default_json = "60",
      .minimum = 1,
      .maximum = 3600,
-     .meaning = "How often what has changed goes to the topic."},
+     .meaning = "How often seend writes the changes to the topic."},
     {.path = "state.trim_after_s",
      .type = kInteger,
      .unit = "seconds",
      .default_json = "3600",
      .minimum = 1,
      .maximum = 2'592'000,
-     .meaning = "How long records stay that a newer base has made superfluous. Then they are deleted."},
+     .meaning =
+         "How long records stay in the topic after a newer base has replaced them. Then seend deletes them."},
     {.path = "state.keep_gib",
      .type = kInteger,
      .unit = "GiB",
      .default_json = "32",
      .minimum = 0,
      .maximum = 1'048'576,
-     .meaning = "Disk for copies of partitions that other daemons own now: they make a later restore short. "
-                "Beyond, the oldest goes, if the topic can give back what it holds. With "
-                "store.explain_days none goes, as the journal is in no topic."},
+     .meaning = "Disk space for copies of partitions that other daemons own now. Copies make a later restore "
+                "short. Beyond this limit, seend deletes the oldest copy, if the topic can restore it. With "
+                "store.explain_days it deletes none, because no topic has the journal."},
 
     {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},
     {.path = "store.directory",
      .default_json = R"("/var/lib/seend")",
      .rule = &kPath,
-     .meaning = "Where the partitions' RocksDB stores are; one daemon a directory."},
+     .meaning = "Directory of the partitions' RocksDB stores. Each daemon needs its own directory."},
     {.path = "store.memory_mib",
      .type = kInteger,
      .unit = "MiB",
      .default_json = "1024",
      .minimum = 64,
      .maximum = 1'048'576,
-     .meaning = "Bounds block cache, tails, fetch queues and write memory together, over all partitions."},
+     .meaning = "Limit for caches, tails, queues, file writes and HTTP bodies together, over all partitions. "
+                "docs/ARCHITECTURE.md has the shares."},
     {.path = "store.checkpoint_interval_s",
      .type = kInteger,
      .unit = "seconds",
      .default_json = "10",
      .minimum = 1,
      .maximum = 3600,
-     .meaning = "How often changes are made durable: what is read again after a crash."},
+     .meaning = "How often seend makes changes durable. After a crash, it reads the events since the last "
+                "checkpoint again."},
     {.path = "store.explain_days",
      .type = kInteger,
      .unit = "days",
      .default_json = "0",
      .minimum = 0,
      .maximum = 400,
-     .meaning =
-         "Keeps a journal of what was shown: item, scene, position, time and request of each event, for "
-         "so many days before today, beyond the windows too. 0: none, and one that is there is dropped."},
+     .meaning = "Days before today for which seend keeps a journal of what was shown, even beyond the "
+                "windows. The journal has item, scene, position, time and request of each event. 0: no "
+                "journal; seend drops an existing one."},
     {.path = "store.explain_mib",
      .type = kInteger,
      .unit = "MiB",
      .default_json = "4096",
      .minimum = 1,
      .maximum = 1'073'741'824,
-     .meaning = "Bounds the journal on disk, over all partitions: its oldest day goes first."},
+     .meaning = "Limit for the journal on disk, over all partitions. seend drops the oldest day first."},
 
     {.path = "http", .type = kSection, .default_json = "{}", .meaning = "Look-ups, status and metrics."},
     {.path = "http.listen",
      .default_json = R"("127.0.0.1:8080")",
      .rule = &kListenAddress,
-     .meaning =
-         "Where look-ups are answered; all pages, where admin.listen is null. Beyond loopback it takes "
-         "TLS and tokens (access), or insecure."},
+     .meaning = "Address that answers look-ups, and all pages if admin.listen is null. An address beyond "
+                "loopback needs TLS and tokens (access), or http.insecure."},
     {.path = "http.insecure",
      .type = kBoolean,
      .default_json = "false",
-     .meaning = "Allows an address beyond loopback without TLS or without tokens: for a network that keeps "
-                "strangers out by itself."},
+     .meaning = "Allows an address beyond loopback without TLS or without tokens. Use it only if the network "
+                "itself keeps strangers out."},
     {.path = "http.threads",
      .type = kInteger,
      .unit = "threads",
      .default_json = "2",
      .minimum = 1,
      .maximum = 256,
-     .meaning = "Threads that answer."},
+     .meaning = "Threads that answer requests."},
     {.path = "http.ready_lag_messages",
      .type = kInteger,
      .unit = "messages",
@@ -347,22 +353,24 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "2000",
      .minimum = 1,
      .maximum = 100'000,
-     .meaning = "Open connections; more get 503. One takes some 20 KiB, with TLS some 80."},
+     .meaning = "Limit of open connections; further ones get 503. A connection takes about 20 KiB, with TLS "
+                "about 80 KiB."},
     {.path = "http.client_connections_max",
      .type = kInteger,
      .default_json = "1500",
      .minimum = 1,
      .maximum = 100'000,
      .is_live = true,
-     .meaning = "Open connections of one client, an IPv4 address or the /64 of an IPv6 one; more get 503."},
+     .meaning = "Limit of open connections of one client; further ones get 503. A client is an IPv4 address, "
+                "or the /64 network of an IPv6 address."},
     {.path = "http.client_requests_per_s_max",
      .type = kInteger,
      .default_json = "100000",
      .minimum = 1,
      .maximum = 1'000'000'000,
      .is_live = true,
-     .meaning = "Requests a second of one client; more get 429. A client may also have three quarters of the "
-                "memory of bodies."},
+     .meaning = "Limit of requests a second of one client; further ones get 429. A client may also use at "
+                "most three quarters of the memory for bodies."},
 
     {.path = "admin",
      .type = kSection,
@@ -372,47 +380,47 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "null",
      .nullable = true,
      .rule = &kListenAddress,
-     .meaning =
-         "Where all pages are answered, e.g. \"127.0.0.1:8081\"; http.listen then answers look-ups alone. "
-         "null: http.listen answers all pages."},
+     .meaning = "Address that answers all pages, e.g. \"127.0.0.1:8081\". http.listen then answers look-ups "
+                "only. null: http.listen answers all pages."},
     {.path = "admin.insecure",
      .type = kBoolean,
      .default_json = "false",
-     .meaning = "The same for admin.listen as http.insecure."},
+     .meaning = "The same as http.insecure, for admin.listen."},
 
     {.path = "access",
      .type = kSection,
      .default_json = "{}",
-     .meaning = "TLS and tokens of both listeners: docs/HTTP.md. A file that changes is read again within a "
-                "second."},
+     .meaning = "TLS and tokens of both listeners: docs/HTTP.md. If a file changes, seend reads it again "
+                "within a second."},
     {.path = "access.certificate",
      .default_json = "null",
      .nullable = true,
      .rule = &kPath,
-     .meaning = "PEM file, the daemon's certificate and those between it and the CA. null: plain HTTP."},
+     .meaning =
+         "PEM file with the daemon's certificate and the intermediate certificates. null: plain HTTP."},
     {.path = "access.key",
      .default_json = "null",
      .nullable = true,
      .rule = &kPath,
-     .meaning = "PEM file, the key of the certificate, without a passphrase."},
+     .meaning = "PEM file with the private key of the certificate, without a passphrase."},
     {.path = "access.ca",
      .default_json = "null",
      .nullable = true,
      .rule = &kPath,
-     .meaning = "PEM file, the CAs that other daemons' certificates must be signed by. null: those that the "
-                "machine trusts."},
+     .meaning = "PEM file with the CAs that sign other daemons' certificates. null: the CAs that the machine "
+                "trusts."},
     {.path = "access.tokens",
      .default_json = "null",
      .nullable = true,
      .rule = &kPath,
-     .meaning =
-         "File of tokens, a line each: ROLE NAME TOKEN, with a role of read, write or admin. null: nobody is "
-         "asked for one."},
+     .meaning = "File of tokens, one a line: ROLE NAME TOKEN. The role is read, write or admin. null: "
+                "requests need no token."},
     {.path = "access.audit_users",
      .type = kChoice,
      .default_json = R"("hashed")",
      .choices = kAuditUsers,
-     .meaning = "How the audit log names users: by the hash that the store has (XXH3-128), or plainly."},
+     .meaning = "How the audit log names users: \"hashed\", by the same hash as the store (XXH3-128), or "
+                "\"plain\", by their ids."},
 
     {.path = "cluster",
      .type = kSection,
@@ -422,25 +430,26 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "null",
      .nullable = true,
      .rule = &kHostPort,
-     .meaning = "Where other daemons and clients reach http.listen. null: as http.listen says; where that is "
-                "0.0.0.0 or [::], the host's name."},
+     .meaning = "Address at which other daemons and clients reach http.listen. null: the address of "
+                "http.listen, with the host's name in place of 0.0.0.0 or [::]."},
     {.path = "cluster.peers",
      .default_json = R"("")",
      .rule = &kPeerList,
-     .meaning = "Daemons that requests may be passed on to, by their cluster.address: for users of "
-                "partitions that they own. Empty: none is passed on."},
+     .meaning = "Daemons, by their cluster.address, to which this daemon passes on requests for users of "
+                "their partitions. Empty: it passes on none."},
     {.path = "cluster.token",
      .default_json = "null",
      .nullable = true,
      .rule = &kToken,
      .is_secret = true,
-     .meaning = "What daemons know each other by, the same for all of a group. Needed with cluster.peers."},
+     .meaning = "Secret by which daemons recognize each other, the same for all daemons of a group. "
+                "cluster.peers needs it."},
     {.path = "cluster.topic",
      .default_json = "null",
      .nullable = true,
      .rule = &kTopicName,
-     .meaning = "Topic where replicas say what they answer, and promotions stand; a replica makes it. null: "
-                "watermarks.topic with \"-cluster\" after it."},
+     .meaning = "Topic for the replicas' reports of what they answer, and for promotions. A replica creates "
+                "it. null: the name of watermarks.topic, followed by \"-cluster\"."},
 
     {.path = "log", .type = kSection, .default_json = "{}", .meaning = "Log lines on standard error."},
     {.path = "log.level",
@@ -448,7 +457,7 @@ constexpr ConfigKey kKeys[] = {
      .default_json = R"("info")",
      .choices = kLogLevels,
      .is_live = true,
-     .meaning = "The least that is written."},
+     .meaning = "Lowest level of the lines that seend writes."},
     {.path = "log.format",
      .type = kChoice,
      .default_json = R"("text")",

@@ -21,24 +21,25 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "[{}]",
      .minimum = 1,
      .maximum = 16,
-     .meaning = "What is remembered, one entry a filter; each keeps its own state."},
+     .meaning = "The filters. Each filter keeps its own state."},
     {.path = "filters[].name",
      .default_json = R"("default")",
      .rule = &kFilterName,
-     .meaning = "Name in addresses and metrics; unique. Its state belongs to the name: renamed, a filter "
+     .meaning = "Unique name, in addresses and metrics. The state belongs to the name: a renamed filter "
                 "starts empty."},
     {.path = "filters[].scenes",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kScenesShape,
-     .meaning = "The scenes it covers. null: all, and events without one."},
+     .meaning = "Scenes that the filter covers. null: all scenes, and events without a scene."},
     {.path = "filters[].when",
      .type = kShape,
      .default_json = "null",
      .nullable = true,
      .shape = &kConditionsShape,
-     .meaning = "The events it covers, beside scenes; of a list all must hold. null: all."},
+     .meaning = "Condition on the events that the filter covers, in addition to scenes. Of a list, all "
+                "conditions must hold. null: all events."},
     {.path = "filters[].window_days",
      .type = kInteger,
      .unit = "days",
@@ -50,16 +51,17 @@ constexpr ConfigKey kKeys[] = {
      .type = kChoice,
      .default_json = R"("exposed_at")",
      .choices = kWindowBys,
-     .meaning = "What the window goes by: when the item was shown, or, where recall takes young items only, "
-                "when it was made (the event's item_created_at; without one, when it was shown)."},
+     .meaning = "\"exposed_at\": the window counts from the time when the item was shown. "
+                "\"item_created_at\": from the time when the item was created, for recall of young items "
+                "only. An event without item_created_at counts from the time when the item was shown."},
     {.path = "filters[].exposures_min",
      .type = kInteger,
      .unit = "exposures",
      .default_json = "1",
      .minimum = 1,
      .maximum = 64,
-     .meaning = "An item counts as seen from so many exposures in the window on. Above 1 each exposure is "
-                "kept with its second."},
+     .meaning = "How many exposures in the window make an item count as seen. Above 1, seend keeps each "
+                "exposure with its second."},
     {.path = "filters[].cooldown_days",
      .type = kInteger,
      .unit = "days",
@@ -67,86 +69,81 @@ constexpr ConfigKey kKeys[] = {
      .nullable = true,
      .minimum = 1,
      .maximum = 3650,
-     .meaning = "An item may come back so long after its newest exposure, in UTC days, though the window is "
-                "longer. null: only with the window."},
+     .meaning = "How long after its newest exposure an item may come back, in UTC days, even if the window "
+                "is longer. null: it comes back only when it leaves the window."},
     {.path = "filters[].served_ttl_s",
      .type = kInteger,
      .unit = "seconds",
      .default_json = "1800",
      .minimum = 6,
      .maximum = 604'800,
-     .meaning =
-         "How long a served item counts as seen without an exposure: at least so long, at most a sixth "
-         "longer; rounded up to a multiple of 6."},
+     .meaning = "How long a served item counts as seen without an exposure: at least this time, and at most "
+                "a sixth longer. seend rounds the value up to a multiple of 6."},
     {.path = "filters[].kinds",
      .type = kShape,
      .default_json = "{}",
      .shape = &kDeclaredKindsShape,
-     .meaning = "Kinds of events of your own that count as seen as well, each with a window of its own."},
+     .meaning = "Your own kinds of events whose items also count as seen, each kind with its own window."},
     {.path = "filters[].similar",
      .type = kChoice,
      .default_json = R"("off")",
      .choices = kSimilarChoices,
-     .meaning =
-         "What becomes of a candidate that is like a seen item (takes `items`): \"demote\": `unseen` puts it "
-         "last; \"drop\": leaves it out."},
+     .meaning = "How `unseen` treats a candidate that is similar to a seen item: \"demote\" puts it last, "
+                "\"drop\" leaves it out. Needs `items`. docs/SIMILAR.md says what the snapshot holds."},
     {.path = "filters[].items_max",
      .type = kInteger,
      .unit = "items",
      .default_json = "10000",
      .minimum = 1,
      .maximum = 1'000'000,
-     .meaning = "How many of a user's newest items count, applied when answering and rendering."},
+     .meaning = "How many of a user's newest items count. seend applies it when it answers and renders."},
     {.path = "filters[].items_per_day_max",
      .type = kInteger,
      .unit = "items",
      .default_json = "50000",
      .minimum = 1,
      .maximum = 1'000'000,
-     .meaning = "How many items of a user are kept a day: a limit against bots."},
+     .meaning = "How many items of a user seend keeps a day. It is a limit against bots."},
     {.path = "filters[].snapshot",
      .type = kSection,
      .default_json = "{}",
      .nullable = true,
-     .meaning = "Publication of each user's filter. null: nothing is published, look-ups over HTTP work all "
-                "the same."},
+     .meaning =
+         "Publication of each user's filter. null: seend publishes nothing. Look-ups over HTTP still work."},
     {.path = "filters[].snapshot.topic",
      .default_json = R"("seen-filters")",
      .rule = &kTopicName,
-     .meaning = "Topic to publish to, compacted, keyed by user id; one filter a topic."},
+     .meaning = "Compacted topic to publish to, keyed by user id. Each filter needs its own topic."},
     {.path = "filters[].snapshot.format",
      .type = kChoice,
      .default_json = R"("split_block_bloom")",
      .choices = kSnapshotFormatNames,
      .is_live = true,
-     .meaning =
-         "Kind of filter; byte by byte in schemas/snapshot.md, compared in docs/FILTERS.md. \"auto\": for "
-         "each user the one of the fewest bytes. A change re-renders all users' filters, a day's sweep "
-         "long; `seenctl publish` at once."},
+     .meaning = "Kind of filter. schemas/snapshot.md describes the bytes, and docs/FILTERS.md compares the "
+                "kinds. \"auto\": for each user the kind with the fewest bytes. After a change, the daily "
+                "sweep re-renders all users' filters; `seenctl publish` does it at once."},
     {.path = "filters[].snapshot.size",
      .type = kChoice,
      .default_json = R"("fewest")",
      .choices = kSizes,
      .is_live = true,
-     .meaning =
-         "\"power_of_two\": \"split_block_bloom\" with a power of two of blocks, for libraries that take no "
-         "other (Arrow C++, Velox, ClickHouse); up to twice the bytes."},
+     .meaning = "\"power_of_two\": \"split_block_bloom\" with a power of two of blocks, for libraries that "
+                "accept only that (Arrow C++, Velox, ClickHouse). It takes up to twice the bytes."},
     {.path = "filters[].snapshot.false_positive_rate",
      .type = kNumber,
      .default_json = "0.01",
      .minimum_excluded = true,
      .maximum = 0.5,
      .is_live = true,
-     .meaning = "Share of unseen items that a published filter may call seen. Lower is larger: 0.01 takes "
-                "about 10.6 "
-                "bits an item. Look-ups over HTTP are exact."},
+     .meaning = "Share of unseen items that a published filter may call seen. A lower rate makes larger "
+                "filters: 0.01 takes about 10.6 bits an item. Look-ups over HTTP are exact."},
     {.path = "filters[].snapshot.debounce_ms",
      .type = kInteger,
      .unit = "milliseconds",
      .default_json = "1000",
      .maximum = 3'600'000,
      .is_live = true,
-     .meaning = "A user's filter is published at once, then at most once in this time."},
+     .meaning = "seend publishes a user's filter at once, and then at most once in this time."},
 };
 
 }  // namespace

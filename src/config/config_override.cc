@@ -105,7 +105,8 @@ std::optional<std::string> Apply(ConfigJson& document, Override change, std::str
       path = JoinPath(path, *index);
     } else {
       if (!at->is_object())
-        return fmt::format("{} is {}, not an object", path.empty() ? "it" : path, ShowValue(*at));
+        return fmt::format("{} is {}, not an object", path.empty() ? "the configuration" : path,
+                           ShowValue(*at));
       const bool is_map = node != nullptr && node->key != nullptr && node->key->type == ConfigType::kMap;
       // Names of librdkafka's properties contain dots, so the rest of the key is one name.
       const std::string_view step = is_map || node == nullptr ? std::exchange(rest, {}) : NextStep(rest);
@@ -140,7 +141,7 @@ std::vector<ConfigError> ApplyOverrides(ConfigJson& document, std::span<const st
     if (HoldsSecret(key, value)) {  // every user of the machine can read a process's arguments
       errors.push_back(
           {fmt::format("--set {}", key),
-           R"(a command line is no place for a secret. Give {"file": "PATH"} or {"env": "NAME"})"});
+           R"(a secret can't be on the command line. Give {"file": "PATH"} or {"env": "NAME"})"});
       continue;
     }
     auto problem = Apply(document, {key, std::move(value)}, path);

@@ -88,8 +88,7 @@ ConfigJson SecretSchema() {
                     {"required", {way}},
                     {"properties", {{way, {{"type", "string"}}}}}});
   }
-  return {{"description", "A string that stands in an environment variable or a file."},
-          {"oneOf", std::move(ways)}};
+  return {{"description", "A string from an environment variable or a file."}, {"oneOf", std::move(ways)}};
 }
 
 constexpr std::string_view kTableHead =
@@ -116,7 +115,7 @@ std::string ConfigSchema() {
   ConfigJson schema = {
       {"$schema", "https://json-schema.org/draft/2020-12/schema"},
       {"title", "Configuration of seend"},
-      {"description", "Generated from the table of keys; docs/CONFIGURATION.md has it for people."}};
+      {"description", "Generated from the table of keys. docs/CONFIGURATION.md has the same table as text."}};
   schema.update(ObjectSchema(ConfigTree()));
   schema["$defs"] = {{"secret", SecretSchema()}};
   schema["$defs"].update(ConfigJson::parse(kShapeDefinitions));

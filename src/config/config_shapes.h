@@ -32,12 +32,12 @@ inline constexpr ValueShape kKindsShape = {
 
 inline constexpr ValueShape kConditionsShape = {
     R"(a condition, {"at": POINTER} with one of "equals": VALUE, "in": [VALUES] or "prefix": TEXT, or a list of )"
-    R"(1 to 8 such)",
+    R"(1 to 8 conditions)",
     R"({"anyOf": [{"$ref": "#/$defs/condition"},
                   {"type": "array", "minItems": 1, "maxItems": 8, "items": {"$ref": "#/$defs/condition"}}]})"};
 
 inline constexpr ValueShape kScenesShape = {
-    R"(a list of 1 to 256 texts of 1 to 256 bytes, each a scene or, with "*" at its end, what scenes begin with)",
+    R"(a list of 1 to 256 texts of 1 to 256 bytes, each a scene, or the beginning of scenes followed by "*")",
     R"({"type": "array", "minItems": 1, "maxItems": 256,
         "items": {"type": "string", "maxLength": 256, "pattern": "^(?:[^*]+\\*?|\\*)$"}})"};
 
@@ -51,16 +51,20 @@ inline constexpr ValueShape kDeclaredKindsShape = {
           "type": "object", "additionalProperties": false, "required": ["window_days"],
           "properties": {"window_days": {"type": "integer", "minimum": 1, "maximum": 3650}}}})"};
 
+inline constexpr ValueShape kBoilerplateShape = {
+    R"(a list of at most 32 regular expressions (RE2), each of 1 to 512 bytes)",
+    R"({"type": "array", "maxItems": 32, "items": {"type": "string", "minLength": 1, "maxLength": 512}})"};
+
 /// Definitions that the shapes refer to: members of the schema's "$defs".
 inline constexpr std::string_view kShapeDefinitions = R"({
   "pointer": {
-    "description": "Where in an event a value stands (RFC 6901); never the whole event.",
+    "description": "Where in an event a value is (RFC 6901). It is never the whole event.",
     "type": "string", "maxLength": 256, "pattern": "^(?:/(?:[^~/]|~[01])*){1,16}$"},
   "condition_value": {
     "anyOf": [{"type": "string", "maxLength": 512}, {"type": "boolean"},
               {"type": "integer", "minimum": -9223372036854775808, "maximum": 18446744073709551615}]},
   "condition": {
-    "description": "Holds if the value is there and is one of these, type and all.",
+    "description": "Holds if the value exists and equals one of these values, with the same type.",
     "type": "object", "additionalProperties": false, "required": ["at"],
     "oneOf": [{"required": ["equals"]}, {"required": ["in"]}, {"required": ["prefix"]}],
     "properties": {

@@ -117,7 +117,7 @@ class Planner {
     if (star != steps.end() && field != Field::kItems) {
       Fail("input.fields." + name, "\"" + rule->at.text + "\": a \"*\" step is for items alone; point at " +
                                        (IsOfAnItem(field) ? "a place within an element of items"
-                                                          : "one value, an index in an array if need be"));
+                                                          : "one value, if needed with an array index"));
       return;
     }
     if (static_cast<size_t>(std::count(star, steps.end(), "*")) > EventFormat::kItemStarsMax) {

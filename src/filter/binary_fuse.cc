@@ -114,8 +114,7 @@ class Peeling {
 };
 
 void CheckArguments(size_t count, double rate, double own_rate) {
-  Check(rate >= own_rate && rate <= kRateMax,
-        "a binary fuse filter has its own rate; less can't be asked of it");
+  Check(rate >= own_rate && rate <= kRateMax, "a binary fuse filter can't have a rate below its own rate");
   Check(count <= kCountMax, "too many items for one filter");
 }
 

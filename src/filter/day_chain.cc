@@ -61,7 +61,7 @@ Result<DayChainView> DayChainView::Parse(std::string_view payload) {
   const auto days = GetInteger<uint32_t>(payload, 0);
   if (payload.size() < BlocksStart(days)) {
     return Malformed(std::to_string(payload.size()) + " bytes; the rows of " + std::to_string(days) +
-                     " days are more");
+                     " days take more");
   }
   uint64_t bytes = BlocksStart(days);  // below 2^37; each day adds at most 2^37 before a break: no overflow
   Day before = {std::numeric_limits<int32_t>::max()};
@@ -72,7 +72,7 @@ Result<DayChainView> DayChainView::Parse(std::string_view payload) {
       return Malformed("day " + std::to_string(day.since_epoch) + " has no blocks; each has one at least");
     }
     if (day > before) {
-      return Malformed("day " + std::to_string(day.since_epoch) + " stands behind an earlier one");
+      return Malformed("day " + std::to_string(day.since_epoch) + " comes after an earlier day");
     }
     before = day;
     bytes += kBlockBytes * uint64_t{blocks};

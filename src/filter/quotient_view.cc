@@ -80,7 +80,7 @@ std::string_view Fault(const Geometry& geometry, std::string_view blocks) {
       behind = 64 * end_block + quotient::SelectBit(reader.RunEnds(end_block), rank) + 1;
     }
     if (reader.Offset(block) != (behind > 64 * block ? behind - 64 * block : 0)) {
-      return "an offset isn't what it should be by the bits";
+      return "an offset disagrees with the bits";
     }
 
     const uint64_t occupied = reader.Occupied(block);

@@ -69,7 +69,7 @@ size_t PayloadBytes(SnapshotFormat format, size_t count, double rate) {
     case SnapshotFormat::kDayChain:
       break;
   }
-  Check(false, "a size is known of a format without days");
+  Check(false, "only a format without days has a known size");
   return 0;
 }
 

@@ -30,10 +30,11 @@ Status LastPublishedSnapshots::Keep(FilterIndex filter_index, std::span<const Pu
     if (!record.snapshot.empty()) {
       if (const auto view = SnapshotView::Parse(record.snapshot); !view) {
         if (unreadable_.fetch_add(1) == 0) {
-          log::Warning("a record of a snapshot topic can't be read, and is left out; others are only counted",
-                       {{"partition", state_.options().partition},
-                        {"filter", FilterAt(filter_index).name},
-                        {"reason", view.error().message}});
+          log::Warning(
+              "a record of a snapshot topic can't be read, and is skipped; later ones are only counted",
+              {{"partition", state_.options().partition},
+               {"filter", FilterAt(filter_index).name},
+               {"reason", view.error().message}});
         }
         continue;
       }

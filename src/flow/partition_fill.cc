@@ -31,7 +31,7 @@ Status PartitionFill::WriteUsers(const FillPage& page, CheckpointWriter& writer)
           return Fail(Code::kInvalidArgument, "fill: no filter has this id");
         const std::array<std::string_view, 2> parts = {user.delta, stored[i]};
         if (!FoldEncoded(parts, filter->limits, Horizon(), composed))
-          return Fail(Code::kCorrupt, "fill: what is stored of a user is not a delta");
+          return Fail(Code::kCorrupt, "fill: the stored bytes of a user are not a delta");
         delta = composed;
       }
       if (Status added = writer.AddDelta(user.ref, delta); !added) return added;

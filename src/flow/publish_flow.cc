@@ -135,10 +135,10 @@ void PublishFlow::MakeDue(Outlet outlet, const UserKey& user, Instant since) {
 }
 
 // Takes the next due entry. kNone: nothing is due, or not within the limits.
-uint32_t PublishFlow::TakeNext(Limits& limits) {
+uint32_t PublishFlow::TakeNext(Instant now, Limits& limits) {
   if (limits.leading > 0 && !leading_.empty()) {
     --limits.leading;
-    return TakeFront(leading_);
+    return TakeLeading(now);
   }
   while (limits.waiting > 0 && !waiting_.empty()) {
     const uint32_t number = TakeFront(waiting_);
@@ -150,6 +150,16 @@ uint32_t PublishFlow::TakeNext(Limits& limits) {
   return PublishTable::kNone;
 }
 
+uint32_t PublishFlow::TakeLeading(Instant now) {
+  const bool late = now - table_[leading_.front()].dirty_since > kLeadingPatience;
+  if (!late || ++late_taken_ % kOldestOneIn == 0) return TakeFront(leading_);
+  const size_t size = leading_.size();
+  if (size > kPrefetched) table_.PrefetchEntry(leading_[size - 1 - kPrefetched]);
+  const uint32_t number = leading_.back();
+  leading_.pop_back();
+  return number;
+}
+
 uint32_t PublishFlow::TakeFront(std::deque<uint32_t>& due) {
   if (due.size() > kPrefetched) table_.PrefetchEntry(due[kPrefetched]);
   const uint32_t number = due.front();
@@ -159,10 +169,10 @@ uint32_t PublishFlow::TakeFront(std::deque<uint32_t>& due) {
 
 // Takes the next due entries into the group. Their renderings hold all changes up to now. A change from now
 // on makes them dirty again.
-size_t PublishFlow::TakeGroup(Limits& limits) {
+size_t PublishFlow::TakeGroup(Instant now, Limits& limits) {
   size_t group = 0;
   while (group < kGroup) {
-    const uint32_t number = TakeNext(limits);
+    const uint32_t number = TakeNext(now, limits);
     if (number == PublishTable::kNone) break;
     PublishEntry& entry = table_[number];
     const RetiredTopic* const retired = RetiredAt(entry.outlet);
@@ -230,7 +240,7 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, Limits limits, const Render&
   FireTimers(now);
   MakeRoom();
   while (!stepped.sink_full) {
-    const size_t group = TakeGroup(limits);
+    const size_t group = TakeGroup(now, limits);
     if (group == 0) break;
     lock.unlock();
     stepped.status = render(std::span(renderings_).first(group));
@@ -345,7 +355,8 @@ void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements
       table_.PrefetchEntry(acknowledgements[i + kPrefetched].ticket);
     }
     const auto [ticket, delivery] = acknowledgements[i];
-    Check(ticket < table_.end() && table_[ticket].in_flight, "an acknowledgement of nothing that was sent");
+    Check(ticket < table_.end() && table_[ticket].in_flight,
+          "an acknowledgement of a snapshot that wasn't sent");
     if (delivery == Delivery::kAcknowledged) {
       Delivered(ticket, now, wall_now);
     } else {

@@ -3,15 +3,17 @@
 //
 // Leading edge: if a user wasn't published within the debounce, a change of the user is due at once. Trailing
 // edge: changes within the debounce are due when it ends. If more is due than can be published, leading edges
-// go first. Trailing edges, retries, sweeps and users from marks wait, and a further change of a user who
-// waits costs nothing. When nearly as many users are followed as may be, the debounce of the users published
-// longest ago ends early, and those that have waited longest are left to their marks. So new users have room,
-// and their leading edges go first. A user is unclean from a change until a snapshot rendered after it is
-// acknowledged. CollectMarks says which unclean users a checkpoint must mark, so that a restart publishes
-// them. Invariant: for a user without an entry, or with a clean entry, the last acknowledged snapshot holds
-// everything that the partition's state holds of the user. The exception is a user with a mark in the store
-// or in the tail. The invariant doesn't apply to withheld snapshots: flow/last_published.h makes them due
-// later.
+// go first. If leading edges themselves wait longer than kLeadingPatience, the newest go first: a late
+// snapshot is late anyway, and those in time stay in time. Every kOldestOneIn-th is still the oldest, so that
+// none waits for ever. Trailing edges, retries, sweeps and users from marks wait, and a further change of a
+// user who waits costs nothing. When nearly as many users are followed as may be, the debounce of the users
+// published longest ago ends early, and those that have waited longest are left to their marks. So new users
+// have room, and their leading edges go first. A user is unclean from a change until a snapshot rendered
+// after it is acknowledged. CollectMarks says which unclean users a checkpoint must mark, so that a restart
+// publishes them. Invariant: for a user without an entry, or with a clean entry, the last acknowledged
+// snapshot holds everything that the partition's state holds of the user. The exception is a user with a mark
+// in the store or in the tail. The invariant doesn't apply to withheld snapshots: flow/last_published.h makes
+// them due later.
 //
 // Threads: one mutex inside. It is held for moves between queues, and never while rendering, sending or
 // reading.
@@ -152,6 +154,8 @@ class PublishFlow {
 
   static constexpr int64_t kNoOffset = -1;
   static constexpr size_t kGroup = 128;  // rendered together
+  static constexpr std::chrono::milliseconds kLeadingPatience{100};
+  static constexpr uint32_t kOldestOneIn = 8;
 
  private:
   static constexpr std::chrono::milliseconds kRetiredDebounce{1000};
@@ -195,9 +199,10 @@ class PublishFlow {
   bool MayBeginRound(int64_t reaches, bool some_deferred) const REQUIRES(mutex_);
   void RenderingEnded(PublishEntry& entry) REQUIRES(mutex_);
   void EndRoundIfDone() REQUIRES(mutex_);
-  uint32_t TakeNext(Limits& limits) REQUIRES(mutex_);
+  uint32_t TakeNext(Instant now, Limits& limits) REQUIRES(mutex_);
+  uint32_t TakeLeading(Instant now) REQUIRES(mutex_);
   uint32_t TakeFront(std::deque<uint32_t>& due) REQUIRES(mutex_);
-  size_t TakeGroup(Limits& limits) REQUIRES(mutex_);
+  size_t TakeGroup(Instant now, Limits& limits) REQUIRES(mutex_);
   static bool IsSent(const Rendering& made);
   void Sent(uint32_t number, size_t bytes, Instant now) REQUIRES(mutex_);
   void NothingToSend(uint32_t number) REQUIRES(mutex_);
@@ -229,6 +234,7 @@ class PublishFlow {
   // What is due. An entry that moves from waiting_ to leading_ leaves its number in waiting_. It is skipped
   // there.
   std::deque<uint32_t> leading_ GUARDED_BY(mutex_);
+  uint32_t late_taken_ GUARDED_BY(mutex_) = 0;  // of leading_, while its oldest was late
   std::deque<uint32_t> waiting_ GUARDED_BY(mutex_);
   // One per outlet. The debounce seldom changes, so the timers are in order. After a change, some wait for an
   // earlier, longer one.

@@ -111,7 +111,8 @@ Result<UnexposedParts> SplitUnexposedText(std::string_view text) {
           {static_cast<int64_t>(served_at)}, text.substr(kHead, id_bytes), text.substr(kHead + id_bytes)};
     }
   }
-  return Fail(Code::kCorrupt, "a served item of " + std::to_string(text.size()) + " bytes that isn't one");
+  return Fail(Code::kCorrupt,
+              "served item: " + std::to_string(text.size()) + " bytes that aren't a served item");
 }
 
 }  // namespace seen

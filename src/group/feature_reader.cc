@@ -43,6 +43,10 @@ void ForEachShingle(std::span<const uint64_t> hashes, Take take) {
 }  // namespace
 
 struct FeatureReader::Impl {
+  struct Stretch {
+    size_t first = 0, last = 0;
+  };
+
   FeatureOptions options;
   std::unique_ptr<Segmenter> segmenter;
   Normaliser normaliser;
@@ -51,26 +55,38 @@ struct FeatureReader::Impl {
   std::vector<uint64_t> hashes;  // of words
   size_t dictionary_words = 0;
   std::vector<uint32_t> ends;
+  // What kBigramsTrigrams and kDictionaryTrigrams need beside the words' 3-shingles: where neighbouring
+  // characters are in `hashes` or in `characters`.
+  std::vector<Stretch> stretches;
+  std::vector<uint64_t> characters;  // hashes; kDictionaryTrigrams only
   SketchBuilder sketches;
   SimHasher simhasher;
 
   Impl(const FeatureOptions& given, std::unique_ptr<Segmenter> segmenter_given)
-      : options(given), segmenter(std::move(segmenter_given)), sketches(BandRows(given.similarity_min)) {
+      : options(given),
+        segmenter(std::move(segmenter_given)),
+        normaliser(given.rules),
+        sketches(BandRows(given.similarity_min)) {
     Check(options.idf != nullptr && segmenter != nullptr,
           "a reader of features needs a table and a segmenter");
   }
 
   void FindWords(const ItemText& item) {
-    normaliser.Read(item.title, item.text, options.text_bytes_max, normal);
+    normaliser.Read(item, options.text_bytes_max, normal);
     words.clear();
     dictionary_words = 0;
+    stretches.clear();
+    characters.clear();
+    bool neighbours = false;
     const std::string_view text = normal.text;
     for (const Run& run : normal.runs) {
       const std::string_view letters = text.substr(run.begin, run.end - run.begin);
       if (run.kind != RunKind::kDictionary) {
         words.push_back(letters);
+        neighbours = false;
         continue;
       }
+      const size_t first_word = words.size();
       ends.clear();
       segmenter->Segment(letters, ends);
       uint32_t begin = 0;
@@ -79,6 +95,44 @@ struct FeatureReader::Impl {
         begin = end;
       }
       dictionary_words += ends.size();
+      NoteStretch(letters, first_word, neighbours);
+      neighbours = true;
+    }
+  }
+
+  // `neighbours`: the run before was of a script without spaces too.
+  void NoteStretch(std::string_view letters, size_t first_word, bool neighbours) {
+    Stretch stretch{first_word, words.size()};
+    switch (options.rules.segmentation) {
+      case Segmentation::kTrigrams:
+      case Segmentation::kDictionary:
+        return;
+      case Segmentation::kBigramsTrigrams:
+        break;
+      case Segmentation::kDictionaryTrigrams:
+        stretch.first = characters.size();
+        for (size_t at = 0, begin = 0; at < letters.size(); begin = at) {
+          NextCharacter(letters, at);
+          characters.push_back(TokenHash(letters.substr(begin, at - begin)));
+        }
+        stretch.last = characters.size();
+    }
+    if (neighbours) {
+      stretches.back().last = stretch.last;
+    } else {
+      stretches.push_back(stretch);
+    }
+  }
+
+  /// Calls `take`(hash) for each shingle; the same shingle may come several times.
+  template <typename Take>
+  void ForEachShingleOfText(Take take) const {
+    ForEachShingle(hashes, take);
+    const bool of_characters = options.rules.segmentation == Segmentation::kDictionaryTrigrams;
+    const std::vector<uint64_t>& from = of_characters ? characters : hashes;
+    const size_t size = of_characters ? kShingleWords : 2;
+    for (const Stretch& stretch : stretches) {
+      for (size_t i = stretch.first; i + size <= stretch.last; ++i) take(ShingleHash(&from[i], size));
     }
   }
 
@@ -99,7 +153,10 @@ struct FeatureReader::Impl {
   /// Calls `take`(token, hash, weight times kWeightOne) for each token of the SimHash.
   template <typename Take>
   void ForEachToken(std::string_view lang, Take take) const {
-    if (Length() == LengthClass::kShort) {
+    // Single characters say little: their pairs stand for the words of a Chinese text.
+    const bool of_characters =
+        Script() == ScriptClass::kDictionary && !UsesDictionary(options.rules.segmentation);
+    if (Length() == LengthClass::kShort || of_characters) {
       ForEachGram(Script() == ScriptClass::kDictionary ? kGramOfDictionary : kGramOfAlphabetic, take);
       return;
     }
@@ -112,10 +169,10 @@ struct FeatureReader::Impl {
   }
 
   template <typename Take>
-  void ForEachGram(size_t characters, Take take) const {
+  void ForEachGram(size_t gram_characters, Take take) const {
     const std::string_view text = normal.text;
     size_t begin = 0, end = 0;
-    for (size_t i = 0; i < characters && end < text.size(); ++i) NextCharacter(text, end);
+    for (size_t i = 0; i < gram_characters && end < text.size(); ++i) NextCharacter(text, end);
     while (true) {
       const std::string_view gram = text.substr(begin, end - begin);
       take(gram, TokenHash(gram), static_cast<uint32_t>(kWeightOne));
@@ -127,14 +184,18 @@ struct FeatureReader::Impl {
 
   void ReleaseLarge() {
     if (normal.text.capacity() <= kKeptBytesMax) return;
-    normaliser = {};
+    normaliser.Release();
     normal = {};
     words = {};
     hashes = {};
+    stretches = {};
+    characters = {};
   }
 };
 
-FeatureReader::FeatureReader(const FeatureOptions& options) : FeatureReader(options, NewIcuSegmenter()) {}
+FeatureReader::FeatureReader(const FeatureOptions& options)
+    : FeatureReader(options, UsesDictionary(options.rules.segmentation) ? NewIcuSegmenter()
+                                                                        : NewCharacterSegmenter()) {}
 FeatureReader::FeatureReader(const FeatureOptions& options, std::unique_ptr<Segmenter> segmenter)
     : impl_(std::make_unique<Impl>(options, std::move(segmenter))) {}
 FeatureReader::~FeatureReader() = default;
@@ -155,7 +216,7 @@ void FeatureReader::Read(const ItemText& item, ItemFeatures& out) {
     for (const uint64_t hash : impl.hashes) impl.simhasher.Add(hash, 1);  // the text has stop words only
   }
   out.simhash = impl.simhasher.Finish();
-  ForEachShingle(impl.hashes, [&](uint64_t shingle) { impl.sketches.Add(shingle); });
+  impl.ForEachShingleOfText([&](uint64_t shingle) { impl.sketches.Add(shingle); });
   impl.sketches.Finish(out.sketch, out.bands);
   impl.ReleaseLarge();
 }
@@ -183,11 +244,16 @@ std::span<const std::string_view> FeatureReader::Words(const ItemText& item) {
   return impl_->words;
 }
 
+std::string_view FeatureReader::Normalised(const ItemText& item) {
+  impl_->FindWords(item);
+  return impl_->normal.text;
+}
+
 std::vector<uint64_t> FeatureReader::Shingles(const ItemText& item) {
   impl_->FindWords(item);
   impl_->HashWords();
   std::vector<uint64_t> shingles;
-  ForEachShingle(impl_->hashes, [&](uint64_t shingle) { shingles.push_back(shingle); });
+  impl_->ForEachShingleOfText([&](uint64_t shingle) { shingles.push_back(shingle); });
   std::sort(shingles.begin(), shingles.end());
   shingles.erase(std::unique(shingles.begin(), shingles.end()), shingles.end());
   return shingles;

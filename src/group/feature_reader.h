@@ -11,6 +11,7 @@
 #include "group/idf_table.h"
 #include "group/item_features.h"
 #include "group/segmenter.h"
+#include "group/text_rules.h"
 
 namespace seen {
 
@@ -18,6 +19,7 @@ struct FeatureOptions {
   std::shared_ptr<const IdfTable> idf;  // never nullptr: IdfTable::Bundled()
   double similarity_min = 0.8;          // chooses the rows of a band
   uint64_t text_bytes_max = 1 << 20;    // for title and text together; cut at a character
+  TextRules rules = {};
 };
 
 /// A word's share of a SimHash, for people.
@@ -29,7 +31,7 @@ struct WeighedToken {
 /// One thread each; keeps its buffers.
 class FeatureReader {
  public:
-  explicit FeatureReader(const FeatureOptions& options);  // with NewIcuSegmenter
+  explicit FeatureReader(const FeatureOptions& options);  // with the segmenter of options.rules
   FeatureReader(const FeatureOptions& options, std::unique_ptr<Segmenter> segmenter);
   ~FeatureReader();
   FeatureReader(FeatureReader&&) noexcept;
@@ -40,7 +42,10 @@ class FeatureReader {
   /// The words as an IdfTable counts them, in text order, with repetitions; also of a short text. The views
   /// are valid until the next call of any function here.
   std::span<const std::string_view> Words(const ItemText& item);
-  /// Hashes of all word 3-shingles, ascending, unique. A sketch is a sample of this set.
+  /// The text as it is compared: without markup and boilerplate, normalised, folded. Valid until the next
+  /// call of any function here.
+  std::string_view Normalised(const ItemText& item);
+  /// Hashes of all shingles, ascending, unique. A sketch is a sample of this set.
   std::vector<uint64_t> Shingles(const ItemText& item);
   /// For the log: another segmenter may find other words, and so decide differently at a replay.
   std::string SegmenterVersion() const;

@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "base/check.h"
+#include "group/boilerplate.h"
 #include "group/characters.h"
+#include "group/folding.h"
 #include "group/icu.h"
 #include "group/markup.h"
 
@@ -22,7 +24,7 @@ constexpr size_t kFoldedTogetherMax = 32;
 // Appends each character to the run of its kind.
 class RunWriter {
  public:
-  explicit RunWriter(NormalText& out) : out_(out) {}
+  RunWriter(NormalText& out, const FoldingTable* folding) : out_(out), folding_(folding) {}
 
   void Put(uint32_t c, CharacterKind kind) {
     switch (kind) {
@@ -36,6 +38,7 @@ class RunWriter {
         break;
       case CharacterKind::kDictionary:
         Open(RunKind::kDictionary);
+        if (folding_ != nullptr) c = folding_->Of(c);
         break;
       case CharacterKind::kSymbol:
         open_.reset();
@@ -57,27 +60,48 @@ class RunWriter {
   }
 
   NormalText& out_;
+  const FoldingTable* const folding_;  // nullptr: the text isn't folded
   std::optional<RunKind> open_;
 };
 
+// The words of a text if each character of a script without spaces is one.
+size_t WordsBesideEmoji(const NormalText& text) {
+  size_t words = 0;
+  for (const Run& run : text.runs) {
+    if (run.kind == RunKind::kWord) ++words;
+    if (run.kind != RunKind::kDictionary) continue;
+    for (uint32_t at = run.begin; at < run.end; ++at)
+      words += (static_cast<unsigned char>(text.text[at]) & 0xc0) != 0x80 ? 1 : 0;
+  }
+  return words;
+}
+
 }  // namespace
 
-void Normaliser::Read(std::string_view title, std::string_view text, size_t bytes_max, NormalText& out) {
+void Normaliser::Read(const ItemText& item, size_t bytes_max, NormalText& out) {
   bytes_max = std::min(bytes_max, size_t{1} << 31);
-  const size_t of_title = CharacterBoundary(title, bytes_max);
-  const size_t of_text = CharacterBoundary(text, bytes_max - of_title);
-  out.cut = of_title < title.size() || of_text < text.size();
+  const size_t of_title = CharacterBoundary(item.title, bytes_max);
+  const size_t of_text = CharacterBoundary(item.text, bytes_max - of_title);
+  out.cut = of_title < item.title.size() || of_text < item.text.size();
   out.text.clear();
   out.runs.clear();
   plain_.clear();
-  bool beyond_ascii = StripMarkup(title.substr(0, of_title), plain_);
+  bool beyond_ascii = AppendPlain(item.title.substr(0, of_title));
   if (!plain_.empty() && plain_.back() != ' ') plain_ += ' ';
-  beyond_ascii |= StripMarkup(text.substr(0, of_text), plain_);
-  if (beyond_ascii) {
-    ReadUnicode(out);
-  } else {
-    ReadAscii(out);
-  }
+  beyond_ascii |= AppendPlain(item.text.substr(0, of_text));
+  if (!beyond_ascii) return ReadAscii(out);
+  ReadUnicode(rules_.folding_version > 0 && IsChinese(item.lang, plain_), out);
+  if (!rules_.emoji_are_words) DropEmoji(out);
+}
+
+void Normaliser::Release() {
+  for (std::string* buffer : {&stripped_, &plain_, &gentle_, &folded_, &kept_}) *buffer = {};
+}
+
+// Returns whether any byte is beyond ASCII.
+bool Normaliser::AppendPlain(std::string_view text) {
+  if (rules_.boilerplate != nullptr) text = rules_.boilerplate->Strip(text, stripped_);
+  return StripMarkup(text, plain_);
 }
 
 // StripMarkup's output is the normal form already.
@@ -93,7 +117,7 @@ void Normaliser::ReadAscii(NormalText& out) {
   }
 }
 
-void Normaliser::ReadUnicode(NormalText& out) {
+void Normaliser::ReadUnicode(bool folds_chinese, NormalText& out) {
   const icu::Normalizer2& normalizer = FoldingNormalizer();
   const BasicPlane& plane = BasicPlane::Get();
   const auto begins = [&](uint32_t c) {
@@ -101,7 +125,7 @@ void Normaliser::ReadUnicode(NormalText& out) {
                      : normalizer.hasBoundaryBefore(static_cast<UChar32>(c)) != 0;
   };
   const std::string_view text = plain_;
-  RunWriter writer(out);
+  RunWriter writer(out, folds_chinese ? &FoldingTable::Bundled() : nullptr);
   size_t begin = 0, end = 0, next_end = 0;
   uint32_t next = NextCharacter(text, next_end);
   while (begin < text.size()) {
@@ -126,6 +150,26 @@ void Normaliser::ReadUnicode(NormalText& out) {
     }
     begin = end;
   }
+}
+
+// Reposts add emoji. In a text of some words they say nothing about whose copy it is.
+void Normaliser::DropEmoji(NormalText& out) {
+  const auto is_emoji = [](const Run& run) { return run.kind == RunKind::kSymbol; };
+  if (std::ranges::none_of(out.runs, is_emoji) || WordsBesideEmoji(out) < kEmojiWordsMax) return;
+  kept_.clear();
+  bool after_word = false;
+  for (Run& run : out.runs) {
+    if (is_emoji(run)) continue;
+    const bool is_word = run.kind == RunKind::kWord;
+    if (after_word && is_word) kept_ += ' ';
+    after_word = is_word;
+    const auto begin = static_cast<uint32_t>(kept_.size());
+    kept_.append(out.text, run.begin, run.end - run.begin);
+    run.begin = begin;
+    run.end = static_cast<uint32_t>(kept_.size());
+  }
+  std::erase_if(out.runs, is_emoji);
+  out.text.swap(kept_);
 }
 
 // Writes to folded_.

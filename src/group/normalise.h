@@ -4,7 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "group/item_features.h"
+#include "group/text_rules.h"
 
 namespace seen {
 
@@ -28,17 +32,25 @@ struct NormalText {
 /// One thread each; keeps its buffers.
 class Normaliser {
  public:
-  /// Reads `title`, then `text`: together at most `bytes_max` bytes (at most 2^31).
-  void Read(std::string_view title, std::string_view text, size_t bytes_max, NormalText& out);
+  explicit Normaliser(TextRules rules = {}) : rules_(std::move(rules)) {}
+  /// Reads the title, then the text: together at most `bytes_max` bytes (at most 2^31).
+  void Read(const ItemText& item, size_t bytes_max, NormalText& out);
+  /// Frees the buffers.
+  void Release();
 
  private:
+  bool AppendPlain(std::string_view text);
   void ReadAscii(NormalText& out);
-  void ReadUnicode(NormalText& out);
+  void ReadUnicode(bool folds_chinese, NormalText& out);
   void Fold(std::string_view together);
+  void DropEmoji(NormalText& out);
 
-  std::string plain_;   // without markup
-  std::string gentle_;  // a piece of plain_ without stacked marks
+  const TextRules rules_;
+  std::string stripped_;  // without boilerplate
+  std::string plain_;     // without markup
+  std::string gentle_;    // a piece of plain_ without stacked marks
   std::string folded_;
+  std::string kept_;  // without emoji
 };
 
 }  // namespace seen

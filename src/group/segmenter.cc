@@ -64,8 +64,51 @@ class IcuSegmenter final : public Segmenter {
   std::vector<uint32_t> byte_ends_;  // for each unit: where its character ends
 };
 
+// Thai, Lao, Khmer and Myanmar, with their digits and marks.
+bool NeedsDictionary(uint32_t c) {
+  return (c >= 0x0e00 && c < 0x0f00) || (c >= 0x1000 && c < 0x10a0) || (c >= 0x1780 && c < 0x1800) ||
+         (c >= 0x19e0 && c < 0x1a00) || (c >= 0xa9e0 && c < 0xaa00) || (c >= 0xaa60 && c < 0xaa80);
+}
+
+bool IsKanaMark(uint32_t c) { return c == 0x3099 || c == 0x309a; }
+
+class CharacterSegmenter final : public Segmenter {
+ public:
+  void Segment(std::string_view run, std::vector<uint32_t>& ends) override {
+    size_t next = 0;
+    for (size_t at = 0; at < run.size(); at = next) {
+      next = at;
+      if (!NeedsDictionary(NextCharacter(run, next))) {
+        SkipMarks(run, next);
+        ends.push_back(static_cast<uint32_t>(next));
+        continue;
+      }
+      for (size_t end = next; end < run.size() && NeedsDictionary(NextCharacter(run, end));) next = end;
+      const size_t first = ends.size();
+      Icu().Segment(run.substr(at, next - at), ends);
+      for (size_t i = first; i < ends.size(); ++i) ends[i] += static_cast<uint32_t>(at);
+    }
+  }
+
+  std::string Version() const override { return "characters of Han and kana, " + IcuVersion(); }
+
+ private:
+  static void SkipMarks(std::string_view run, size_t& at) {
+    for (size_t end = at; end < run.size() && IsKanaMark(NextCharacter(run, end));) at = end;
+  }
+
+  // Most texts don't need it, and it takes long to make.
+  Segmenter& Icu() {
+    if (!icu_) icu_ = NewIcuSegmenter();
+    return *icu_;
+  }
+
+  std::unique_ptr<Segmenter> icu_;
+};
+
 }  // namespace
 
+std::unique_ptr<Segmenter> NewCharacterSegmenter() { return std::make_unique<CharacterSegmenter>(); }
 std::unique_ptr<Segmenter> NewIcuSegmenter() { return std::make_unique<IcuSegmenter>(); }
 
 }  // namespace seen

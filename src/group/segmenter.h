@@ -25,4 +25,8 @@ class Segmenter {
 /// "Boundary Analysis".
 std::unique_ptr<Segmenter> NewIcuSegmenter();
 
+/// Each character of Han and kana is a word, with the marks that follow it. Thai, Lao, Khmer and Myanmar have
+/// ICU's words.
+std::unique_ptr<Segmenter> NewCharacterSegmenter();
+
 }  // namespace seen

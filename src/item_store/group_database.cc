@@ -133,7 +133,7 @@ Result<std::optional<Position>> GroupDatabase::PositionOf(int32_t partition) con
   if (!found) return Fail(found.error());
   if (!*found) return std::optional<Position>();
   const auto position = group_rows::DecodePosition(value);
-  if (!position) return Fail(Corrupt("a position that isn't one"));
+  if (!position) return Fail(Corrupt("a malformed position"));
   return position;
 }
 
@@ -142,7 +142,7 @@ Status GroupDatabase::EachPosition(const std::function<Status(const Position&)>&
   for (row->Seek(group_rows::PositionKey(0));
        row->Valid() && !group_rows::LeavesWithWindow(row->key().ToStringView()); row->Next()) {
     const auto position = group_rows::DecodePosition(row->value().ToStringView());
-    if (!position) return Fail(Corrupt("a position that isn't one"));
+    if (!position) return Fail(Corrupt("a malformed position"));
     if (Status taken = take(*position); !taken) return taken;
   }
   return ToRead(row->status());

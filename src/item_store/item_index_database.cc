@@ -75,7 +75,7 @@ Status ItemIndexDatabase::Prepare() {
     return ToStatus(WriteGeneration(*file_system_, path_, options_.generation, options_.idf_text),
                     What("can't write what it is built with"));
   }
-  if (options_.keeps_method) options_.generation.method = (*stored)->method;
+  options_.generation = Adapted(**stored, options_.generation, options_.kept);
   if (Status fits = CheckGeneration(**stored, options_.generation); !fits) {
     return Fail(fits.error().code, What(fits.error().message));
   }
@@ -88,13 +88,13 @@ Status ItemIndexDatabase::TakeOwnIdf(const IndexGeneration& stored) {
   auto own = IdfTable::Parse(*text);
   if (!own || (*own)->version() != stored.idf_version) {
     return Fail(Code::kCorrupt,
-                What(fmt::format("{}/idf.txt isn't the table it was built with. Remedy: check the "
-                                 "disk, then start with --rebuild",
+                What(fmt::format("{}/idf.txt isn't the table that the index was built with. Remedy: "
+                                 "check the disk, then start with --rebuild",
                                  path_)));
   }
   log::Warning(
-      "items.idf_file: the index goes on with its own copy of the table that it was built with; start with "
-      "--rebuild to build it again from the log with the configured one",
+      "items.idf_file: the index continues with the table that it was built with. To use the configured "
+      "table, start with --rebuild, which builds the index again from the log",
       {{"partition", options_.partition}, {"copy", path_ + "/idf.txt"}});
   options_.idf = std::move(*own);
   options_.generation = stored;
@@ -145,7 +145,7 @@ Status ItemIndexDatabase::ReadKeepsPresence(const std::optional<IndexPosition>& 
   keeps_presence_ = read.ok() && mark == EncodePresenceMark(*position);
   if (keeps_presence_) return {};
   log::Warning("the index of items was written by an older version: each start reads all of its items",
-               {{"partition", options_.partition}, {"remedy", "start with --rebuild when it suits"}});
+               {{"partition", options_.partition}, {"remedy", "start with --rebuild at a suitable time"}});
   return {};
 }
 

@@ -27,7 +27,7 @@ struct ItemIndexOptions {
   std::string directory;  // of the store
   int32_t partition = 0;  // of the ordered topic
   IndexGeneration generation{};
-  bool keeps_method = false;  // an existing index has its own method: generation.method is for a new one
+  KeptSettings kept{};                  // what `generation` says only for a new index
   std::shared_ptr<const IdfTable> idf;  // as configured; sets generation.idf_version
   std::string idf_text;                 // its text form
   StoreResources resources;
@@ -55,6 +55,8 @@ class ItemIndexDatabase {
 
   int32_t partition() const { return options_.partition; }
   const std::shared_ptr<const IdfTable>& idf() const { return options_.idf; }
+  /// What the index was built with, after Open.
+  const IndexGeneration& generation() const { return options_.generation; }
   // The index has only the lists that its method needs.
   SimilarMethod method() const { return options_.generation.method; }
   bool lists_simhashes() const { return UsesSimHash(options_.generation.method); }

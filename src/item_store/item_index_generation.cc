@@ -1,10 +1,14 @@
 #include "item_store/item_index_generation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <utility>
 
+#include "group/boilerplate.h"
 #include "rocks/status.h"
 
 namespace seen {
@@ -20,17 +24,49 @@ struct Line {
   std::string_view name;
   std::string_view key;
   std::string value;
+  std::string shown = {};  // for people, if it isn't `value`
 };
 
+// Patterns have no control characters: config/config_items.cc refuses them.
+std::string ToLine(const std::vector<std::string>& patterns) {
+  return fmt::format("{}{}{}", patterns.size(), patterns.empty() ? "" : "\t", fmt::join(patterns, "\t"));
+}
+
+std::string ForPeople(const std::vector<std::string>& patterns) {
+  return patterns.empty() ? "no pattern" : fmt::format("\"{}\"", fmt::join(patterns, "\", \""));
+}
+
+// nullopt: ToLine didn't write it.
+std::optional<std::vector<std::string>> PatternsOf(std::string_view line) {
+  std::vector<std::string> patterns;
+  const size_t tab = line.find('\t');
+  for (size_t at = tab; at != line.npos;) {
+    const size_t end = line.find('\t', at + 1);
+    patterns.emplace_back(line.substr(at + 1, end == line.npos ? line.npos : end - at - 1));
+    at = end;
+  }
+  if (ToLine(patterns) != line) return std::nullopt;
+  return patterns;
+}
+
 std::vector<Line> LinesOf(const IndexGeneration& of) {
-  return {{"method", "items.method", std::string(SimilarMethodName(of.method))},
-          {"distance_max", "items.distance_max", fmt::format("{}", of.distance_max)},
-          {"similarity_min", "items.similarity_min", fmt::format("{}", of.similarity_min)},
-          {"verify", "items.verify", of.verify},
-          {"window_days", "items.window_days", fmt::format("{}", of.window_days)},
-          {"text_bytes_max", "items.text_bytes_max", fmt::format("{}", of.text_bytes_max)},
-          {"features_version", "", fmt::format("{}", of.features_version)},
-          {"idf_version", "", fmt::format("{}", of.idf_version)}};
+  std::vector<Line> lines = {{"method", "items.method", std::string(SimilarMethodName(of.method))},
+                             {"distance_max", "items.distance_max", fmt::format("{}", of.distance_max)},
+                             {"similarity_min", "items.similarity_min", fmt::format("{}", of.similarity_min)},
+                             {"verify", "items.verify", of.verify},
+                             {"window_days", "items.window_days", fmt::format("{}", of.window_days)},
+                             {"text_bytes_max", "items.text_bytes_max", fmt::format("{}", of.text_bytes_max)},
+                             {"features_version", "", fmt::format("{}", of.features_version)},
+                             {"idf_version", "", fmt::format("{}", of.idf_version)}};
+  lines.push_back({"folding_version", "", fmt::format("{}", of.folding_version)});
+  lines.push_back({"segmentation", "items.segmentation", std::string(SegmentationName(of.segmentation))});
+  lines.push_back({"boilerplate", "items.boilerplate", ToLine(of.boilerplate), ForPeople(of.boilerplate)});
+  return lines;
+}
+
+// Lines that version 1 of the features doesn't have.
+bool IsOfVersion2(const Line& line) {
+  return line.name == "folding_version" || line.name == "segmentation" || line.name == "boilerplate";
 }
 
 template <typename Number>
@@ -60,16 +96,37 @@ Result<std::string> ReadAll(rocksdb::FileSystem& files, const std::string& path)
   return text;
 }
 
+using Values = std::map<std::string, std::string, std::less<>>;
+
+// False: a value can't be read. An index of version 1 has the first rules.
+bool ReadTextRules(Values& values, IndexGeneration& generation) {
+  if (generation.features_version < 2) {
+    const TextRules first = FirstTextRules();
+    generation.folding_version = first.folding_version;
+    generation.segmentation = first.segmentation;
+    return true;
+  }
+  const auto segmentation = SegmentationNamed(values["segmentation"]);
+  auto patterns = PatternsOf(values["boilerplate"]);
+  if (!segmentation || !patterns) return false;
+  generation.segmentation = *segmentation;
+  generation.boilerplate = std::move(*patterns);
+  return Parse(values["folding_version"], generation.folding_version);
+}
+
 }  // namespace
 
 std::string EncodeGeneration(const IndexGeneration& generation) {
   std::string text = fmt::format("{}\n", kFirstLine);
-  for (const Line& line : LinesOf(generation)) text += fmt::format("{} {}\n", line.name, line.value);
+  for (const Line& line : LinesOf(generation)) {
+    if (generation.features_version > 1 || !IsOfVersion2(line))
+      text += fmt::format("{} {}\n", line.name, line.value);
+  }
   return text;
 }
 
 Result<IndexGeneration> DecodeGeneration(std::string_view text) {
-  std::map<std::string, std::string, std::less<>> values;
+  Values values;
   std::string_view first;
   for (size_t begin = 0, end = 0; end = text.find('\n', begin), end != text.npos; begin = end + 1) {
     const std::string_view line = text.substr(begin, end - begin);
@@ -97,12 +154,39 @@ Result<IndexGeneration> DecodeGeneration(std::string_view text) {
                       Parse(values["text_bytes_max"], generation.text_bytes_max) &&
                       Parse(values["features_version"], generation.features_version) &&
                       Parse(values["idf_version"], generation.idf_version);
-  if (!parsed) {
+  if (parsed && generation.features_version > kFeaturesVersion)
+    return generation;  // CheckGeneration refuses it
+  if (!parsed || !ReadTextRules(values, generation)) {
     return Fail(Code::kCorrupt,
                 "what the index of items was built with can't be read. Remedy: check the disk, then start "
                 "with --rebuild");
   }
   return generation;
+}
+
+IndexGeneration Adapted(const IndexGeneration& stored, IndexGeneration configured, KeptSettings kept) {
+  if (kept.method) configured.method = stored.method;
+  if (kept.segmentation) configured.segmentation = stored.segmentation;
+  // A newer program's versions stay different: CheckGeneration refuses them.
+  if (kept.versions && stored.features_version <= configured.features_version &&
+      stored.folding_version <= configured.folding_version) {
+    configured.features_version = stored.features_version;
+    configured.folding_version = stored.folding_version;
+  }
+  return configured;
+}
+
+Result<FeatureOptions> FeatureOptionsOf(const IndexGeneration& generation,
+                                        std::shared_ptr<const IdfTable> idf) {
+  auto boilerplate = Boilerplate::Compile(generation.boilerplate);
+  if (!boilerplate) return Fail(std::move(boilerplate.error()));
+  return FeatureOptions{.idf = std::move(idf),
+                        .similarity_min = generation.similarity_min,
+                        .text_bytes_max = generation.text_bytes_max,
+                        .rules = {.folding_version = generation.folding_version,
+                                  .segmentation = generation.segmentation,
+                                  .emoji_are_words = generation.features_version < 2,
+                                  .boilerplate = std::move(*boilerplate)}};
 }
 
 Status CheckGeneration(const IndexGeneration& stored, const IndexGeneration& configured) {
@@ -113,13 +197,16 @@ Status CheckGeneration(const IndexGeneration& stored, const IndexGeneration& con
     if (was[i].key.empty()) {
       return Fail(
           Code::kRefused,
-          fmt::format("the index of items was built with texts read in version {} of this program's way, "
-                      "which is now {}. Remedy: start with --rebuild, which builds the index again from "
+          fmt::format("the index of items was built with version {} of {}, and this program has "
+                      "version {}. Remedy: start with --rebuild, which builds the index again from "
                       "the log",
-                      was[i].value, is[i].value));
+                      was[i].value,
+                      was[i].name == "folding_version" ? "the table of folding" : "the features of texts",
+                      is[i].value));
     }
+    const auto shown = [](const Line& line) { return line.shown.empty() ? line.value : line.shown; };
     return Fail(Code::kRefused, fmt::format("{}: the index of items was built with {}, configured is {}. {}",
-                                            was[i].key, was[i].value, is[i].value, kRemedy));
+                                            was[i].key, shown(was[i]), shown(is[i]), kRemedy));
   }
   return {};
 }

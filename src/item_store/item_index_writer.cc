@@ -81,7 +81,7 @@ rocksdb::Status ItemIndexWriter::WriteListed(const IndexChange::Listed& listed) 
   const ItemFeatures& features = listed.features;
   bool merged = true;
   if (family->presence().full() && !std::exchange(warned_full_, true)) {
-    log::Warning("more items than what is held in memory of them has room for: look-ups take longer",
+    log::Warning("the memory for items in the index is full: look-ups take longer",
                  {{"partition", database_.partition()}, {"remedy", "raise store.memory_mib"}});
   }
   const ItemPresence::ListHashes hashes = ItemPresence::HashesOf(features);

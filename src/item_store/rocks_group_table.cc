@@ -41,7 +41,7 @@ Status RocksGroupTable::Load() {
     if (position.newest > stored_max) {
       return Fail(database_->Corrupt("its newest item is ahead of this machine's clock by " +
                                      std::to_string((position.newest.value - stored_max.value) / 1000) +
-                                     " s and more: rows that count may be gone"));
+                                     " s or more: rows that still count may be gone"));
     }
     if (position.newest != kNoTime) memory_.NoteTime(position.newest);
     return {};
@@ -83,10 +83,11 @@ TimeMs RocksGroupTable::TimeOf(const GroupRecord& record) {
   }
   too_far_ahead_total_.fetch_add(1, std::memory_order_relaxed);
   if (too_far_ahead_budget_.Allow()) {
-    log::Warning("an item in the topic of groups is ahead of this machine's clock: it moves no window",
-                 {{"ahead_s", ahead_ms / 1000},
-                  {"remedy", "correct the clock that is wrong; if it was the item's, send it again"},
-                  {"lines_held_back", too_far_ahead_budget_.TakeHeldBack()}});
+    log::Warning(
+        "an item in the topic of groups is ahead of this machine's clock: it doesn't move the window",
+        {{"ahead_s", ahead_ms / 1000},
+         {"remedy", "correct the clock that is wrong; if that was the item's clock, send the item again"},
+         {"lines_held_back", too_far_ahead_budget_.TakeHeldBack()}});
   }
   return memory_.newest().value_or(now);
 }
@@ -179,7 +180,7 @@ size_t RocksGroupTable::LikesOf(Fingerprint item, LikeCache::Likes& likes) const
   if (*found && memory_.InWindow(group_rows::TimeOf(row))) {
     const auto view = ParseLikes(row);
     if (!view) {
-      NoteError(database_->Corrupt("a list that isn't one"));
+      NoteError(database_->Corrupt("a malformed list"));
       return 0;
     }
     count = view->count();
@@ -210,7 +211,7 @@ Result<std::optional<ItemGroup>> RocksGroupTable::Find(std::string_view item_id)
   if (!found) return Fail(found.error());
   if (!*found) return std::optional<ItemGroup>();
   const auto record = ParseRecord(value.ToStringView());
-  if (!record) return Fail(database_->Corrupt("a record that isn't one"));
+  if (!record) return Fail(database_->Corrupt("a malformed record"));
   if (!memory_.InWindow(record->time)) return std::optional<ItemGroup>();
   auto group = ReadItemGroup(record->json);
   if (!group) return Fail(database_->Corrupt(group.error().message));

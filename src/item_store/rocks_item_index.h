@@ -33,6 +33,7 @@ class RocksItemIndex final : public ItemIndex {
 
   /// The table that the index was built with: compute features with it.
   const std::shared_ptr<const IdfTable>& idf() const { return database_.idf(); }
+  const IndexGeneration& generation() const { return database_.generation(); }
   SimilarMethod method() const { return database_.method(); }
 
   Status Find(std::optional<std::string_view> item_id, std::optional<uint64_t> content_hash,

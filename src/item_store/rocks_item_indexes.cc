@@ -65,7 +65,7 @@ Result<ItemIndexes::Opened> RocksItemIndexes::Open(int32_t partition) {
       RocksItemIndex::Open({.directory = options_.directory,
                             .partition = partition,
                             .generation = options_.generation,
-                            .keeps_method = options_.keeps_method && !options_.rebuild,
+                            .kept = options_.rebuild ? KeptSettings{} : options_.kept,
                             .idf = options_.idf,
                             .idf_text = options_.idf_text,
                             .resources = *options_.resources,
@@ -75,8 +75,10 @@ Result<ItemIndexes::Opened> RocksItemIndexes::Open(int32_t partition) {
   std::shared_ptr<const IdfTable> idf = (*index)->idf();
   if (options_.rebuild && idf->version() != options_.idf->version())
     return Fail(Code::kRefused, PathOf(partition) + ": built with another items.idf_file");
+  auto features = FeatureOptionsOf((*index)->generation(), std::move(idf));
+  if (!features) return Fail(Code::kCorrupt, PathOf(partition) + ": " + features.error().message);
   const SimilarMethod method = (*index)->method();
-  return Opened{std::move(*index), std::move(idf), method};
+  return Opened{std::move(*index), std::move(*features), method};
 }
 
 Status RocksItemIndexes::Remove(int32_t partition) {

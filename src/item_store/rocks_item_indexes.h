@@ -18,7 +18,7 @@ class RocksItemIndexes final : public ItemIndexes {
     std::string topic;       // the topic that they are built from
     int32_t partitions = 1;  // of the topic
     IndexGeneration generation;
-    bool keeps_method = false;            // an existing index keeps its method, except with `rebuild`
+    KeptSettings kept{};                  // what an existing index keeps, except with `rebuild`
     std::shared_ptr<const IdfTable> idf;  // as configured
     std::string idf_text;
     const StoreResources* resources = nullptr;  // outlives this

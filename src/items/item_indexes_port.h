@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "group/idf_table.h"
+#include "group/feature_reader.h"
 #include "items/group_options.h"
 #include "items/item_index_port.h"
 
@@ -17,7 +17,7 @@ class ItemIndexes {
   virtual ~ItemIndexes() = default;
   struct Opened {
     std::unique_ptr<ItemIndex> index;
-    std::shared_ptr<const IdfTable> idf;          // the index was built with it: compute features with it
+    FeatureOptions features;                      // how the index's items were read: read new ones alike
     SimilarMethod method = SimilarMethod::kBoth;  // the index has this method's lists
   };
   /// Creates the index if it is missing. kRefused: it was built for something else. kCorrupt. kUnavailable,

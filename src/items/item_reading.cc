@@ -102,7 +102,7 @@ void ItemReading::ReadOne(Reader& reader, const Record& record, ReadItem& out) {
   out.rejection.reset();
   if (record.value_is_null) {
     out.rejection =
-        Rejection{RejectReason::kNullValue, "", "value: null; an item is taken out by \"deleted\""};
+        Rejection{RejectReason::kNullValue, "", "value: null. Remedy: delete an item by \"deleted\": true"};
     return;
   }
   if (record.value.size() <= kLongBytes) return ReadValue(reader, record, out);

@@ -20,15 +20,13 @@ constexpr std::string_view kCheckCredentials =
     "know this "
     "user";
 constexpr std::string_view kCheckToken =
-    ". Remedy: check the sasl.oauthbearer settings in kafka.client, and that the brokers take such tokens";
+    ". Remedy: check the sasl.oauthbearer settings in kafka.client, and that the brokers accept such tokens";
 constexpr std::string_view kCheckAuthority =
     ". Remedy: check ssl.ca.location in kafka.client: it must hold the CA that signed the brokers' "
-    "certificates, and "
-    "these must be of the names in kafka.brokers and not have expired";
+    "certificates. The certificates must name the hosts in kafka.brokers and must not have expired";
 constexpr std::string_view kCheckCertificate =
-    ". Remedy: check ssl.certificate.location and ssl.key.location in kafka.client: the brokers want a "
-    "client "
-    "certificate that hasn't expired, signed by a CA that they trust";
+    ". Remedy: check ssl.certificate.location and ssl.key.location in kafka.client: the brokers require "
+    "a client certificate that hasn't expired, signed by a CA that they trust";
 constexpr std::string_view kCheckProtocol =
     ". Remedy: check security.protocol in kafka.client, and the port in kafka.brokers";
 

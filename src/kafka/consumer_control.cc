@@ -90,8 +90,8 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
         fatal != RD_KAFKA_RESP_ERR_NO_ERROR) {
       if (fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && MayJoinAgain()) {
         log::Warning(
-            "fenced: another member of this instance id joined the group, or this one's own answer got "
-            "lost; joining again",
+            "fenced: another member with this instance id joined the group, or this member lost an answer; "
+            "joining again",
             {{"group", options.group_id}, {"instance_id", options.instance_id}});
         if (Status anew = BeginAnew(); !anew) return anew;
         continue;

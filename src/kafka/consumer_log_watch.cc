@@ -78,12 +78,12 @@ bool Consumer::Impl::NoteFinding(int32_t partition, const LogQuestion& asked,
   if (!stands || finding.end <= state->next_offset || state->seeking) return false;
   if (SystemClock().Now() - worker.polled_at > kPolledLately) return false;  // its handler has no room
   if (kafka::MayLog("partition stands still")) {
-    log::Warning("a partition has records and none arrived; it is asked for again",
+    log::Warning("a partition has records, but none arrived; the consumer requests them again",
                  {{"topic", options.topic},
                   {"partition", partition},
                   {"next_offset", state->next_offset},
                   {"end", finding.end},
-                  {"remedy", "none is needed; look at the brokers if it comes again"}});
+                  {"remedy", "none is needed; check the brokers if this happens again"}});
   }
   reassign = true;
   return false;

@@ -162,7 +162,7 @@ void Consumer::Impl::AwaitTopic() {
   }
   topic_back = false;
   topic_wait = std::min(topic_wait * 2, kRejoinMax);
-  log::Warning("the topic was away: joining the group with a new client",
+  log::Warning("the topic was missing: joining the group with a new client",
                {{"topic", options.topic}, {"group", options.group_id}});
   if (const Status begun = BeginAnew(); !begun) NoteProblem("new client", begun.error().message);
 }

@@ -183,7 +183,7 @@ void DeadLetterProducer::Impl::SendAgain() {
     if (again.too_large && !Cut(again)) {
       if (options.reporter != nullptr) options.reporter->DeadLetterDropped();
       if (kafka::MayLog("dead letter dropped")) {
-        log::Error("dead letter dropped: its topic doesn't even take its headers",
+        log::Error("dead letter dropped: its headers alone are too large for the topic",
                    {{"topic", options.topic},
                     {"source_partition", again.letter->partition},
                     {"source_offset", again.letter->offset},

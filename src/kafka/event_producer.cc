@@ -100,12 +100,12 @@ void EventProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
       kafka::NoteAllowed(kafka::WriteTo(options.topic));
       return (*done)(ChangePlace{message.partition, message.offset});
     case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
-      return (*done)(Fail(Code::kUnavailable, "the brokers didn't acknowledge it within " +
+      return (*done)(Fail(Code::kUnavailable, "the brokers didn't acknowledge the event within " +
                                                   Seconds(options.within) +
-                                                  ": it may have been written or not"));
+                                                  ": the event may have been written or not"));
     case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
     case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT:
-      return (*done)(Fail(Code::kUnavailable, "stopping: it may have been written or not"));
+      return (*done)(Fail(Code::kUnavailable, "stopping: the event may have been written or not"));
     default:
       return (*done)(
           kafka::FailWith(message.err, "topic \"" + options.topic + "\"", kafka::WriteTo(options.topic)));

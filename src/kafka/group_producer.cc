@@ -31,7 +31,7 @@ struct GroupProducer::Impl {
     if (failure.empty()) failure = kafka::Explain(message.err, kafka::WriteTo(options.topic));
     if (kafka::MayLog("group not delivered")) {
       log::Warning(
-          "group of an item not delivered; its items are read again",
+          "group of an item not delivered; items since the last checkpoint are read again",
           {{"topic", options.topic}, {"bytes", message.len}, {"error", rd_kafka_err2str(message.err)}});
     }
   }

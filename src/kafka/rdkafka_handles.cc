@@ -189,7 +189,7 @@ Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string
     const std::string what = "end of " + topic + "/" + std::to_string(entry.partition);
     if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR)
       return FailWith(entry.err, what, {.topic = topic, .only_describes = true});
-    if (entry.offset < 0) return Fail(Code::kUnavailable, what + ": the brokers don't say");
+    if (entry.offset < 0) return Fail(Code::kUnavailable, what + ": the brokers report no offset");
     ends[entry.partition] = entry.offset;
   }
   return ends;

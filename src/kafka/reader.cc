@@ -146,7 +146,7 @@ Result<bool> TopicReader::Impl::Take(const rd_kafka_message_t& message) {
     if (message.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) {
       return Fail(Code::kUnavailable, options.topic + "/" + std::to_string(message.partition) + ": offset " +
                                           std::to_string(state.next) +
-                                          " is gone: retention overtook the reader");
+                                          " is gone: retention deleted it before the reader reached it");
     }
     return kafka::FailWith(message.err, "read " + options.topic + "/" + std::to_string(message.partition),
                            loop->access());

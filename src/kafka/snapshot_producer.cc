@@ -184,7 +184,7 @@ bool SnapshotProducer::Impl::IsTooLarge(const rd_kafka_message_t& message) {
 void SnapshotProducer::Impl::ReportTooLarge(const std::string& topic, size_t bytes, std::string_view remedy) {
   if (options.reporter != nullptr) options.reporter->SnapshotTooLarge(topic);
   if (!kafka::MayLog("snapshot too large " + topic)) return;
-  log::Error("snapshot larger than the topic takes: its user's last one stays there",
+  log::Error("snapshot larger than the topic accepts: the user's last snapshot stays in the topic",
              {{"topic", topic}, {"bytes", bytes}, {"remedy", remedy}});
 }
 
@@ -341,7 +341,8 @@ void SnapshotProducer::PollAcknowledgements(const Acknowledge& acknowledge) {
   impl_->TellGuard();
   if (!impl_->closing) {
     if (impl_->batch_too_large) {
-      impl_->BeginClosing("a topic takes less than a batch: smaller ones from now on");
+      impl_->BeginClosing(
+          "a topic accepts only smaller batches: the producer sends such batches from now on");
     } else if (const auto health = kafka::ProducerHealth(impl_->client.get()); !health) {
       impl_->BeginClosing(health.error().message);
     }

@@ -76,7 +76,7 @@ void StateProducer::Impl::NoteAnswer(rd_kafka_resp_err_t error) {
   if (kafka::CodeOf(error) == Code::kUnavailable) return;
   std::string text =
       fmt::format("state isn't sent to topic \"{}\": {}", options.topic, kafka::Explain(error, access));
-  if (text != refusal) log::Error("the state topic takes nothing", {{"reason", text}});
+  if (text != refusal) log::Error("the state topic accepts no records", {{"reason", text}});
   refusal = std::move(text);
 }
 
@@ -117,7 +117,7 @@ void StateProducer::PollDeliveries(const std::function<void(const StateDelivery&
   if (impl_->producer.client) {
     rd_kafka_poll(impl_->producer.client.get(), 0);
     if (const Status healthy = kafka::ProducerHealth(impl_->producer.client.get()); !healthy) {
-      log::Warning("the state topic's producer is opened anew", {{"reason", healthy.error().message}});
+      log::Warning("the state topic's producer is opened again", {{"reason", healthy.error().message}});
       impl_->Drop();
     }
   }
@@ -187,10 +187,11 @@ Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, c
     heard = std::chrono::steady_clock::now();
     for (const Record& record : records) {
       if (record.key != options_.group && (!options_.reads_group || !options_.reads_group(record.key))) {
-        return Fail(Code::kRefused,
-                    fmt::format("topic \"{}\" has the state of group \"{}\", and this daemon is of group "
-                                "\"{}\". Set state.topic to a topic of this group's own",
-                                options_.topic, record.key, options_.group));
+        return Fail(
+            Code::kRefused,
+            fmt::format("topic \"{}\" has the state of group \"{}\", and this daemon belongs to group "
+                        "\"{}\". Set state.topic to a topic of this group's own",
+                        options_.topic, record.key, options_.group));
       }
       next = record.offset + 1;
       if (goes_on) goes_on = visit(record.offset, record.value);

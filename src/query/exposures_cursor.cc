@@ -46,7 +46,7 @@ Result<ExposuresCursor> DecodeCursor(std::string_view text, std::string_view que
   }
   return Fail(
       Code::kInvalidArgument,
-      "cursor: not one that was given as \"next\" for this filter, user and item. Remedy: begin without");
+      "cursor: not a \"next\" of an answer with this filter, user and item. Remedy: begin without a cursor");
 }
 
 }  // namespace seen

@@ -31,7 +31,7 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   const auto named = std::find_if(config_.filters.begin(), config_.filters.end(),
                                   [&](const FilterConfig& candidate) { return candidate.name == filter; });
   if (named == config_.filters.end()) {
-    return Fail(Code::kNotFound, "filter: there is none named \"" + std::string(filter) + "\"");
+    return Fail(Code::kNotFound, "filter: no filter is named \"" + std::string(filter) + "\"");
   }
   OpenPartitions* partitions = partitions_.load(std::memory_order_acquire);
   const int32_t count = partition_count_.load(std::memory_order_acquire);
@@ -51,7 +51,7 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
     return Fail(Code::kUnavailable, name + " is stopped: " + place.open->stop_reason());
   }
   if (place.open->flow->state.CaughtUp() && place.open->AwaitsRekeying()) {
-    return Fail(Code::kUnavailable, name + " is catching up: some of its events are still to be re-keyed");
+    return Fail(Code::kUnavailable, name + " is catching up: some of its events aren't re-keyed yet");
   }
   if (!place.open->flow->state.CaughtUp()) {
     return Fail(Code::kUnavailable,

@@ -23,10 +23,9 @@ Status Queries::AnswerSimilar(const FilterPolicy& policy, const CandidateList& c
                               std::span<const std::string_view> also_seen, SeenReader& reader,
                               UnseenAnswer& answer) const {
   if (!config_.items) {
-    return Fail(
-        Code::kInvalidArgument,
-        "$.one_per_group: nothing is known of items here. Leave it out, or give the daemon the section "
-        "\"items\"");
+    return Fail(Code::kInvalidArgument,
+                "$.one_per_group: this daemon reads no items. Remedy: leave one_per_group out, or give the "
+                "daemon the section \"items\"");
   }
   const auto groups = FindGroups();
   if (!groups) return Fail(groups.error());
@@ -46,16 +45,17 @@ Result<std::optional<SimilarTo>> Queries::WhySimilar(const FilterPolicy& policy,
 Result<GroupAnswer> Queries::Group(std::string_view item_id, std::string_view after) const {
   if (!config_.items) {
     return Fail(Code::kNotFound,
-                "groups: nothing is known of items here. Remedy: give the daemon the section \"items\"");
+                "groups: this daemon reads no items. Remedy: give the daemon the section \"items\"");
   }
   const auto groups = FindGroups();
   if (!groups) return Fail(groups.error());
   auto item = (*groups)->Find(item_id);
   if (!item) return Fail(item.error());
   if (!*item) {
-    return Fail(Code::kNotFound, "item: nothing is known of \"" + std::string(item_id) +
-                                     "\": it hasn't come with the topic of items, was taken out, or has left "
-                                     "items.window_days");
+    return Fail(
+        Code::kNotFound,
+        "item: \"" + std::string(item_id) +
+            "\" isn't known: it isn't in the topic of items, was deleted, or has left items.window_days");
   }
   GroupAnswer answer{std::move(**item), {}, {}};
   auto ids = (*groups)->Members(answer.item.group_id, after, kGroupMembersMax + 1);

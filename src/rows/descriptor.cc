@@ -84,8 +84,8 @@ Status CheckIdentity(const StoreIdentity& stored, const StoreIdentity& expected)
   if (stored.topic != expected.topic) {
     return Fail(
         Code::kRefused,
-        fmt::format("the state was built from topic {}, the configuration says input.topic = {}: set "
-                    "input.topic back, or give the new topic a store.directory of its own, or start with "
+        fmt::format("the state was built from topic {}, the configuration says input.topic = {}. Remedy: set "
+                    "input.topic back, give the new topic a store.directory of its own, or start with "
                     "--rebuild to read it from its earliest record",
                     stored.topic, expected.topic));
   }
@@ -100,9 +100,9 @@ Status CheckIdentity(const StoreIdentity& stored, const StoreIdentity& expected)
     return Fail(
         Code::kRefused,
         fmt::format("topic {} has {} partitions, the state was built when it had {}: users would map "
-                    "elsewhere, and what they saw before would not be found. Remedy: start with --rebuild, "
-                    "once every event in the topic has been produced with {} partitions (copy the events "
-                    "to a new topic if older ones must count)",
+                    "elsewhere, and lose their history. Remedy: start with --rebuild, once every event in "
+                    "the topic has been produced with {} partitions. If older events must count, copy them "
+                    "to a new topic",
                     expected.topic, expected.partition_count, stored.partition_count,
                     expected.partition_count));
   }
@@ -138,7 +138,7 @@ std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
       continue;
     }
     if (filter.window_days > known->window_days) {
-      log::Warning("a filter's window grew: what was older is gone. Remedy: seenctl fill",
+      log::Warning("a filter's window grew: items beyond the old window are gone. Remedy: seenctl fill",
                    {{"filter", filter.name},
                     {"partition", descriptor.identity.partition},
                     {"window_days", filter.window_days},
@@ -176,10 +176,11 @@ Result<std::vector<uint8_t>> RegisterKinds(StoreDescriptor& descriptor,
     if (kinds.size() == kDeclaredKindsMax) {
       return Fail(
           Code::kRefused,
-          fmt::format("filters[].kinds: \"{}\" would be the state's kind number {}, and {} is the most "
-                      "it ever holds, those no longer configured among them ({}). Remedy: go on with "
-                      "one of these names, or start with --rebuild",
-                      kind, kinds.size() + 1, kDeclaredKindsMax, fmt::join(kinds, ", ")));
+          fmt::format(
+              "filters[].kinds: \"{}\" would be the state's kind number {}, and a state holds at most "
+              "{}, including kinds that are no longer configured ({}). Remedy: use one of these names, "
+              "or start with --rebuild",
+              kind, kinds.size() + 1, kDeclaredKindsMax, fmt::join(kinds, ", ")));
     }
     kinds.push_back(kind);
   }
@@ -192,11 +193,12 @@ Result<std::vector<RetiredTopic>> RegisterTopics(StoreDescriptor& descriptor,
   for (const std::string& topic : configured) {
     if (std::find(topics.begin(), topics.end(), topic) != topics.end()) continue;
     if (topics.size() == kSnapshotTopicsMax) {
-      return Fail(Code::kRefused,
-                  fmt::format("filters[].snapshot.topic: {} would be the state's topic number {}, and {} is "
-                              "the most it ever holds. Remedy: go on with a topic that it has had, or start "
-                              "with --rebuild",
-                              topic, topics.size() + 1, kSnapshotTopicsMax));
+      return Fail(
+          Code::kRefused,
+          fmt::format("filters[].snapshot.topic: {} would be the state's topic number {}, and a state "
+                      "holds at most {}. Remedy: use a topic that the state already has, or start "
+                      "with --rebuild",
+                      topic, topics.size() + 1, kSnapshotTopicsMax));
     }
     topics.push_back(topic);
   }

@@ -108,7 +108,7 @@ Result<std::vector<FilterWholeness>> DecodeWholeness(std::string_view bytes) {
   }
   if (!in_range || !reader.Complete()) {
     return Fail(Code::kCorrupt, "wholeness: " + std::to_string(bytes.size()) +
-                                    " bytes that are not since when filters are whole");
+                                    " bytes that are not the wholeness of filters");
   }
   return filters;
 }

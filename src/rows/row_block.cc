@@ -160,7 +160,7 @@ void RowBlockWriter::Finish(std::string& out) {
 Status ReadRowBlock(std::string_view block, RowBatch& rows) {
   const unsigned long long size = ZSTD_getFrameContentSize(block.data(), block.size());
   if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR || size > kBlockBytesMax)
-    return Fail(Code::kCorrupt, "block: the bytes aren't one frame of zstd that tells its length");
+    return Fail(Code::kCorrupt, "block: the bytes aren't one zstd frame that states its length");
   std::string raw(static_cast<size_t>(size), '\0');
   const size_t bytes = ZSTD_decompress(raw.data(), raw.size(), block.data(), block.size());
   if (ZSTD_isError(bytes) != 0 || bytes != raw.size())

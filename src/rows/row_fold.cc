@@ -55,7 +55,7 @@ Status Compose(std::string_view key, const RowFold::LimitsOf& limits_of,
   const auto user = UserOf(Table::kDeltas, key);
   const DeltaLimits* const limits = user ? limits_of(user->filter) : nullptr;
   if (limits == nullptr || !FoldEncoded(parts, *limits, Horizon(), out))
-    return Fail(Code::kCorrupt, "rows: what is to be composed isn't a user's delta");
+    return Fail(Code::kCorrupt, "rows: the values to compose aren't a user's deltas");
   return {};
 }
 

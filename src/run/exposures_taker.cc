@@ -111,7 +111,7 @@ class ExposuresTaker::Taken final : public PartitionTaker {
       if (!open_->flow->state.HasFrozen()) continue;
       const auto written = open_->flow->checkpoint.Write();
       if (!written) {
-        log::Error("last checkpoint failed; the records since the one before it will be read again",
+        log::Error("last checkpoint failed; the records since the previous checkpoint are read again",
                    {{"partition", open_->partition}, {"reason", written.error().message}});
         break;
       }
@@ -162,9 +162,9 @@ Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& a
                 Name(assignment.partition) + " was added to the topic, which has " +
                     std::to_string(assignment.partition_count) + " partitions now, but users are mapped to " +
                     std::to_string(mapped) +
-                    ": users that moved to it would lose their history. Remedy: reshard, that is copy the "
-                    "input into a topic made with the new number of partitions, and read that one with "
-                    "--rebuild; until then let producers use the first " +
+                    ": users that moved to the new partition would lose their history. Remedy: reshard: copy "
+                    "the input into a topic with the new number of partitions, and read that topic with "
+                    "--rebuild. Until then, let producers use the first " +
                     std::to_string(mapped) + " partitions");
   }
   if (PartitionPointer open = open_.Find(assignment.partition); open && GoesOn(*open, assignment)) {

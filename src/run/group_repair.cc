@@ -13,7 +13,8 @@ Result<bool> GroupRepair::Step(Instant now) {
   if (Status read = guard_->Read(now); !read) {
     read_at_ = now + kReadAgainAfter;
     if (budget_.Allow())
-      log::Warning("the topic of groups can't be watched; tried again", {{"reason", read.error().message}});
+      log::Warning("the topic of groups can't be watched; the daemon tries again",
+                   {{"reason", read.error().message}});
   }
   uint64_t repaired = 0;
   std::string example;
@@ -27,12 +28,15 @@ Result<bool> GroupRepair::Step(Instant now) {
   if (repaired == 0) return false;
   repaired_total_.fetch_add(repaired, std::memory_order_relaxed);
   if (budget_.Allow()) {
-    log::Warning("somebody else wrote into the topic of groups: these items' groups are sent again",
-                 {{"index", index_name_},
-                  {"items", repaired},
-                  {"example", example},
-                  {"remedy", "once after a machine stood still this is all; else look for another writer"},
-                  {"lines_held_back", budget_.TakeHeldBack()}});
+    log::Warning(
+        "somebody else wrote into the topic of groups: these items' groups are sent again",
+        {{"index", index_name_},
+         {"items", repaired},
+         {"example", example},
+         {"remedy",
+          "if this happens once, after a machine stood still, do nothing; otherwise look for another "
+          "writer"},
+         {"lines_held_back", budget_.TakeHeldBack()}});
   }
   return true;
 }

@@ -55,6 +55,7 @@ size_t CountBelow(std::span<const Record> records, int64_t offset) {
 
 /// Members stand in the order of their creation.
 struct ItemsPartition::Opened {
+  TextRules rules;
   std::unique_ptr<ItemReading> reading;
   std::unique_ptr<ItemIndex> index;
   std::unique_ptr<GroupSink> sink;
@@ -120,7 +121,7 @@ Result<std::shared_ptr<ItemsPartition::Opened>> ItemsPartition::OpenIndex() {
   }
   if (!*position) {
     if (was_read_) {
-      log::Warning("index of items is missing; reading the topic again, as far as it has items",
+      log::Warning("index of items is missing; reading the topic again from its earliest record",
                    {{"topic", options_.topic}, {"partition", partition_}, {"from_offset", first_low_}});
     }
     // The lease begins with a commit, and nothing is sent without the lease. So the group must have a
@@ -131,7 +132,8 @@ Result<std::shared_ptr<ItemsPartition::Opened>> ItemsPartition::OpenIndex() {
     if (!saved) return Fail(saved.error());
   }
   checkpoint_offset_.store((*position)->next_offset, std::memory_order_relaxed);
-  opened->reading = options_.make_reading(std::move(index->idf));
+  opened->rules = index->features.rules;
+  opened->reading = options_.make_reading(index->features);
   auto sink = options_.make_sink(decided_by);
   if (!sink) return Fail(std::move(sink.error()));
   opened->sink = std::move(*sink);
@@ -152,25 +154,29 @@ Result<std::shared_ptr<ItemsPartition::Opened>> ItemsPartition::OpenIndex() {
   }
   if (opened->flow->Figures().times_corrected_total > 0) {
     log::Error(
-        "the index of items had a time ahead of this machine's clock: it was corrected",
+        "the index of items had a time ahead of this machine's clock: the daemon corrected that time",
         {{"partition", partition_},
          {"index_time_ms", (*position)->index_time.value},
          {"remedy",
-          "correct the clock if it is slow; else items are missing from the index: stop seend, remove " +
+          "correct the clock if it is slow. Otherwise items are missing from the index: stop seend, remove " +
               indexes_.PathOf(partition_) +
-              " and start it, which reads them again as far as the topic has them"}});
+              ", and start seend. It then reads the items again that the topic still has"}});
   }
   return opened;
 }
 
 int64_t ItemsPartition::Begin(int64_t) {
-  log::Info("index of items opened", {{"topic", options_.topic},
-                                      {"partition", partition_},
-                                      {"next_offset", next_offset()},
-                                      {"high_watermark", high_watermark_.load()},
-                                      {"words_by", NewIcuSegmenter()->Version()},
-                                      {"method", std::string(SimilarMethodName(Current()->flow->method()))},
-                                      {"items", Current()->flow->Figures().items}});
+  const std::shared_ptr<Opened> opened = Current();
+  log::Info("index of items opened",
+            {{"topic", options_.topic},
+             {"partition", partition_},
+             {"next_offset", next_offset()},
+             {"high_watermark", high_watermark_.load()},
+             {"words_by", NewIcuSegmenter()->Version()},
+             {"segmentation", std::string(SegmentationName(opened->rules.segmentation))},
+             {"folding_version", opened->rules.folding_version},
+             {"method", std::string(SimilarMethodName(opened->flow->method()))},
+             {"items", opened->flow->Figures().items}});
   return next_offset();
 }
 
@@ -280,7 +286,7 @@ void ItemsPartition::SkipLost(int64_t low) {
               {"partition", partition_},
               {"from_offset", from},
               {"to_offset", low},
-              {"remedy", "lengthen the topic's retention to items.window_days and a quarter of it"}});
+              {"remedy", "lengthen the topic's retention to 1.25 times items.window_days or more"}});
   ReachedEnd(low);
 }
 
@@ -376,7 +382,7 @@ void ItemsPartition::Close(const Closing& closing) {
     for (; !saved && !opened->flow->broken() && clock_.Now() < closing.until; saved = Checkpoint())
       wait_.WaitForRoom(kArrivedSlice);
     if (!saved) {
-      log::Error("last checkpoint of the index of items failed; items since the one before are read again",
+      log::Error("last checkpoint of the index of items failed; items since the previous one are read again",
                  {{"partition", partition_}, {"reason", saved.error().message}});
     }
   }
@@ -425,7 +431,7 @@ ItemsPartitionStatus ItemsPartition::GetStatus() const {
     if (held_ && failure_.empty()) {
       status.reason = lease_lapsed_.load(std::memory_order_relaxed)
                           ? "the lease has ended: waiting for a commit of offsets"
-                          : "waiting until what was sent is acknowledged";
+                          : "waiting until sent groups and dead letters are acknowledged";
     }
   }
   if (opened) status.figures = opened->flow->Figures();

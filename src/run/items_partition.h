@@ -38,7 +38,7 @@ struct ItemsTakerOptions {
   std::chrono::milliseconds future_skew_max{0};
   std::chrono::milliseconds checkpoint_interval{0};
   int64_t ready_lag_messages = 0;  // questions are answered with at most this many to read
-  std::function<std::unique_ptr<ItemReading>(std::shared_ptr<const IdfTable>)> make_reading;
+  std::function<std::unique_ptr<ItemReading>(const FeatureOptions&)> make_reading;
   /// Each opening of a partition gets a sink of its own. Its records name `decided_by`: items/decided_by.h.
   std::function<Result<std::unique_ptr<GroupSink>>(const std::string& decided_by)> make_sink;
   std::string instance;                 // this daemon's name in records

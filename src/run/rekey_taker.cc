@@ -174,7 +174,7 @@ RekeyingStatus RekeyTaker::GetStatus() const {
     status.problem = "partition " + std::to_string(refused_.begin()->first) + " of topic \"" +
                      status.source_topic + "\" isn't re-keyed: " + refused_.begin()->second;
   } else if (const auto behind = progress_.behind(); !behind) {
-    status.problem = "how much there is to re-key isn't known yet";
+    status.problem = "the number of messages to re-key isn't known yet";
   } else if (*behind > ready_lag) {
     status.problem = "a partition of topic \"" + status.source_topic + "\" has " + std::to_string(*behind) +
                      " messages to re-key, more than http.ready_lag_messages = " + std::to_string(ready_lag);

@@ -301,8 +301,9 @@ void TopicRunner::TryLater(int32_t partition, PartitionProblem::Kind kind, const
     problems_[partition] = {partition, kind, error.message};
   }
   if (!failed_budget_.Allow()) return;
-  log::Warning(kind == PartitionProblem::Kind::kOpening ? "partition can't be opened yet"
-                                                        : "partition waits, and is read on after a while",
+  log::Warning(kind == PartitionProblem::Kind::kOpening
+                   ? "partition can't be opened yet"
+                   : "partition waits; the daemon tries again after a while",
                {{"topic", options_.topic},
                 {"partition", partition},
                 {"reason", error.message},

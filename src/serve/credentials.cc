@@ -84,7 +84,7 @@ Status Credentials::Reload() {
   if (!loaded) {
     ++figures_.reloads_failed;
     figures_.problem = loaded.error().message;
-    log::Error("access files can't be read: the old ones go on", {{"reason", loaded.error().message}});
+    log::Error("access files can't be read: the old ones stay in use", {{"reason", loaded.error().message}});
     return Fail(loaded.error());
   }
   ++figures_.reloads;

@@ -53,7 +53,7 @@ Result<std::string> IdOf(std::string_view body) {
   const Json json = Json::parse(body, nullptr, false);
   if (!json.is_object()) return Fail(Code::kInvalidArgument, "$: expected an object, {\"id\":...} or {}");
   for (const auto& [key, value] : json.items()) {
-    if (key != "id") return Fail(Code::kInvalidArgument, "$." + key + ": no such member; there is: id");
+    if (key != "id") return Fail(Code::kInvalidArgument, "$." + key + ": no such member; the only one is id");
     if (!value.is_string()) return Fail(Code::kInvalidArgument, "$.id: expected a string");
   }
   std::string id = json.value("id", "");

@@ -309,7 +309,7 @@ void Forwarder::Impl::Failed(const HopPointer& hop, const error_code& error) {
   const std::string reason = error == beast::error::timeout
                                  ? fmt::format("no answer within {} ms", hop->request.deadline.count())
                                  : error.message();
-  End(hop, Unanswered(fmt::format("the daemon at {} answers for this user, and can't be asked: {}",
+  End(hop, Unanswered(fmt::format("the daemon at {} answers for this user, but can't be reached: {}",
                                   hop->request.address, reason),
                       hop->request.target));
 }

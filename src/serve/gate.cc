@@ -66,7 +66,8 @@ TokenTable::Holder Gate::HolderOf(const HttpRequest& request) const {
 
 std::optional<HttpResponse> Gate::Refuse(const PageAccess& page, const HttpRequest& request) const {
   if (options_.queries_only && !page.is_query) {
-    return Problem(404, fmt::format("{} isn't on this port: {} has it", page.route, options_.elsewhere),
+    return Problem(404,
+                   fmt::format("{} isn't on this port; use the port of {}", page.route, options_.elsewhere),
                    request.target);
   }
   if (page.role == Role::kNone) return std::nullopt;

@@ -243,7 +243,7 @@ void HttpSession::CheckHeader() {
   const auto [coding, codings_end] = request.equal_range(http::field::transfer_encoding);
   if (coding != codings_end &&
       (std::next(coding) != codings_end || !EqualsIgnoringCase(View(coding->value()), "chunked"))) {
-    return Reject(501, "the only transfer coding taken is chunked");
+    return Reject(501, "this server takes only the transfer coding chunked");
   }
   const auto expect = request.find(http::field::expect);
   const bool expects = expect != request.end() && request.version() >= 11;
@@ -314,11 +314,11 @@ HttpResponse HttpSession::NoRoomNow() const {
                   {"remedy", "send fewer or shorter bodies at a time, or raise store.memory_mib"},
                   {"lines_held_back", shared_.log_budget.TakeHeldBack()}});
   }
-  HttpResponse response = Problem(
-      503,
-      "the bodies of other requests take the memory that bodies may have, " + std::to_string(bodies.total()) +
-          " bytes. Try again later, send fewer at a time, or raise store.memory_mib",
-      View(parser_->get().target()));
+  HttpResponse response =
+      Problem(503,
+              "the bodies of other requests take all memory for bodies, " + std::to_string(bodies.total()) +
+                  " bytes. Try again later, send fewer bodies at a time, or raise store.memory_mib",
+              View(parser_->get().target()));
   response.route = body_rule_.route;
   // Clients must not all come back at once.
   thread_local std::minstd_rand random{std::random_device{}()};
@@ -333,9 +333,9 @@ std::string HttpSession::TooLong() const {
     return "the body is longer than " + std::to_string(body_rule_.bytes_max) + " bytes; send less";
   }
   return "the body is longer than " + std::to_string(fits) +
-         " bytes, the most that fits into the memory of bodies: " + std::to_string(shared_.bodies.total()) +
-         " bytes, of which this one takes " + std::to_string(bytes_a_byte) +
-         " for each of its own. Send less, or raise store.memory_mib";
+         " bytes, the most that fits into the memory for bodies. That memory is " +
+         std::to_string(shared_.bodies.total()) + " bytes, and each byte of this body takes " +
+         std::to_string(bytes_a_byte) + " of them. Send less, or raise store.memory_mib";
 }
 
 HttpRequest HttpSession::RequestOf(std::string_view body) const {
@@ -436,7 +436,7 @@ void HttpSession::RejectFor(Error error) {
   if (error == http::error::buffer_overflow) return RejectWith(NoRoomNow());
   const std::string_view input(static_cast<const char*>(input_.data().data()), input_.size());
   if (error == http::error::bad_version && EndsInVersion(input)) {
-    return Reject(505, "HTTP/1.1 and HTTP/1.0 are spoken here");
+    return Reject(505, "this server speaks HTTP/1.1 and HTTP/1.0");
   }
   Reject(400, "not HTTP: " + error.message());
 }

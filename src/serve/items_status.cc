@@ -140,9 +140,9 @@ void AppendItemsMetrics(const ItemsStatus& status, std::vector<MetricFamily>& ou
   Families families(status, out);
   families.Counter("seen_items_total", "Items read, without deletions.",
                    [&](P p) { return number(p.figures.items_total); });
-  families.Counter("seen_items_copies_total", "Items whose text is a verbatim copy of an older one's.",
+  families.Counter("seen_items_copies_total", "Items whose text is a verbatim copy of an older item's text.",
                    [&](P p) { return number(p.figures.copies_total); });
-  families.Counter("seen_items_grouped_total", "Items that joined an older one's group, copies included.",
+  families.Counter("seen_items_grouped_total", "Items that joined an older item's group, copies included.",
                    [&](P p) { return number(p.figures.grouped_total); });
   families.Counter("seen_items_moved_total", "Items that changed their group.",
                    [&](P p) { return number(p.figures.moved_total); });
@@ -150,50 +150,57 @@ void AppendItemsMetrics(const ItemsStatus& status, std::vector<MetricFamily>& ou
                    [&](P p) { return number(p.figures.deleted_total); });
   families.Counter("seen_items_no_text_total", "Items without a word.",
                    [&](P p) { return number(p.figures.no_text_total); });
-  families.Counter("seen_items_cut_texts_total", "Texts longer than items.text_bytes_max: cut.",
+  families.Counter("seen_items_cut_texts_total",
+                   "Texts that the daemon cut, because they were longer than items.text_bytes_max.",
                    [&](P p) { return number(p.cut_texts); });
-  families.Counter("seen_items_too_old_total", "Items beyond items.window_days when they came: not kept.",
+  families.Counter("seen_items_too_old_total",
+                   "Items that were beyond items.window_days when they came. The daemon compares them, but "
+                   "doesn't keep them.",
                    [&](P p) { return number(p.figures.too_old_total); });
-  families.Counter("seen_items_times_corrected_total",
-                   "Stored index times that were ahead of the clock, and were corrected at opening.",
-                   [&](P p) { return number(p.figures.times_corrected_total); });
+  families.Counter(
+      "seen_items_times_corrected_total",
+      "Index times that were ahead of the clock. The daemon corrected them when it opened the index.",
+      [&](P p) { return number(p.figures.times_corrected_total); });
   families.Rejected();
   families.Counter("seen_items_compared_total", "SimHashes compared in lists of candidates.",
                    [&](P p) { return number(p.figures.compared_total); });
   families.Counter("seen_items_candidates_total", "Candidates verified.",
                    [&](P p) { return number(p.figures.candidates_total); });
   families.Counter("seen_items_lists_cut_total",
-                   "Entries of lists of candidates that were left out, the lists being too long.",
+                   "Entries left out of lists of candidates, because the lists were too long.",
                    [&](P p) { return number(p.figures.lists_cut_total); });
-  families.Counter("seen_items_candidates_cut_total", "Candidates left out, an item having too many.",
+  families.Counter("seen_items_candidates_cut_total", "Candidates left out, because an item had too many.",
                    [&](P p) { return number(p.figures.candidates_cut_total); });
   families.Counter("seen_items_groups_sent_total", "Records handed to the topic of groups.",
                    [&](P p) { return number(p.groups_sent); });
   families.Counter("seen_items_checkpoints_total", "Checkpoints of the index of items.",
                    [&](P p) { return number(p.checkpoints); });
-  families.Counter("seen_items_checkpoint_seconds_total", "How long they took, in all.",
+  families.Counter("seen_items_checkpoint_seconds_total",
+                   "How long the checkpoints of the index of items took, in all.",
                    [&](P p) { return p.checkpoint_seconds; });
-  families.Gauge("seen_items_index_items", "Items in the index, about.",
+  families.Gauge("seen_items_index_items", "Items in the index (an estimate).",
                  [&](P p) { return number(p.figures.items); });
-  families.Gauge("seen_items_index_bytes", "The index on disk.",
+  families.Gauge("seen_items_index_bytes", "Size of the index of items on disk.",
                  [&](P p) { return number(p.figures.bytes); });
-  families.Gauge("seen_items_lag_messages", "Items in order that are not read yet.",
+  families.Gauge("seen_items_lag_messages", "Items of the ordered topic that the daemon has not read yet.",
                  [&](P p) { return number(p.lag_messages); });
   families.Counter("seen_items_lost_messages_total",
-                   "Items that retention deleted before they were read, since the start.",
+                   "Items that retention deleted before the daemon read them, since the start.",
                    [&](P p) { return number(p.lost_messages); });
   families.Total("seen_items_leases_lapsed_total",
                  "Times that the lease of a partition of items ended while groups waited to be sent.",
                  status.leases_lapsed);
-  families.Total(
-      "seen_item_groups_foreign_total",
-      "Records of the topic of groups that another process wrote: their items' groups are sent again.",
-      status.foreign_groups);
+  families.Total("seen_item_groups_foreign_total",
+                 "Records of the topic of groups that another process wrote, and that differ from what this "
+                 "daemon decided. The daemon sends the items' groups again.",
+                 status.foreign_groups);
   if (!status.rekeying) return;
   ClientMetric lag;
   lag.gauge.value = number(status.rekeying->lag_messages);
-  out.push_back(
-      {"seen_items_ordering_lag_messages", "Items that are not put in order yet.", MetricType::Gauge, {lag}});
+  out.push_back({"seen_items_ordering_lag_messages",
+                 "Items of a topic with several partitions that the daemon has not put in order yet.",
+                 MetricType::Gauge,
+                 {lag}});
 }
 
 }  // namespace seen

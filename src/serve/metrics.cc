@@ -109,48 +109,59 @@ struct Metrics::Counted {
   prometheus::Registry registry;
 
   Counter& records = OneCounter("seen_records_total", "Kafka records read from the input topic.");
-  Counter& input_bytes = OneCounter("seen_input_bytes_total", "Bytes of their keys and values.");
-  Counter& events = OneCounter("seen_events_total", "Exposures taken in; a batch event counts each item.");
-  Family<Counter>& rejected = Counters("seen_events_rejected_total",
-                                       "Records that could not be decoded and went to the dead letters.");
+  Counter& input_bytes = OneCounter(
+      "seen_input_bytes_total", "Bytes of the keys and values that the daemon read from the input topic.");
+  Counter& events =
+      OneCounter("seen_events_total", "Exposures taken in. A batch event counts each of its items.");
+  Family<Counter>& rejected = Counters(
+      "seen_events_rejected_total", "Records that could not be decoded and went to the dead-letter topic.");
   std::array<Counter*, kRejectReasons> rejected_for{};
-  Family<Counter>& skipped =
-      Counters("seen_events_skipped_total", "Events that the configuration says to leave alone.");
+  Family<Counter>& skipped = Counters(
+      "seen_events_skipped_total",
+      "Events that the daemon skipped, because the configuration excludes them or they only mark a replay.");
   std::array<Counter*, kSkipReasons> skipped_for{};
-  Counter& served = OneCounter("seen_served_items_total", "Items the recommender returned.");
+  Counter& served =
+      OneCounter("seen_served_items_total", "Items that the recommender returned, from served events.");
   Counter& declared =
-      OneCounter("seen_declared_items_total", "Items of kinds that the configuration declares.");
-  Counter& looked_up = OneCounter("seen_similar_lookups_total", "Items looked up for what they are like.");
+      OneCounter("seen_declared_items_total", "Items of kinds that filters[].kinds declares.");
+  Counter& looked_up =
+      OneCounter("seen_similar_lookups_total", "Exposed items for which the daemon looked up similar items.");
   Counter& joined =
-      OneCounter("seen_similar_joined_total", "Items looked up that are like something: it was recorded.");
-  Counter& removed = OneCounter("seen_removed_items_total", "Items taken back by removals.");
-  Counter& erased = OneCounter("seen_erased_users_total", "Erasures of users taken in.");
-  Counter& too_old = OneCounter("seen_events_too_old_total", "Exposures older than every window: dropped.");
-  Counter& replayed = OneCounter("seen_replayed_events_total",
-                                 "Events of histories that are replayed: they have no latency.");
+      OneCounter("seen_similar_joined_total",
+                 "Exposed items with similar items. The daemon recorded the similar items beside them.");
+  Counter& removed = OneCounter("seen_removed_items_total", "Items taken back, from removed events.");
+  Counter& erased = OneCounter("seen_erased_users_total", "Erasures of users that the daemon took in.");
+  Counter& too_old = OneCounter("seen_events_too_old_total",
+                                "Exposures that the daemon dropped, because they were older than every "
+                                "window when they were recorded.");
+  Counter& replayed =
+      OneCounter("seen_replayed_events_total",
+                 "Events of histories that are replayed. The histograms of latency don't include them.");
   Family<Counter>& timestamps_ahead = Counters(
-      "seen_timestamps_ahead_total", "Records too far ahead of the wall clock to move partition time.");
+      "seen_timestamps_ahead_total",
+      "Records whose Kafka timestamp is ahead of this host's clock by more than input.future_skew_s_max.");
   LogBudget timestamps_budget;
   Counter& misrouted =
       OneCounter("seen_events_misrouted_total", "Events in another partition than their user's.");
-  Family<Counter>& lost = Counters("seen_lost_messages_total",
-                                   "Messages that retention deleted before they were read, since the start.");
+  Family<Counter>& lost =
+      Counters("seen_lost_messages_total",
+               "Messages that retention deleted before the daemon read them, since the start.");
   Counter& rekeyed = OneCounter("seen_rekeyed_total", "Records handed on to the keyed topic.");
   Counter& rewound =
       OneCounter("seen_rekeying_rewinds_total",
-                 "Times that a partition of the source was read again after a failed delivery.");
-  Family<Counter>& rekeying_lost =
-      Counters("seen_rekeying_lost_messages_total",
-               "Messages of the source that retention deleted before they were re-keyed, since the start.");
+                 "Times that the daemon read a partition of the source again after a failed delivery.");
+  Family<Counter>& rekeying_lost = Counters(
+      "seen_rekeying_lost_messages_total",
+      "Messages of the source that retention deleted before the daemon re-keyed them, since the start.");
   Counter& user_key_collisions =
-      OneCounter("seen_user_key_collisions_total", "Two user ids found to share a key.");
-  Family<Histogram>& record_to_visible_family =
-      Histograms("seen_event_to_visible_seconds", "From an event's Kafka timestamp until look-ups see it.");
+      OneCounter("seen_user_key_collisions_total", "Collisions: two user ids with the same 128-bit key.");
+  Family<Histogram>& record_to_visible_family = Histograms(
+      "seen_event_to_visible_seconds", "From an event's Kafka timestamp until look-ups see the event.");
   Mutex record_to_visible_mutex;
   std::map<int32_t, Histogram*> record_to_visible GUARDED_BY(record_to_visible_mutex);  // by partition
-  Histogram& exposed_to_visible =
-      Histograms("seen_exposed_to_visible_seconds", "From an event's exposed_at until look-ups see it.")
-          .Add({}, LatencyBounds());
+  Histogram& exposed_to_visible = Histograms("seen_exposed_to_visible_seconds",
+                                             "From an event's exposed_at until look-ups see the event.")
+                                      .Add({}, LatencyBounds());
 
   Family<Counter>& checkpoints = Counters("seen_checkpoints_total", "Checkpoints by result.");
   Counter& checkpoints_ok = checkpoints.Add({{"result", "ok"}});
@@ -162,40 +173,48 @@ struct Metrics::Counted {
   Counter& journal_rows =
       OneCounter("seen_journal_rows_total", "Events that checkpoints wrote to the journal.");
   Counter& journal_row_bytes =
-      OneCounter("seen_journal_row_bytes_total", "Bytes of these events, before compression.");
-  Counter& journal_days_dropped = OneCounter("seen_journal_dates_dropped_total",
-                                             "Days dropped from partitions' journals, old or too much.");
+      OneCounter("seen_journal_row_bytes_total",
+                 "Bytes of the events that checkpoints wrote to the journal, before compression.");
+  Counter& journal_days_dropped = OneCounter(
+      "seen_journal_dates_dropped_total",
+      "Days that the daemon dropped from partitions' journals, because they were too old or too large.");
   Histogram& checkpoint_duration =
       Histograms("seen_checkpoint_duration_seconds", "From freezing a tail until it is durable.")
           .Add({}, CheckpointBounds());
 
   Family<Counter>& holds = Counters("seen_flow_holds_total", "Times that consumption was held back.");
-  Family<Counter>& held_seconds = Counters("seen_flow_held_seconds_total",
-                                           "How long consumption was held back, counted when it goes on.");
+  Family<Counter>& held_seconds =
+      Counters("seen_flow_held_seconds_total",
+               "How long consumption was held back, counted when consumption goes on.");
   struct Hold {
     Counter* times;
     Counter* seconds;
   };
   std::array<Hold, kHoldReasons.size() + 1> holds_for{};  // by HoldReason; kNone has none
 
-  Family<Counter>& snapshots = Counters("seen_snapshots_total", "Snapshots handed to the producer.");
-  Family<Counter>& snapshot_bytes = Counters("seen_snapshot_bytes_total", "Bytes of these snapshots.");
-  Family<Counter>& snapshots_merged =
-      Counters("seen_snapshots_merged_total",
-               "Snapshots of incomplete filters, rendered as the union with the last published one.");
+  Family<Counter>& snapshots =
+      Counters("seen_snapshots_total", "Snapshots that the publisher handed to the producer.");
+  Family<Counter>& snapshot_bytes = Counters(
+      "seen_snapshot_bytes_total", "Bytes of the snapshots that the publisher handed to the producer.");
+  Family<Counter>& snapshots_merged = Counters("seen_snapshots_merged_total",
+                                               "Snapshots of an incomplete filter that the publisher "
+                                               "rendered as the union with the last published one.");
   Family<Counter>& snapshots_withheld =
       Counters("seen_snapshots_withheld_total",
-               "Snapshots of incomplete filters that weren't sent: the last published one holds more.");
-  Family<Counter>& snapshots_failed =
-      Counters("seen_snapshots_failed_total", "Snapshots that were not delivered; they are sent again.");
-  Family<Counter>& probes = Counters(
-      "seen_snapshot_probes_total", "Items of chance that some of the published snapshots were asked about.");
-  Family<Counter>& false_positives =
-      Counters("seen_snapshot_false_positives_total", "Of these, those that the snapshot takes for seen.");
+               "Snapshots of an incomplete filter that the publisher didn't send, because the last published "
+               "one holds more items.");
+  Family<Counter>& snapshots_failed = Counters(
+      "seen_snapshots_failed_total", "Snapshots that were not delivered. The publisher sends them again.");
+  Family<Counter>& probes =
+      Counters("seen_snapshot_probes_total",
+               "Random items that the daemon looks up in every 32nd published snapshot, 64 in each.");
+  Family<Counter>& false_positives = Counters("seen_snapshot_false_positives_total",
+                                              "Random items that a published snapshot takes for seen. Their "
+                                              "share is the sampled rate of false positives.");
   Family<prometheus::Gauge>& requested_rates =
       prometheus::BuildGauge()
           .Name("seen_snapshot_false_positive_ratio_requested")
-          .Help("The share of false positives that the configuration asks for.")
+          .Help("The rate of false positives that filters[].snapshot.false_positive_rate asks for.")
           .Register(registry);
   std::vector<std::pair<SnapshotPolicy, prometheus::Gauge*>> requested;  // a reload may change the rate
   Family<Counter>& publish_errors =
@@ -203,32 +222,37 @@ struct Metrics::Counted {
   std::array<Counter*, kPublishSteps> publish_errors_of{};
   Counter& leases_lapsed =
       OneCounter("seen_publish_leases_lapsed_total",
-                 "Times that an assigned partition's lease ended: nothing is published.");
+                 "Times that the lease of an assigned partition ended. The publisher publishes nothing of "
+                 "the partition until a commit of offsets succeeds.");
   Counter& foreign_snapshots = OneCounter(
       "seen_snapshots_foreign_total",
-      "Records of the snapshot topics that another process wrote; their users are published again.");
-  Counter& outputs_cut = OneCounter(
-      "seen_snapshot_partitions_cut_total",
-      "Times that a partition of a snapshot topic was made anew or lost its end: all is published.");
-  Counter& too_large = OneCounter("seen_snapshots_too_large_total",
-                                  "Snapshots larger than their topic takes: refused, or not tried.");
+      "Records of the snapshot topics that another process wrote. The publisher republishes their users.");
+  Counter& outputs_cut = OneCounter("seen_snapshot_partitions_cut_total",
+                                    "Times that a partition of a snapshot topic was recreated or lost its "
+                                    "end. The publisher republishes all its users.");
+  Counter& too_large = OneCounter(
+      "seen_snapshots_too_large_total",
+      "Snapshots longer than their topic takes: the topic refused them, or the daemon didn't try.");
   Counter& dead_letters_dropped = OneCounter(
       "seen_dead_letters_dropped_total", "Dead letters that their topic refused even without key and value.");
   Counter& no_space_at_opening =
       OneCounter("seen_openings_without_space_total",
-                 "Times that the store, or a part of it, couldn't be opened because its disk was full.");
-  Family<Counter>& retired_tombstones = Counters(
-      "seen_retired_tombstones_total", "Tombstones of erased users to snapshot topics that no filter has.");
+                 "Times that the daemon couldn't open the store's directory, a partition's state or the copy "
+                 "of groups, because the disk was full.");
+  Family<Counter>& retired_tombstones =
+      Counters("seen_retired_tombstones_total",
+               "Tombstones of erased users for snapshot topics that no configured filter has any more.");
   Counter& retired_sent = retired_tombstones.Add({{"result", "sent"}});
   Counter& retired_failed = retired_tombstones.Add({{"result", "failed"}});
   Counter& retired_topic_missing = retired_tombstones.Add({{"result", "topic_missing"}});
   Mutex missing_mutex;
   std::set<std::string, std::less<>> missing_topics GUARDED_BY(missing_mutex);  // named in the log
-  Family<Histogram>& visible_to_published = Histograms(
-      "seen_visible_to_published_seconds", "From an event being visible until its snapshot is acknowledged.");
+  Family<Histogram>& visible_to_published =
+      Histograms("seen_visible_to_published_seconds",
+                 "From the time when an event is visible until Kafka acknowledges a snapshot with it.");
   Family<Histogram>& event_to_published =
       Histograms("seen_event_to_published_seconds",
-                 "From an event's Kafka timestamp until its snapshot is acknowledged.");
+                 "From an event's Kafka timestamp until Kafka acknowledges a snapshot with the event.");
   std::map<FilterIndex, PerFilter> filters;  // fixed after construction
 
   Family<Counter>& http_requests = Counters("seen_http_requests_total", "HTTP answers by route and status.");
@@ -386,18 +410,18 @@ void Metrics::PartitionTimeCorrected(int32_t partition, TimeMs stored, TimeMs no
                {{"partition", partition},
                 {"stored_ms", stored.value},
                 {"corrected_ms", now.value},
-                {"remedy", "check this host's clock; a record of years ahead had moved it"}});
+                {"remedy", "check this host's clock; a record from years ahead had moved partition time"}});
 }
 
 void Metrics::RangeLost(int32_t partition, const LostRange& range) {
   const int64_t messages = std::max<int64_t>(0, range.to - range.from);
   counted_->lost.Add({{"partition", Text(partition)}}).Increment(static_cast<double>(messages));
   log::Error(
-      "messages were deleted before they were read",
+      "retention deleted messages before the daemon read them",
       {{"partition", partition},
        {"from_offset", range.from},
        {"to_offset", range.to},
-       {"remedy", "lengthen the input topic's retention; POST /v1/lost-ranges/acknowledge once known"}});
+       {"remedy", "lengthen the input topic's retention; acknowledge by POST /v1/lost-ranges/acknowledge"}});
 }
 
 void Metrics::CheckpointWritten(int32_t partition, const CheckpointReport& report) {
@@ -443,10 +467,10 @@ void Metrics::FlowResumed(int32_t partition, HoldReason reason, std::chrono::mil
       .seconds->Increment(
           std::chrono::duration<double>(std::max(held, std::chrono::milliseconds(0))).count());
   if (!c.flow_budget.Allow()) return;
-  log::Info("consumption goes on", {{"partition", partition},
-                                    {"reason", HoldReasonName(reason)},
-                                    {"held_ms", held.count()},
-                                    {"lines_held_back", c.flow_budget.TakeHeldBack()}});
+  log::Info("consumption continues", {{"partition", partition},
+                                      {"reason", HoldReasonName(reason)},
+                                      {"held_ms", held.count()},
+                                      {"lines_held_back", c.flow_budget.TakeHeldBack()}});
 }
 
 void Metrics::SnapshotsSent(FilterIndex filter, uint64_t snapshots, uint64_t bytes) {
@@ -466,7 +490,7 @@ void Metrics::SnapshotsFailed(FilterIndex filter, uint64_t snapshots) {
   const Counted::PerFilter& of = counted_->Of(filter);
   of.failed->Increment(static_cast<double>(snapshots));
   if (!counted_->snapshot_budget.Allow()) return;
-  log::Warning("snapshots not delivered; they are sent again",
+  log::Warning("snapshots not delivered; the publisher sends them again",
                {{"filter", of.name},
                 {"snapshots", snapshots},
                 {"lines_held_back", counted_->snapshot_budget.TakeHeldBack()}});
@@ -515,7 +539,7 @@ void Metrics::PublishFailed(int32_t partition, PublishStep step, const Error& er
     return;
   }
   if (!c.publish_budget.Allow()) return;
-  log::Warning("the publisher can't read the state; it tries again",
+  log::Warning("the publisher can't read the state; it retries",
                {{"partition", partition},
                 {"step", PublishStepName(step)},
                 {"code", CodeName(error.code)},
@@ -527,27 +551,30 @@ void Metrics::PublishFailed(int32_t partition, PublishStep step, const Error& er
 void Metrics::LeaseLapsed(int32_t partition) {
   counted_->leases_lapsed.Increment();
   if (!counted_->lease_budget.Allow()) return;
-  log::Warning("the lease has ended: nothing is published until a commit of offsets succeeds",
+  log::Warning("the lease has ended: the daemon publishes nothing until a commit of offsets succeeds",
                {{"partition", partition},
-                {"remedy", "look at the brokers; a machine that stood still goes on by itself"},
+                {"remedy", "check the brokers; a machine that stood still recovers by itself"},
                 {"lines_held_back", counted_->lease_budget.TakeHeldBack()}});
 }
 
 void Metrics::ForeignSnapshots(int32_t partition, std::string_view filter, uint64_t snapshots) {
   counted_->foreign_snapshots.Increment(static_cast<double>(snapshots));
   if (!counted_->foreign_budget.Allow()) return;
-  log::Warning("somebody else wrote into the snapshot topic: these users are published again",
-               {{"partition", partition},
-                {"filter", filter},
-                {"snapshots", snapshots},
-                {"remedy", "once after a machine stood still this is all; else look for another writer"},
-                {"lines_held_back", counted_->foreign_budget.TakeHeldBack()}});
+  log::Warning(
+      "another process wrote into the snapshot topic: the publisher republishes these users",
+      {{"partition", partition},
+       {"filter", filter},
+       {"snapshots", snapshots},
+       {"remedy",
+        "if this happens once after a machine stood still, do nothing; otherwise look for another writer"},
+       {"lines_held_back", counted_->foreign_budget.TakeHeldBack()}});
 }
 
 void Metrics::OutputCut(int32_t partition, std::string_view filter) {
   counted_->outputs_cut.Increment();
-  log::Error("the snapshot topic's partition lost its end or was made anew: all users are published again",
-             {{"partition", partition}, {"filter", filter}});
+  log::Error(
+      "the snapshot topic's partition was recreated or lost its end: the publisher republishes its users",
+      {{"partition", partition}, {"filter", filter}});
 }
 
 void Metrics::SnapshotTooLarge(std::string_view /*topic*/) { counted_->too_large.Increment(); }
@@ -558,7 +585,7 @@ void Metrics::NoSpaceAtOpening() { counted_->no_space_at_opening.Increment(); }
 void Metrics::UserKeyCollision(int32_t partition) {
   counted_->user_key_collisions.Increment();
   if (!counted_->collision_budget.Allow()) return;
-  log::Error("two user ids share a key: the later is merged into the earlier's filter",
+  log::Error("two user ids share a key: the later user's items go into the earlier user's filter",
              {{"partition", partition}, {"lines_held_back", counted_->collision_budget.TakeHeldBack()}});
 }
 
@@ -572,7 +599,7 @@ void Metrics::BatchRekeyed(const RekeyReport& report) {
 void Metrics::RekeyingRewound(int32_t partition, int64_t offset) {
   counted_->rewound.Increment();
   if (!counted_->rekeying_budget.Allow()) return;
-  log::Warning("re-keying goes back to what was not delivered",
+  log::Warning("re-keying goes back to the first record that was not delivered",
                {{"source_partition", partition},
                 {"offset", offset},
                 {"lines_held_back", counted_->rekeying_budget.TakeHeldBack()}});
@@ -581,7 +608,7 @@ void Metrics::RekeyingRewound(int32_t partition, int64_t offset) {
 void Metrics::RekeyingLost(int32_t partition, const LostRange& range) {
   const int64_t messages = std::max<int64_t>(0, range.to - range.from);
   counted_->rekeying_lost.Add({{"partition", Text(partition)}}).Increment(static_cast<double>(messages));
-  log::Error("messages were deleted before they were re-keyed",
+  log::Error("retention deleted messages before the daemon re-keyed them",
              {{"source_partition", partition},
               {"from_offset", range.from},
               {"to_offset", range.to},

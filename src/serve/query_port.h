@@ -189,7 +189,7 @@ class QueryPort {
   virtual Result<GroupAnswer> Group(std::string_view item_id, std::string_view after) const = 0;
   /// Whether Similar can answer; cheap. Errors as SimilarPort.
   virtual Status CanFindSimilar() const {
-    return Fail(Code::kNotFound, "nothing is grouped here: the configuration has no \"items\"");
+    return Fail(Code::kNotFound, "this daemon groups no items: the configuration has no \"items\"");
   }
   /// Stored items that are like a text: see SimilarPort.
   virtual Result<SimilarAnswer> Similar(const SimilarQuestion& /*question*/) const {

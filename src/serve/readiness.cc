@@ -32,10 +32,10 @@ void AddUnread(std::string_view topic, const UnreadPartitions& unread, std::vect
         fmt::format("partition {} of \"{}\" is refused: {}", refused.partition, topic, refused.reason));
   }
   if (unread.unowned.empty()) return;
-  troubles.push_back(fmt::format(
-      "no daemon of the group owns partitions {} of \"{}\": their users get 503. The daemon asks the "
-      "group to assign them again. If it stays so, look at the group's other members",
-      fmt::join(unread.unowned, ", "), topic));
+  troubles.push_back(
+      fmt::format("no daemon of the group owns partitions {} of \"{}\": their users get 503. The daemon asks "
+                  "the group to assign them again. If this continues, check the group's other members",
+                  fmt::join(unread.unowned, ", "), topic));
 }
 
 }  // namespace
@@ -68,14 +68,15 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
     }
   }
   if (status.state_topic && !status.state_topic->problem.empty()) {
-    readiness.troubles.push_back("the state topic isn't written, and state is on this machine alone: " +
-                                 status.state_topic->problem);
+    readiness.troubles.push_back(
+        "the daemon doesn't write the state topic, so state is only on this machine: " +
+        status.state_topic->problem);
   }
   if (without_end > 0 && any_serves) {
-    readiness.troubles.push_back(fmt::format(
-        "the log's end of {} partitions isn't known: brokers don't answer. Their answers come from what is "
-        "known here, and say so: Seen-As-Of has lag=unknown",
-        without_end));
+    readiness.troubles.push_back(
+        fmt::format("the log's end of {} partitions isn't known: brokers don't answer. Answers about their "
+                    "users come from local state, with lag=unknown in Seen-As-Of",
+                    without_end));
   }
   readiness.ready = status.not_ready_reason.empty() && any_serves && (was_ready || all_serve);
   if (readiness.ready) return readiness;

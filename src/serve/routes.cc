@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kText = "text/plain; charset=utf-8";
-constexpr std::string_view kNoSuchPage = "no such page; GET / lists what there is";
+constexpr std::string_view kNoSuchPage = "no such page; GET / lists the pages";
 
 // Limits of bodies, and the bytes that a body takes until the answer, for each byte of its own. These are the
 // byte itself, what reading it takes, and the answer. Measured by tests/system/test_memory.py.
@@ -115,7 +115,7 @@ constexpr std::string_view kRootText =
     "POST   /v1/filters/{filter}/users/{user}/unseen    {\"items\":[...],\"also_seen\":[...]}\n"
     "GET    /v1/filters/{filter}/users/{user}/segments  what is kept about a user, by day\n"
     "GET    /v1/filters/{filter}/users/{user}/exposures what was shown: ?item=&since=&limit=&cursor=\n"
-    "GET    /v1/filters/{filter}/users/{user}/why       ?item=: would it be dropped, and because of what\n"
+    "GET    /v1/filters/{filter}/users/{user}/why       ?item=: whether the item is dropped, and why\n"
     "POST   /v1/users/{user}/removed                    {\"items\":[...]}: takes them back, in every filter\n"
     "DELETE /v1/users/{user}                            erases the user, in every filter\n"
     "GET    /v1/groups/{item}                           what an item is like: ?after=\n"
@@ -123,15 +123,15 @@ constexpr std::string_view kRootText =
     "text\n"
     "GET    /v1/routes                                  which daemon answers for which partition\n"
     "GET    /v1/status                                  partitions, offsets, lag, lost ranges\n"
-    "POST   /v1/lost-ranges/acknowledge                 forget the lost ranges\n"
-    "POST   /v1/publish                                 make all snapshots anew\n"
-    "POST   /v1/promote                                 this daemon's group is the owner from here on\n"
-    "GET    /v1/digest                                  ?partition=: what its state amounts to, in 128 bits\n"
+    "POST   /v1/lost-ranges/acknowledge                 forgets the lost ranges\n"
+    "POST   /v1/publish                                 republishes the snapshots of all users\n"
+    "POST   /v1/promote                                 makes this daemon's group the owner\n"
+    "GET    /v1/digest                                  ?partition=: a digest of its state, in 128 bits\n"
     "POST   /v1/copies                                  links to all files of the state, for a backup\n"
     "DELETE /v1/copies/{copy}                           removes these links\n"
     "POST   /v1/filters/{filter}/fill                   reads the log again for this filter\n"
-    "GET    /v1/fills                                   how far fills are\n"
-    "DELETE /v1/fills/{filter}                          stops one\n"
+    "GET    /v1/fills                                   the progress of fills\n"
+    "DELETE /v1/fills/{filter}                          stops a fill\n"
     "POST   /v1/reload                                 reads the configuration again\n"
     "GET    /healthz                                    200 while the process lives\n"
     "GET    /readyz                                     200 or 503 with the reason\n"
@@ -373,9 +373,8 @@ HttpResponse Routes::Forward(std::vector<std::string> addresses, const HttpReque
 std::optional<HttpResponse> Routes::RefuseHop(const HttpRequest& request) const {
   if (request.hop.empty() || cluster_.token.empty() || EqualSecrets(request.token, cluster_.token))
     return std::nullopt;
-  return Problem(
-      403, "Seen-Token: it isn't the token of this daemon, cluster.token. Give all daemons the same one",
-      request.target);
+  return Problem(403, "Seen-Token: not the cluster.token of this daemon. Give all daemons the same token",
+                 request.target);
 }
 
 HttpResponse Routes::Handle(const HttpRequest& request, const Gate& gate) const {

@@ -61,7 +61,8 @@ auto IncompleteFilters(const PartitionStatus& partition) {
 /// For each reason, the partition that has been held the longest.
 MetricFamily HeldSince(const DaemonStatus& status) {
   MetricFamily family{"seen_held_since_seconds",
-                      "Since when consumption is held back, since the epoch; 0: it isn't.",
+                      "When the daemon began to hold back consumption, since the epoch, for the partition "
+                      "that waits the longest. 0: no partition waits.",
                       MetricType::Gauge,
                       {}};
   for (const HoldReason reason : kHoldReasons) {
@@ -80,7 +81,7 @@ MetricFamily HeldSince(const DaemonStatus& status) {
 
 MetricFamily RekeyingLag(const DaemonStatus& status) {
   MetricFamily family{"seen_rekeying_lag_messages",
-                      "Messages of the source topic's partition that are not in the keyed topic yet.",
+                      "Messages of the source's partition that the keyed topic has not acknowledged yet.",
                       MetricType::Gauge,
                       {}};
   if (!status.rekeying) return family;
@@ -132,8 +133,8 @@ MetricFamily OfStreams(const DaemonStatus& status, std::string name, std::string
 
 MetricFamily RestoredShare(const DaemonStatus& status) {
   MetricFamily family{"seen_state_restore_share",
-                      "How much of a partition's state has come from the state topic, 0 to 1; absent unless "
-                      "it is being restored.",
+                      "How much of the partition's state has come from the state topic, 0 to 1. Present only "
+                      "during the restore.",
                       MetricType::Gauge,
                       {}};
   if (!status.state_topic) return family;
@@ -146,14 +147,14 @@ MetricFamily RestoredShare(const DaemonStatus& status) {
 }
 
 MetricFamily BuildInfo(const DaemonStatus& status) {
-  MetricFamily family = Whole("seen_build_info", "Always 1; the labels say which build runs.", 1);
+  MetricFamily family = Whole("seen_build_info", "Always 1. The label says which version runs.", 1);
   family.metric[0].label.push_back({"version", status.version});
   return family;
 }
 
 MetricFamily Forwarded(const DaemonStatus& status) {
   MetricFamily family{"seen_forwarded_requests_total",
-                      "Requests that were passed on to other daemons.",
+                      "Requests passed on to other daemons, by result.",
                       MetricType::Counter,
                       {}};
   if (!status.forwarded) return family;
@@ -185,7 +186,7 @@ MetricFamily OfShares(const DaemonStatus& status, std::string name, std::string 
 
 MetricFamily CertificateNotAfter(const DaemonStatus& status) {
   MetricFamily family{"seen_certificate_not_after_seconds",
-                      "When the certificate of access.certificate runs out, as a Unix time.",
+                      "When the certificate of access.certificate expires, as a Unix time.",
                       MetricType::Gauge,
                       {}};
   const TimeMs not_after = status.access.certificate_not_after;
@@ -196,7 +197,7 @@ MetricFamily CertificateNotAfter(const DaemonStatus& status) {
 
 MetricFamily AccessReloadsFailed(const DaemonStatus& status) {
   return {"seen_access_reloads_failed_total",
-          "Times that a file of access changed and could not be read; the old one goes on.",
+          "Times that a file of access changed and couldn't be read. The daemon keeps the old one.",
           MetricType::Counter,
           {Sample(MetricType::Counter, static_cast<double>(status.access.reloads_failed))}};
 }
@@ -216,16 +217,17 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
   std::vector<MetricFamily> families = {
       BuildInfo(status),
       Whole("seen_ready", "1 while /readyz answers 200.", status.ready ? 1 : 0),
-      Whole("seen_replica", "1 while another group owns the outputs, and this one only answers.",
+      Whole("seen_replica", "1 while another group owns the outputs, and this group only answers.",
             status.is_replica ? 1 : 0),
-      Whole("seen_brokers_reachable", "1 while a Kafka broker can be reached.",
+      Whole("seen_brokers_reachable", "1 while the daemon can reach a Kafka broker.",
             status.brokers_reachable ? 1 : 0),
-      Total("seen_log_checks_total",
-            "Times that the last record read of a partition was read again, and was the same.",
-            static_cast<double>(status.log_checks)),
+      Total(
+          "seen_log_checks_total",
+          "Times that the daemon read the last record of an input partition again and found the same record.",
+          static_cast<double>(status.log_checks)),
       Whole("seen_longest_window_seconds", "The longest window of a filter.",
             static_cast<double>(status.window_days_max) * 86'400),
-      Whole("seen_input_partitions", "Partitions of the input topic; 0 until known.",
+      Whole("seen_input_partitions", "Partitions of the input topic. 0 until the number is known.",
             status.partitions_total),
       Unread(status, "seen_partitions_refused",
              "Partitions that the group assigned to this daemon, and that it doesn't read.",
@@ -237,36 +239,41 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       CertificateNotAfter(status),
       AccessReloadsFailed(status),
       RestoredShare(status),
-      OfStreams(status, "seen_state_stream_runs_total", "Runs that the state topic has whole.",
+      OfStreams(status, "seen_state_stream_runs_total", "Runs that the state topic has completely.",
                 MetricType::Counter, [](S s) { return static_cast<double>(s.runs); }),
-      OfStreams(status, "seen_state_stream_bases_total", "Bases that the state topic has whole.",
+      OfStreams(status, "seen_state_stream_bases_total", "Bases that the state topic has completely.",
                 MetricType::Counter, [](S s) { return static_cast<double>(s.bases); }),
-      OfStreams(status, "seen_state_stream_bytes_total", "Bytes of those runs and bases.",
-                MetricType::Counter, [](S s) { return static_cast<double>(s.bytes); }),
+      OfStreams(status, "seen_state_stream_bytes_total",
+                "Bytes of the runs and bases that the state topic has completely.", MetricType::Counter,
+                [](S s) { return static_cast<double>(s.bytes); }),
       OfStreams(status, "seen_state_stream_dropped_total",
-                "Checkpoints and runs that the state topic lacks; a base follows.", MetricType::Counter,
+                "Times that the daemon dropped changes before a run took them, or that a run was not "
+                "delivered. A base follows.",
+                MetricType::Counter,
                 [](S s) { return static_cast<double>(s.dropped_changes + s.undelivered_runs); }),
       OfStreams(status, "seen_state_stream_foreign_records_total",
-                "Records of other owners between this daemon's, in the state topic.", MetricType::Counter,
-                [](S s) { return static_cast<double>(s.foreign_records); }),
+                "Records of other owners between this daemon's records, in the state topic.",
+                MetricType::Counter, [](S s) { return static_cast<double>(s.foreign_records); }),
       OfStreams(status, "seen_state_stream_epoch",
-                "Offset of this owner's opening in the state topic; absent until that is acknowledged.",
+                "Offset of this owner's opening in the state topic. Absent until the topic has the opening, "
+                "and at replicas.",
                 MetricType::Gauge, [&](S s) { return s.epoch < 0 ? Value() : number(s.epoch); }),
       OfStreams(status, "seen_state_stream_position",
                 "Input offset below which the state topic has everything.", MetricType::Gauge,
                 [](S s) { return static_cast<double>(s.sent_to); }),
-      OfShares(status, "seen_memory_budget_bytes", "How store.memory_mib is shared out.",
+      OfShares(status, "seen_memory_budget_bytes", "How the daemon divides store.memory_mib into shares.",
                [&](const MemoryShare& share) { return number(share.budget_bytes); }),
       OfShares(
-          status, "seen_memory_used_bytes", "What is used of a share, where that is measured.",
+          status, "seen_memory_used_bytes",
+          "How much of a share is in use. The daemon measures only some shares.",
           [&](const MemoryShare& share) { return share.used_bytes ? number(*share.used_bytes) : Value(); }),
       gauge("seen_partition_owned",
             "1 while the group assigns the partition to this daemon, and that group owns the outputs.",
             [&](P p) { return number(p.assigned && !status.is_replica ? 1 : 0); }),
-      gauge("seen_partition_answers", "1 while look-ups of the partition's users are answered.",
+      gauge("seen_partition_answers", "1 while the daemon answers look-ups of the partition's users.",
             [&](P p) { return number(p.answers ? 1 : 0); }),
       gauge("seen_partition_age_seconds",
-            "Since the state last held everything in the partition; absent where that isn't known.",
+            "Time since the state last held everything in the partition. Absent if that isn't known.",
             [](P p) { return p.age ? Value(static_cast<double>(p.age->count()) / 1000.0) : Value(); }),
       gauge("seen_partition_ready", "1 while the partition is caught up and nothing holds it back.",
             [&](P p) { return number(p.state == "ready" ? 1 : 0); }),
@@ -274,16 +281,18 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
             "Greatest Kafka timestamp read from the partition, since the epoch.",
             [&](P p) { return Seconds(p.partition_time); }),
       gauge("seen_consumer_lag_messages",
-            "Messages in the partition that are not read yet, up to the end that was seen last.",
+            "Messages of the partition that the daemon has not read yet, up to the end that it saw last.",
             [&](P p) { return number(p.lag_messages); }),
       gauge("seen_retention_headroom_seconds",
-            "Until the oldest unread message is deleted by retention; absent where nothing is unread.",
+            "Time until retention deletes the oldest unread message. Absent if no message is unread.",
             [](P p) { return p.retention_headroom_s; }),
       gauge("seen_lost_messages_unacknowledged",
-            "Messages that retention deleted before they were read, until acknowledged.",
+            "Messages that retention deleted before the daemon read them, kept across restarts until POST "
+            "/v1/lost-ranges/acknowledge.",
             [](P p) { return Value(LostMessages(p)); }),
       gauge("seen_incomplete_filters",
-            "Filters whose state lacks a part of their window, and whose snapshots may lack it too.",
+            "Filters whose state lacks a part of their window, because records or state were lost, or the "
+            "filter was added.",
             [&](P p) { return number(IncompleteFilters(p)); }),
       gauge("seen_tail_bytes", "Memory of the changes since the last checkpoint.",
             [&](P p) { return number(p.tail_bytes); }),
@@ -292,16 +301,17 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
             [&](P p) { return number(p.marks_outstanding); }),
       counter("seen_swept_users_total", "Users whose snapshots the daily sweep made due.",
               [&](P p) { return number(p.republish.users_made_due); }),
-      counter("seen_endings_total", "Times that a user's served items ended and the snapshot was made due.",
+      counter("seen_endings_total", "Times that a user's served items ended and the snapshot became due.",
               [&](P p) { return number(p.republish.endings); }),
-      counter("seen_unexposed_published_total", "Served items told of as never shown.",
+      counter("seen_unexposed_published_total", "Served items that the daemon published as never shown.",
               [&](P p) { return p.unexposed ? number(p.unexposed->published) : Value(); }),
       counter("seen_unexposed_resolved_total", "Served items that were shown in time.",
               [&](P p) { return p.unexposed ? number(p.unexposed->resolved) : Value(); }),
-      gauge("seen_unexposed_outstanding", "Unexposed items not acknowledged by their topic yet.",
+      gauge("seen_unexposed_outstanding", "Unexposed items that their topic has not acknowledged yet.",
             [&](P p) { return p.unexposed ? number(p.unexposed->outstanding) : Value(); }),
       gauge("seen_users_at_daily_limit",
-            "Users with a day as full as items_per_day_max allows, of those read since the start.",
+            "Users with a day as full as items_per_day_max allows. Counts only users that were published or "
+            "asked about since the start.",
             [&](P p) { return number(p.users_at_daily_limit); }),
       gauge("seen_checkpoint_last_time_seconds", "When the last checkpoint was written, since the epoch.",
             [](P p) { return Seconds(p.last_checkpoint_at); }),
@@ -322,14 +332,16 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
               [&](P p) { return number(p.store.block_cache_misses); }),
   };
   if (status.input_retention_ms) {
-    families.push_back(Whole("seen_input_retention_seconds",
-                             "How long the input topic keeps records; absent where unlimited or not known.",
-                             static_cast<double>(*status.input_retention_ms) / 1000.0));
+    families.push_back(
+        Whole("seen_input_retention_seconds",
+              "How long the input topic keeps records. Absent if that is unlimited or not known.",
+              static_cast<double>(*status.input_retention_ms) / 1000.0));
   }
   if (status.disk) {
     families.push_back(Whole("seen_store_disk_bytes", "Size of the file system that the store is on.",
                              static_cast<double>(status.disk->bytes)));
-    families.push_back(Whole("seen_store_disk_free_bytes", "What the daemon may still write there.",
+    families.push_back(Whole("seen_store_disk_free_bytes",
+                             "Bytes that the daemon may still write to the file system that the store is on.",
                              static_cast<double>(status.disk->free_bytes)));
   }
   families.push_back(RekeyingLag(status));
@@ -339,7 +351,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       unfilled += partition.state == "done" ? 0u : 1u;
   }
   families.push_back(Whole("seen_fill_partitions_left",
-                           "Partitions that fills still have to read again, a filter each.",
+                           "Partitions that fills still have to read again, counted for each filter.",
                            static_cast<double>(unfilled)));
   families.push_back(Total("seen_fill_records_total", "Records that fills have read again.",
                            static_cast<double>(status.fills.records)));
@@ -353,17 +365,19 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
     const auto total = [&](std::string name, std::string help, auto value) {
       families.push_back(Total(std::move(name), std::move(help), static_cast<double>(value)));
     };
-    whole("seen_item_groups_lag_messages", "Records of the topic of groups that are still to be read.",
-          groups.lag_messages);
+    whole("seen_item_groups_lag_messages",
+          "Records of the topic of groups that the daemon has still to read.", groups.lag_messages);
     whole("seen_item_groups_rows", "Rows in the copy of the topic of groups (an estimate).", groups.rows);
-    whole("seen_item_groups_bytes", "That copy on disk.", groups.bytes);
-    total("seen_item_groups_records_total", "Records of the topic of groups read.", groups.records);
-    total("seen_item_groups_unreadable_total", "Records of it that can't be read: left out.",
-          groups.unreadable);
+    whole("seen_item_groups_bytes", "Size of the copy of the topic of groups on disk.", groups.bytes);
+    total("seen_item_groups_records_total",
+          "Records of the topic of groups that the daemon read into its copy.", groups.records);
+    total("seen_item_groups_unreadable_total",
+          "Records of the topic of groups that the daemon could not read and left out.", groups.unreadable);
     total("seen_item_groups_disk_reads_total", "Look-ups of an item's group that the cache couldn't answer.",
           groups.disk_reads);
     total("seen_item_groups_too_far_ahead_total",
-          "Records of it whose item's time is ahead of the clock: no window follows it.",
+          "Records of the topic of groups whose item's time is ahead of the clock by more than "
+          "input.future_skew_s_max.",
           groups.too_far_ahead);
     total("seen_item_groups_errors_total", "Look-ups of an item's group that failed.", groups.errors);
   }

@@ -52,7 +52,8 @@ Result<Parameters> ReadParameters(std::string_view target, std::initializer_list
 std::string TooOld(const AsOf& as_of, const std::optional<milliseconds>& age_max) {
   if (!age_max || (as_of.age && *as_of.age <= *age_max)) return {};
   constexpr std::string_view kRemedy =
-      "The brokers don't answer, or this daemon reads behind: ask another daemon, ask again, or allow more";
+      "The brokers don't answer, or this daemon lags: ask another daemon, ask again later, or allow a "
+      "greater age";
   if (!as_of.age)
     return fmt::format("the age of this state isn't known, and {} = {}. {}", kMaxAge, age_max->count(),
                        kRemedy);

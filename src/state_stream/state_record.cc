@@ -14,7 +14,8 @@ constexpr uint8_t kEndsBlock = 2;
 constexpr uint8_t kBehindGap = 4;
 
 tl::unexpected<Error> Malformed(size_t bytes) {
-  return Fail(Code::kMalformed, "state record: " + std::to_string(bytes) + " bytes that are none");
+  return Fail(Code::kMalformed,
+              "state record: " + std::to_string(bytes) + " bytes that are not a state record");
 }
 
 Result<StateRecord> DecodeOpening(FieldReader reader, size_t bytes) {

@@ -27,7 +27,7 @@ uint64_t DeltaCache::BytesOf(size_t value) {
 }
 
 uint32_t DeltaCache::GetEach(std::span<const UserRef> users, std::span<std::string> out) {
-  Check(users.size() <= kAtOnce, "so many users are looked up at once");
+  Check(users.size() <= kAtOnce, "too many users are looked up at once");
   if (shard_bytes_max_ == 0) return 0;
   // A user's cell, slot and value are a cache miss each. So all users' lines are prefetched before the first
   // is needed. Between the rounds no lock is held and all may change; only the last round counts.

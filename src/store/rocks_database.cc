@@ -176,7 +176,7 @@ std::shared_ptr<rocksdb::DB> RocksPartitionStore::Database::Use() const {
 Result<std::shared_ptr<rocksdb::DB>> RocksPartitionStore::Database::UseOrFail(std::string_view action) const {
   auto db = Use();
   if (!db)
-    return Fail(Code::kUnavailable, What(fmt::format("{}: the disk failed; it is tried again", action)));
+    return Fail(Code::kUnavailable, What(fmt::format("{}: the disk failed; the daemon tries again", action)));
   return db;
 }
 

@@ -61,7 +61,7 @@ Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
   if (!position) return Fail(database_->About(position.error()));
   const rocksdb::Status also = (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(WholenessKey()), &value);
   if (also.IsNotFound()) return std::optional(std::move(*position));  // written by an older version
-  if (!also.ok()) return Fail(ToError(also, database_->What("can't read since when filters are whole")));
+  if (!also.ok()) return Fail(ToError(also, database_->What("can't read the wholeness of filters")));
   auto filters = DecodeWholeness(value);
   if (!filters) return Fail(database_->About(filters.error()));
   position->filters = std::move(*filters);

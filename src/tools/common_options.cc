@@ -40,11 +40,9 @@ Result<ClientSettings> ReadClientSettings(std::string_view option, const std::ve
       value = std::move(*whole);
       while (value.ends_with('\n') || value.ends_with('\r')) value.pop_back();
     } else if (IsSecretProperty(key)) {  // every user of the machine can read a process's arguments
-      return Fail(
-          Code::kInvalidArgument,
-          fmt::format(
-              "{0}: {1}: a command line is no place for a secret. Write it into a file: {0} {1}=@FILE",
-              option, key));
+      return Fail(Code::kInvalidArgument, fmt::format("{0}: {1}: a secret can't be on the command line. "
+                                                      "Write the secret into a file: {0} {1}=@FILE",
+                                                      option, key));
     }
     settings[key] = std::move(value);
   }
@@ -71,10 +69,11 @@ void AddPartitionerOption(CLI::App& app, KafkaOptions& options) {
 
 void AddDaemonOptions(CLI::App& app, DaemonAddress& address, const char* meaning) {
   app.add_option("--http", address.base, meaning)->envname("SEEN_HTTP")->capture_default_str();
-  app.add_option("--token-file", address.token_file, "a file with a token, where the daemon asks for one")
+  app.add_option("--token-file", address.token_file,
+                 "a file that holds only a token, for a daemon that asks for one")
       ->envname("SEEN_TOKEN_FILE");
   app.add_option("--ca", address.ca,
-                 "PEM file of CAs, of which one signed the daemon's certificate; else the machine's")
+                 "PEM file of CAs, one of which signed the daemon's certificate; default: the machine's CAs")
       ->envname("SEEN_CA");
 }
 

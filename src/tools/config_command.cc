@@ -33,7 +33,8 @@ void Explain(const ConfigKey& key) {
   fmt::print("{}\n", Painted(Paint::kTitle, key.path, stdout));
   if (key.type != ConfigType::kSection) fmt::print("  value     {}\n", DescribeRange(key));
   if (key.type != ConfigType::kSection)
-    fmt::print("  default   {}\n", key.default_json.empty() ? "none: it must be given" : key.default_json);
+    fmt::print("  default   {}\n",
+               key.default_json.empty() ? "none: you must give a value" : key.default_json);
   if (key.type != ConfigType::kSection)
     fmt::print("  changes   {}\n", key.is_live ? "at a reload: seenctl reload, or SIGHUP" : "at a restart");
   fmt::print("  meaning   {}\n", key.meaning);
@@ -59,9 +60,8 @@ int RunExplain(const std::string& asked) {
   if (found.empty()) {
     std::vector<std::string_view> paths;
     for (const ConfigKey& key : ConfigKeys()) paths.push_back(key.path);
-    return ExitWith(
-        {Code::kInvalidArgument, fmt::format("config explain: {}: there is no such key; did you mean {}?",
-                                             asked, NearestWord(paths, plain))});
+    return ExitWith({Code::kInvalidArgument, fmt::format("config explain: {}: no such key; did you mean {}?",
+                                                         asked, NearestWord(paths, plain))});
   }
   for (const ConfigKey* key : found) Explain(*key);
   return kExitOk;
@@ -73,10 +73,10 @@ Subcommand AddConfig(CLI::App& root) {
   auto asked = std::make_shared<std::string>();
   CLI::App* app = root.add_subcommand("config", "explain the configuration");
   app->require_subcommand(1);
-  CLI::App* explain =
-      app->add_subcommand("explain", "what a key means, takes and is by default; a section: all of its keys");
+  CLI::App* explain = app->add_subcommand(
+      "explain", "print a key's meaning, values and default; for a section, all of its keys");
   explain->add_option("KEY", *asked,
-                      "such as store.memory_mib, filters.window_days or window_days; none: all");
+                      "such as store.memory_mib, filters.window_days or window_days; without KEY: all keys");
   return {app, [asked] { return RunExplain(*asked); }};
 }
 

@@ -19,8 +19,8 @@ Result<OwnFolder> OwnFolder::Make(std::string_view option, const std::string& pa
   if (::mkdtemp(path.data()) == nullptr) {
     const int code = errno;
     return Fail(code == ENOSPC ? Code::kNoSpace : Code::kUnavailable,
-                fmt::format("{}: can't make a folder in {}: {}. Remedy: name one that may be written", option,
-                            in.string(), std::strerror(code)));
+                fmt::format("{}: can't make a folder in {}: {}. Remedy: name a folder that you can write to",
+                            option, in.string(), std::strerror(code)));
   }
   return OwnFolder(std::move(path));
 }

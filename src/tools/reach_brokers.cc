@@ -16,8 +16,8 @@ Status ReachBrokers(std::string_view option, const std::string& brokers, const C
   if (answered || answered.error().code != Code::kUnavailable) return answered;
   return Fail(
       Code::kUnavailable,
-      fmt::format("{}: {}: no broker answers within {:.1f} s: {}. Remedy: start the brokers, name others, "
-                  "or give what they ask for, such as security.protocol, by --client",
+      fmt::format("{}: {}: no broker answers within {:.1f} s: {}. Remedy: start the brokers, name other "
+                  "brokers, or give the settings that they need, such as security.protocol, by --client",
                   option, brokers, std::chrono::duration<double>(kTimeout).count(),
                   answered.error().message));
 }

@@ -109,7 +109,7 @@ void PrintText(const SizeOptions& options, const Platform& platform, const Sampl
              BytesText(user.bytes.state), BytesText(user.bytes.snapshot), options.format, options.rate);
   fmt::print("state            {}, in each of {} partitions {}\n", BytesText(needs.state_bytes),
              platform.partitions, BytesText(needs.state_bytes / platform.partitions));
-  fmt::print("disk             {} over all daemons: compaction writes the new beside the old\n",
+  fmt::print("disk             {} over all daemons: compaction writes new files beside the old ones\n",
              BytesText(needs.disk_bytes));
   fmt::print("snapshot topic   {}, a snapshot a user; up to twice that before Kafka compacts it\n",
              BytesText(needs.snapshot_topic_bytes));
@@ -129,14 +129,15 @@ void PrintText(const SizeOptions& options, const Platform& platform, const Sampl
       "disk             {:.0f} reads a second, {} a second; {} a second written ({:.1f} times the changes)\n",
       needs.disk_reads_a_second, BytesText(needs.disk_read_bytes_a_second),
       BytesText(needs.disk_write_bytes_a_second), needs.write_amplification);
-  fmt::print("docs/SCALE.md has the formulas and what they were compared with\n");
+  fmt::print("docs/SCALE.md has the formulas, and compares them with measurements\n");
 }
 
 int RunSize(const SizeOptions& options) {
   const auto format = ParseSnapshotFormat(options.format);
   if (!format)
     return ExitWith(
-        {Code::kInvalidArgument, fmt::format("--format: {}: docs/FILTERS.md has them", options.format)});
+        {Code::kInvalidArgument,
+         fmt::format("--format: {}: no such format; docs/FILTERS.md lists the formats", options.format)});
   const SnapshotShape shape{*format, options.rate, false};
   if (Status possible = CheckShape(shape); !possible) {
     return ExitWith({Code::kInvalidArgument, "--fpr: " + possible.error().message});
@@ -160,7 +161,7 @@ int RunSize(const SizeOptions& options) {
 Subcommand AddSize(CLI::App& root) {
   auto options = std::make_shared<SizeOptions>();
   CLI::App* app = root.add_subcommand(
-      "size", "cores, memory, disk, network and topics that a platform takes; asks no daemon");
+      "size", "the cores, memory, disk, network and topics that a platform needs; asks no daemon");
   app->add_option("--users", options->users, "users with an item in the window")
       ->required()
       ->check(CLI::Range(uint64_t{1}, uint64_t{100'000'000'000}));
@@ -174,7 +175,8 @@ Subcommand AddSize(CLI::App& root) {
   app->add_option("--partitions", options->platform.partitions, "of the input topic")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  app->add_option("--peak", options->platform.peak, "events a second at the busiest hour, by a day's average")
+  app->add_option("--peak", options->platform.peak,
+                  "events a second in the busiest hour, divided by the day's average")
       ->check(CLI::Range(1.0, 1'000.0))
       ->capture_default_str();
   app->add_option("--session-items", options->platform.session_items, "items shown in one visit of a user")
@@ -189,7 +191,7 @@ Subcommand AddSize(CLI::App& root) {
   app->add_option("--event-bytes", options->platform.event_bytes, "a record with one item, over the network")
       ->check(CLI::Range(1.0, 1e6))
       ->capture_default_str();
-  app->add_option("--queries", options->platform.queries_a_second, "over HTTP, a second")
+  app->add_option("--queries", options->platform.queries_a_second, "queries over HTTP, a second")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   app->add_option("--memory-mib", options->memory_mib, "store.memory_mib of all daemons together")

@@ -39,7 +39,7 @@ CLI::Validator NotNegative() {
             double number = 0;
             const bool is_number = CLI::detail::lexical_cast(text, number);
             return is_number && number >= 0 ? std::string()
-                                            : fmt::format("{}: expected a number from 0 on", text);
+                                            : fmt::format("{}: expected a number, 0 or more", text);
           },
           "NUMBER"};
 }
@@ -60,8 +60,8 @@ std::string ExplainMistake(const CLI::App& root, const CLI::Error& error) {
     command += " " + parsed->get_name();
     if (const std::string unknown = UnknownOption(*parsed); !unknown.empty()) what = unknown;
   }
-  return fmt::format("{} {}\nRun `{} --help` for what there is.\n", Painted(Paint::kBad, "seenctl:", stderr),
-                     what, command);
+  return fmt::format("{} {}\nRun `{} --help` for a list.\n", Painted(Paint::kBad, "seenctl:", stderr), what,
+                     command);
 }
 
 }  // namespace seen

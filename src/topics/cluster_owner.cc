@@ -54,7 +54,7 @@ std::optional<Promotion> ParsePromotion(std::string_view text) {
 Status ClusterOwner::Obey(const std::string& value) {
   auto promotion = ParsePromotion(value);
   if (!promotion) {
-    log::Error("a promotion can't be read: the group that owned goes on",
+    log::Error("a promotion can't be read: the previous owner stays the owner",
                {{"topic", config_.cluster.topic}, {"remedy", "upgrade this daemon"}});
     return {};
   }

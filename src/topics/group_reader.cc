@@ -68,7 +68,7 @@ void GroupReader::Run() {
     const auto begun = std::chrono::steady_clock::now();
     if (Status followed = Follow(); !followed) {
       if (followed.error().code == Code::kRefused) {
-        log::Warning("the copy of the groups of items is made anew", {{"reason", followed.error().message}});
+        log::Warning("the copy of the groups of items is rebuilt", {{"reason", followed.error().message}});
         if (Status reset = table_.Reset(); !reset) SetProblem(reset.error().message);
       } else {
         SetProblem(followed.error().message);
@@ -110,20 +110,20 @@ Status GroupReader::Begin(Reading& reading) {
   const auto foreign =
       table_.Identify(reading.follower->cluster(), options_.topic, static_cast<int32_t>(ends.size()));
   if (!foreign) return Fail(foreign.error());
-  if (*foreign) log::Warning("the copy of the groups of items was of another topic: it is made anew");
+  if (*foreign) log::Warning("the copy of the groups of items came from another topic: it is rebuilt");
   std::vector<int64_t> from;
   for (size_t i = 0; i < ends.size(); ++i) {
     auto position = table_.PositionOf(static_cast<int32_t>(i));
     if (!position) return Fail(position.error());
     const std::string name = options_.topic + "/" + std::to_string(i);
     if (*position && (*position)->next_offset > ends[i].high) {
-      return Fail(Code::kRefused, name + " ends at " + std::to_string(ends[i].high) + ", it was read up to " +
-                                      std::to_string((*position)->next_offset) + ": it was created anew");
+      return Fail(Code::kRefused, name + " ends at " + std::to_string(ends[i].high) +
+                                      ", but was read up to " + std::to_string((*position)->next_offset) +
+                                      ": the topic was recreated");
     }
     if (*position && (*position)->next_offset < ends[i].low) {
       return Fail(Code::kRefused, name + " begins at " + std::to_string(ends[i].low) +
-                                      " by now, it was read up to " +
-                                      std::to_string((*position)->next_offset));
+                                      " now, but was read up to " + std::to_string((*position)->next_offset));
     }
     RocksGroupTable::Position at;
     at.next_offset = ends[i].low;
@@ -150,8 +150,8 @@ Status GroupReader::Take(Reading& reading, int32_t partition, std::span<const Re
       // compare.
       if (record.offset == position.anchor_offset && !SameRecord(position, record)) {
         return Fail(Code::kRefused, options_.topic + "/" + std::to_string(partition) +
-                                        ": another record stands at offset " + std::to_string(record.offset) +
-                                        ": it was created anew");
+                                        ": another record is at offset " + std::to_string(record.offset) +
+                                        ": the topic was recreated");
       }
     }
     if (record.offset < position.next_offset) continue;
@@ -173,7 +173,7 @@ Status GroupReader::Take(Reading& reading, int32_t partition, std::span<const Re
       continue;
     }
     if (group->item_id != record.key) {
-      NoteUnreadable(partition, record, "item_id: not as in the key");
+      NoteUnreadable(partition, record, "item_id: differs from the key");
       continue;
     }
     groups.push_back(std::move(*group));

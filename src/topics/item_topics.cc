@@ -26,8 +26,8 @@ Result<ItemTopics> EnsureItemTopics(const Config& config, const Admin& admin, bo
   const auto source = admin.PartitionCount(items.topic, kAsk);
   if (!source) {
     if (source.error().code != Code::kNotFound) return Fail(source.error());
-    return Fail(Code::kUnavailable,
-                "there is no topic \"" + items.topic + "\" (items.topic): whoever writes items makes it");
+    return Fail(Code::kUnavailable, "there is no topic \"" + items.topic +
+                                        "\" (items.topic): the producer of items must create it");
   }
   ItemTopics topics{items.topic, *source, *source};
   if (*source == 1) return topics;

@@ -58,7 +58,7 @@ Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_
   const auto before = BeatsOfOthers(kafka, watermarks_topic);
   if (!before) return Fail(before.error());
   if (before->empty()) return {};
-  log::Info("another group has written to the topic of watermarks; does it still?",
+  log::Info("another group has written to the topic of watermarks; checking whether it still does",
             {{"topic", watermarks_topic}, {"group", before->begin()->second.group}});
   if (wait.stops_within(kBeatsAwaited)) return {};
   const auto now = BeatsOfOthers(kafka, watermarks_topic);

@@ -23,9 +23,8 @@ std::string RetentionWatch::Heard(const Result<std::optional<int64_t>>& retentio
     // so one warning is enough.
     if (retention_ms.error().code != Code::kDenied || std::exchange(warned_of_refusal_, true)) return {};
     return fmt::format(
-        "the brokers don't say how long topic \"{}\" keeps records: whether that is as long as the window of "
-        "{} days "
-        "isn't checked. {}",
+        "the brokers don't report how long topic \"{}\" keeps records: the daemon can't check that this is "
+        "as long as the window of {} days. {}",
         topic_, window_days_, retention_ms.error().message);
   }
   retention_ms_ = *retention_ms;
@@ -38,9 +37,7 @@ std::string RetentionWatch::Heard(const Result<std::optional<int64_t>>& retentio
   warned_of_ms_ = retention_ms_;
   return fmt::format(
       "topic \"{}\" keeps records for {:.1f} days (retention.ms = {}), and the longest window of a filter is "
-      "{} "
-      "days: state that is lost can't be built again whole. Remedy: set the topic's retention.ms to {} or "
-      "more",
+      "{} days: lost state can't be rebuilt in full. Remedy: set the topic's retention.ms to {} or more",
       topic_, static_cast<double>(*retention_ms_) / kMsPerDay, *retention_ms_, window_days_,
       needed_ms + kMsPerDay);
 }

@@ -29,9 +29,9 @@ Result<int32_t> UserPartitions(const std::string& name, const InputPartitions& i
         Code::kRefused,
         fmt::format(
             "filters[].snapshot.topic: \"{}\" has {} partitions, but users of topic \"{}\" map to {}: "
-            "a snapshot would stand in another partition than its reader expects, and old ones would "
-            "stay. Remedy: name a topic that doesn't exist yet, which the daemon makes with {} "
-            "partitions, or delete this one and publish again with 'seenctl publish'",
+            "a snapshot would be in another partition than its reader expects, and old snapshots would "
+            "stay. Remedy: name a topic that doesn't exist yet (the daemon creates it with {} partitions), "
+            "or delete this topic and republish with 'seenctl publish'",
             topic, count, name, partitions, partitions));
   }
   return partitions;

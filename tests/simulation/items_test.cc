@@ -72,12 +72,12 @@ class ItemsWorld final : public RunnerWait {
     return *position ? (*position)->next_offset : -1;
   }
 
-  std::unique_ptr<ItemReading> MakeReading(std::shared_ptr<const IdfTable> idf) {
+  std::unique_ptr<ItemReading> MakeReading(const FeatureOptions& features) {
     ItemReadingOptions reading;
     reading.record_bytes_max = 1 << 20;
     reading.future_skew_max = kSkew;
     reading.clock = &clock_;
-    reading.features.idf = std::move(idf);
+    reading.features = features;
     return std::make_unique<ItemReading>(reading);
   }
 
@@ -87,9 +87,7 @@ class ItemsWorld final : public RunnerWait {
     options.partitions = kPartitions;
     options.future_skew_max = kSkew;
     options.checkpoint_interval = 500ms;
-    options.make_reading = [this](std::shared_ptr<const IdfTable> idf) {
-      return MakeReading(std::move(idf));
-    };
+    options.make_reading = [this](const FeatureOptions& features) { return MakeReading(features); };
     options.make_sink = [this](const std::string& decided_by) -> Result<std::unique_ptr<GroupSink>> {
       return groups_.MakeSink(decided_by);
     };
@@ -292,7 +290,7 @@ class ItemsWorld final : public RunnerWait {
     FakeGroupsTopic expected;
     const auto sink = expected.MakeSink();
     const auto flow = GroupFlow::Open({}, index, *sink);
-    const auto reading = MakeReading(IdfTable::Bundled());
+    const auto reading = MakeReading({.idf = IdfTable::Bundled()});
     const auto entries = topic_.Read(partition, 0, SIZE_MAX);
     std::vector<ReadItem> read;
     for (size_t i = 0; i < entries.size(); ++i) {

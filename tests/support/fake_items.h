@@ -27,7 +27,7 @@ class FakeItemIndexes final : public ItemIndexes {
   Result<Opened> Open(int32_t partition) override {
     if (open_fails.contains(partition)) return Fail(open_fails.at(partition));
     if (is_open.contains(partition)) return Fail(Code::kUnavailable, "it is open");
-    return Opened{std::make_unique<Index>(*this, partition), IdfTable::Bundled()};
+    return Opened{std::make_unique<Index>(*this, partition), FeatureOptions{.idf = IdfTable::Bundled()}};
   }
   Status Remove(int32_t partition) override {
     if (is_open.contains(partition)) return Fail(Code::kUnavailable, "it is open");

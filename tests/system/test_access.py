@@ -293,7 +293,7 @@ def test_daemons_pass_requests_on_by_tls(topics, daemon, topic_name, tmp_path, a
 
 
 @pytest.mark.parametrize("changes, said", [
-    ({"http": {"listen": "0.0.0.0:0"}}, ["http.listen", "anybody may ask and change all", '"insecure": true']),
+    ({"http": {"listen": "0.0.0.0:0"}}, ["http.listen", "anybody may read and change everything", '"insecure": true']),
     ({"admin": {"listen": "[::]:0"}}, ["admin.listen", '"insecure": true']),
     ({"http": {"listen": "0.0.0.0:0"}, "access": {"tokens": "/t"}}, ["http.listen", "unencrypted"]),
     ({"access": {"certificate": "/c"}}, ["access.key", "missing"]),

@@ -198,7 +198,7 @@ def test_a_directory_of_something_else_is_left_alone(loaded, daemon, topics, top
     _, said = run("restore", "--from", to, "--into", seend.store, status=1)
     assert "isn't empty" in said
     _, said = run("restore", "--from", tmp_path, "--into", tmp_path / "new", status=1)
-    assert "no directory of backups" in said
+    assert "not a directory of backups" in said
     _, said = run("restore", "--from", to, "--backup", 9, "--into", tmp_path / "new", status=1)
     assert "no backup 9" in said and not (tmp_path / "new").exists()
     for file in (to / "backups" / "1.json", to / "seen-backups.json"):  # as a newer version would write it

@@ -161,7 +161,7 @@ def test_a_real_redisbloom_and_this_filter_are_compared(scene, tmp_path):
         assert f"{total['candidates']} candidates: the filters agree on {total['both_drop'] + total['neither_drops']}" in text
         assert f"only the old filter drops {len(scene.only_old)}" in text
         assert f"only this filter drops {len(scene.only_new)}" in text
-        assert "never shown to this user, says the journal" in text
+        assert "never shown to this user according to the journal" in text
     finally:
         server.close()
 
@@ -279,7 +279,7 @@ def test_a_file_of_the_old_filters_answers(scene):
     short = scene.compare("--answers", scene.write("short.jsonl", lines[:20]), status=1)
     assert short["requests"] == 20 and "20 answers" in short["stopped"]
     long = scene.compare("--answers", scene.write("long.jsonl", [*lines, lines[0]]), status=1)
-    assert long["requests"] == len(USERS) and "goes on behind" in long["stopped"]
+    assert long["requests"] == len(USERS) and "more answers than" in long["stopped"]
     lines[3], lines[4] = lines[4], lines[3]
     swapped = scene.compare("--answers", scene.write("swapped.jsonl", lines), status=1)
     assert swapped["not_compared"]["old_filter"] == 2
@@ -381,8 +381,8 @@ def test_the_question_why_is_bounded(scene):
 
 def test_wrong_arguments_are_named(scene, tmp_path):
     for arguments, words in (
-            ((), "--redis, --answers or --route"),
-            (("--redis", "x:1", "--answers", "y"), "one of them"),
+            ((), "--redis, --answers and --route"),
+            (("--redis", "x:1", "--answers", "y"), "exactly one of"),
             (("--redis", "x:1", "--redis-command", "GET"), "--redis-command"),
             (("--redis", "x:1", "--redis-key", "seen"), "--redis-key"),
             (("--redis", "x:1", "--redis-score-since", "30d"), "only ZMSCORE has scores"),

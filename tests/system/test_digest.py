@@ -132,7 +132,7 @@ def test_wrong_arguments_are_named(tmp_path, reading):
     assert "--backup" in run("digest", "--backup", 1, status=2)[1]
     assert "no such directory" in run("digest", "--dir", tmp_path / "none", status=1)[1]
     assert "no partition's state" in run("digest", "--dir", tmp_path, status=1)[1]
-    assert "no directory of backups" in run("digest", "--from", tmp_path, status=1)[1]
+    assert "not a directory of backups" in run("digest", "--from", tmp_path, status=1)[1]
     (tmp_path / "bad.json").write_text("{}")
     assert "--expect" in run("digest", "--dir", tmp_path, "--expect", tmp_path / "bad.json", status=2)[1]
 
@@ -207,7 +207,7 @@ def test_a_history_with_mistakes_is_named(daemon, topic_name, tmp_path):
     history = (*history, "--config", seend.config_path)
     assert "--dir" in run(*history, "--dir", tmp_path, status=2)[1]
     assert "--wait" in run(*history, "--wait", status=2)[1]
-    assert "one of them" in run(*history, "--from-topic", topic_name, status=2)[1]
+    assert "but not both" in run(*history, "--from-topic", topic_name, status=2)[1]
     assert "--partitions" in run(*history, status=1)[1], "the topic doesn't exist"
     run(*history, "--partitions", 2)
     (files / "3.jsonl").write_text("nonsense\n" * 100)

@@ -174,8 +174,8 @@ def test_a_fill_goes_on_after_kill_9_without_being_asked_again(topics, added):
 def test_a_fill_is_stopped_and_mistakes_are_named(topics, added):
     seend, _ = added(history(5, 60_000))
     assert "filter: viedo isn't configured" in fill(seend, "viedo", status=1)[1]
-    assert "nobody asked for a fill of video" in fill(seend, "video", "--status", status=1)[1]
-    assert "nobody asked for a fill of video" in fill(seend, "video", "--stop", status=1)[1]
+    assert "no daemon has a fill of video" in fill(seend, "video", "--status", status=1)[1]
+    assert "no daemon has a fill of video" in fill(seend, "video", "--stop", status=1)[1]
     fill(seend, "video", "--no-wait")
     assert "stopped in 1 daemons" in fill(seend, "video", "--stop")[0]
     assert seend.metrics()["seen_fill_partitions_left"] == 0

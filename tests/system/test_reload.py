@@ -99,7 +99,7 @@ def test_a_mistake_anywhere_refuses_the_whole_file(text, said, topics, daemon, t
     said_by_tool = run("reload", "--http", f"http://{seend.address}", status=2)[1]
     assert "seenctl:" in said_by_tool
     seend.process.send_signal(signal.SIGHUP)
-    wait_until(lambda: "configuration not reloaded: nothing has changed" in seend.log(), "it is logged")
+    wait_until(lambda: "configuration not reloaded: the daemon keeps the old one" in seend.log(), "it is logged")
     assert " debug " not in seend.log() and seend.status()["ready"]
     seend.config_path.unlink()
     assert seend.http.post("/v1/reload").status == 400

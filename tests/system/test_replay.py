@@ -109,7 +109,7 @@ def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, t
     assert status["sent"] == count(topics, topic_name)
     assert {(r["file"], r["line"]) for r in map(json.loads, rejects.read_text().splitlines())} == history.broken
     table = replay("--status", "--progress", progress, status=1)[0]
-    assert "finished, but for what is damaged" in table
+    assert "finished, except for damaged files" in table
     assert re.search(r"damaged +\d+ lines .*day-cut.jsonl.gz", table)
 
     # The file that grew counts as another file now. The file that was cut off is whole again.

@@ -121,7 +121,7 @@ def test_a_promoted_replica_publishes_what_the_owner_left_and_gives_it_back(topi
         load.send(topics, topic_name, 2_000)
         topics.produce(topic_name, [(b"u1", b"{not json")])
         wait_read(topics, topic_name, replica)
-        assert f"group {replica.group} owns now; group {owner.group} did" in promote(replica)
+        assert f"group {replica.group} is the owner now, instead of group {owner.group}" in promote(replica)
         assert role(replica) == "owner"
         replica.wait_at_rest()
         load.oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)

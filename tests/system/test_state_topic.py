@@ -166,7 +166,7 @@ def test_without_a_usable_topic_the_daemon_goes_on_and_says_so(topics, daemon, t
     seend.wait_at_rest()
     assert seend.unseen("u0", ["old-u0", "never"]) == ["never"]
     assert "has 1 partitions, and users map to 3" in seend.status()["state_topic"]["problem"]
-    assert any("state is on this machine alone" in trouble for trouble in seend.status()["troubles"])
+    assert any("state is only on this machine" in trouble for trouble in seend.status()["troubles"])
 
 
 def test_state_is_streamed_unless_it_is_said_otherwise(topics, daemon, topic_name):

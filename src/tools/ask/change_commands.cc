@@ -28,8 +28,7 @@ struct ChangeOptions {
 /// Asks the person at the terminal. Without a terminal, as in a script, the answer is yes.
 bool Confirmed(const std::string& user) {
   if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return true;
-  fmt::print(stderr, "erase all that is kept of user {}, in every filter? It can't be taken back. [y/N] ",
-             user);
+  fmt::print(stderr, "erase everything about user {}, in every filter? You can't undo this. [y/N] ", user);
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
@@ -45,8 +44,9 @@ int RunChange(const ChangeOptions& options, bool erase) {
   if (options.json) {
     fmt::print("{}\n", nlohmann::json{{"partition", place->partition}, {"offset", place->offset}}.dump());
   } else {
-    fmt::print("{}: taken by the topic (partition {}, offset {}); in effect once it is read\n", options.user,
-               place->partition, place->offset);
+    fmt::print(
+        "{}: written to the topic (partition {}, offset {}); takes effect once the daemon has read it\n",
+        options.user, place->partition, place->offset);
   }
   return kExitOk;
 }

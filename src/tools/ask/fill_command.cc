@@ -175,7 +175,7 @@ void PrintView(const FillOptions& options, const FillView& view, int32_t partiti
                      : "0",
                  WithThousands(partition.value("users_written", uint64_t{0})),
                  !since.is_number()          ? ""
-                 : since.get<int64_t>() == 0 ? ", whole since ever"
+                 : since.get<int64_t>() == 0 ? ", whole from the beginning"
                                              : ", whole since " + TimeText({since.get<int64_t>()}),
                  daemon.value("address", ""));
     }
@@ -194,7 +194,7 @@ int RunStop(const FillOptions& options, FillDaemons& daemons) {
     ++stopped;
   }
   if (stopped == 0)
-    return ExitWith({Code::kNotFound, "--filter: nobody asked for a fill of " + options.daemon.filter});
+    return ExitWith({Code::kNotFound, "--filter: no daemon has a fill of " + options.daemon.filter});
   fmt::print("stopped in {} daemons; what was written stays\n", stopped);
   return kExitOk;
 }
@@ -203,7 +203,7 @@ int RunStatus(const FillOptions& options, FillDaemons& daemons) {
   const FillView view = Look(options, daemons);
   if (view.known.empty() && !view.problem.empty()) return ExitWith({Code::kUnavailable, view.problem});
   if (view.known.empty())
-    return ExitWith({Code::kNotFound, "--filter: nobody asked for a fill of " + options.daemon.filter});
+    return ExitWith({Code::kNotFound, "--filter: no daemon has a fill of " + options.daemon.filter});
   PrintView(options, view, daemons.partitions());
   return view.IsDone(daemons.partitions()) ? kExitOk : kExitFailed;
 }
@@ -270,8 +270,7 @@ int RunFill(FillOptions options) {
   progress.Finish();
   return ExitWith(
       {Code::kUnavailable,
-       fmt::format("not done yet; it goes on in the daemons. Watch it on: seenctl fill --filter {} "
-                   "--id {}",
+       fmt::format("not done yet; the daemons continue. To watch the fill: seenctl fill --filter {} --id {}",
                    options.daemon.filter, options.id)});
 }
 
@@ -282,13 +281,13 @@ Subcommand AddFill(CLI::App& root) {
   CLI::App* app = root.add_subcommand(
       "fill", "have the daemons read their partitions again for a new filter or a longer window");
   AddDaemonOptions(*app, options->daemon.http, "one of the daemons; it names the others");
-  app->add_option("--filter", options->daemon.filter, "the filter that is filled")->required();
-  app->add_option("--id", options->id, "goes on with the fill of this name; default: a new one");
+  app->add_option("--filter", options->daemon.filter, "the filter to fill")->required();
+  app->add_option("--id", options->id, "continue the fill with this id; default: begin a new fill");
   app->add_option("--timeout", options->timeout_s, "seconds to wait at most")
       ->check(CLI::Range(1, 30 * 86'400))
       ->capture_default_str();
-  auto* const status = app->add_flag("--status", options->status, "print how far it is, and start nothing");
-  app->add_flag("--stop", options->stop, "stop it; what was written stays")->excludes(status);
+  auto* const status = app->add_flag("--status", options->status, "print the progress, and start nothing");
+  app->add_flag("--stop", options->stop, "stop the fill; what was written stays")->excludes(status);
   app->add_flag("--no-wait", options->no_wait, "return at once");
   app->add_flag("--json", options->json, "print the result as JSON");
   app->add_flag("--quiet", options->quiet, "no progress");

@@ -38,10 +38,10 @@ int RunGroup(const GroupCommandOptions& options) {
 
 Subcommand AddGroup(CLI::App& root) {
   auto options = std::make_shared<GroupCommandOptions>();
-  CLI::App* app = root.add_subcommand("group", "which items are copies or near-copies of one");
+  CLI::App* app = root.add_subcommand("group", "which items are copies or near-copies of an item");
   AddDaemonOptions(*app, options->http);
   app->add_option("item", options->item, "item id")->required();
-  app->add_option("--after", options->after, "the next page: members after this one");
+  app->add_option("--after", options->after, "the next page: members after this item id");
   app->add_flag("--json", options->json, "answer as JSON");
   return {app, [options] { return RunGroup(*options); }};
 }

@@ -56,7 +56,7 @@ std::string Headline(const Json& item, const std::string& group_id) {
   const auto id = item.at("item_id").get<std::string>();
   const auto found = item.at("found_by").get<std::string>();
   const std::string of = "of " + TimeText({item.at("created_at").get<int64_t>()});
-  if (found == "no_text") return fmt::format("{}, {}: has no word, nothing is like it\n", id, of);
+  if (found == "no_text") return fmt::format("{}, {}: has no word, so no item is like it\n", id, of);
   std::string text = group_id == id
                          ? fmt::format("{}, {}: the first of its group\n", id, of)
                          : fmt::format("{}, {}: of the group of {}, {}\n", id, of, group_id, Nearness(item));
@@ -85,7 +85,7 @@ std::string GroupText(const Json& answer) {
 
 std::string SimilarItemsText(const Json& answer) {
   const Json& similar = answer.at("similar");
-  if (similar.empty()) return "nothing that is stored is like it\n";
+  if (similar.empty()) return "no stored item is like it\n";
   return fmt::format("{} item{} like it, the nearest first\n", similar.size(),
                      similar.size() == 1 ? " is" : "s are") +
          NearLines(similar);

@@ -86,8 +86,9 @@ struct HttpClient::Connection {
   std::string Remedy(const error_code& outcome) const {
     if (outcome.category() == asio::error::get_ssl_category() ||
         outcome == asio::ssl::error::stream_truncated) {
-      return fmt::format("does the server speak TLS with a certificate for {} that --ca signs ({})?", host,
-                         option);
+      return fmt::format(
+          "does the server speak TLS, with a certificate for {} that a CA of --ca signed ({})?", host,
+          option);
     }
     return fmt::format("is {} running there ({})?", option == "--http" ? "seend" : "the server", option);
   }
@@ -222,7 +223,7 @@ Result<HttpClient> HttpClient::Make(const DaemonAddress& address, std::chrono::m
       return Fail(
           Code::kInvalidArgument,
           fmt::format(
-              "--token-file: {}: expected one token alone, the third word of its line in access.tokens",
+              "--token-file: {}: expected only the token, which is the third word of a line in access.tokens",
               address.token_file));
     }
     connection->headers.emplace_back("Authorization", "Bearer " + *token);

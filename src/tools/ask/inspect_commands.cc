@@ -116,8 +116,7 @@ struct SnapshotOptions {
 
 Result<std::string> FetchSnapshot(const SnapshotOptions& options) {
   if (options.file.empty() == options.user.empty()) {
-    return Fail(Code::kInvalidArgument,
-                "snapshot: give a FILE (- for standard input) or --user, one of them");
+    return Fail(Code::kInvalidArgument, "snapshot: give either a FILE (- for standard input) or --user");
   }
   if (!options.file.empty()) return ReadWhole(options.file);
   if (!options.from_topic) {
@@ -164,7 +163,7 @@ Subcommand AddUnseen(CLI::App& root) {
   app->add_option("--also-seen", options->also_seen, "count this item as seen too; may be repeated")
       ->allow_extra_args(false);
   app->add_option("--created-at", options->created_at,
-                  "when these items were created: what ended before can't hold them");
+                  "when these items were created: the daemon doesn't check days that ended before");
   app->add_flag("--one-per-group", options->one_per_group, "no two items that are alike");
   app->add_flag("--json", options->json, "answer as JSON");
   return {app, [options] { return RunUnseen(*options); }};
@@ -187,8 +186,9 @@ Subcommand AddSnapshot(CLI::App& root) {
   AddKafkaOptions(*app, options->kafka);
   app->get_option("--topic")->description("the snapshot topic, with --from-topic");
   app->add_option("file", options->file, "file with a snapshot's bytes; - is standard input");
-  app->add_option("--user", options->user, "ask the daemon for this user's");
-  app->add_flag("--from-topic", options->from_topic, "with --user: the last one published, not the daemon's");
+  app->add_option("--user", options->user, "ask the daemon for this user's snapshot");
+  app->add_flag("--from-topic", options->from_topic,
+                "with --user: the last published snapshot, not the daemon's answer");
   app->add_option("--test", options->test_ids, "item ids to test")->expected(1, -1);
   app->add_option("--save", options->save, "write the bytes to this file");
   app->add_flag("--json", options->json, "answer as JSON");

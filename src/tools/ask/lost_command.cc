@@ -47,16 +47,15 @@ int RunLost(const LostOptions& options) {
                TimeText(TimeMs{range.at("noticed_at_ms").get<int64_t>()}));
   }
   if (lost.empty()) {
-    fmt::print("no lost messages that nobody has acknowledged, in this daemon's partitions\n");
+    fmt::print("no lost messages to acknowledge in this daemon's partitions\n");
     return kExitOk;
   }
   if (options.acknowledge) {
-    fmt::print("acknowledged; it is durable with the next checkpoint\n");
+    fmt::print("acknowledged; durable with the next checkpoint\n");
     return kExitOk;
   }
   fmt::print(
-      "these exposures are in no filter. Replay them from where they came, then: seenctl lost "
-      "--acknowledge\n");
+      "these exposures are in no filter. Replay them from their source, then: seenctl lost --acknowledge\n");
   return kExitFailed;
 }
 
@@ -64,10 +63,9 @@ int RunLost(const LostOptions& options) {
 
 Subcommand AddLost(CLI::App& root) {
   auto options = std::make_shared<LostOptions>();
-  CLI::App* app = root.add_subcommand("lost", "messages that were deleted before they were read");
+  CLI::App* app = root.add_subcommand("lost", "messages that retention deleted before the daemon read them");
   AddDaemonOptions(*app, options->http);
-  app->add_flag("--acknowledge", options->acknowledge,
-                "they are known: take them out of the status and the alert");
+  app->add_flag("--acknowledge", options->acknowledge, "take these messages out of the status and the alert");
   app->add_flag("--json", options->json, "answer as JSON");
   return {app, [options] { return RunLost(*options); }};
 }

@@ -25,7 +25,7 @@ int RunPromote(const PromoteOptions& options) {
   const auto before = daemon->Status();
   if (!before) return ExitWith(before.error());
   if (!before->is_replica) {
-    fmt::print("group {} owns already\n", before->group_that_owns);
+    fmt::print("group {} is already the owner\n", before->group_that_owns);
     return kExitOk;
   }
   if (const auto place = daemon->Promote(); !place) return ExitWith(place.error());
@@ -35,14 +35,15 @@ int RunPromote(const PromoteOptions& options) {
     const auto now = daemon->Status();
     if (now && !now->is_replica) {
       fmt::print(
-          "group {} owns now; group {} did. To reverse it: seenctl promote --http ADDRESS-OF-ONE-OF-{}\n",
+          "group {} is the owner now, instead of group {}. To reverse this: seenctl promote --http "
+          "ADDRESS-OF-ONE-OF-{}\n",
           now->group_that_owns, before->group_that_owns, before->group_that_owns);
       return kExitOk;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return ExitWith({Code::kUnavailable,
-                   "the promotion is written, and the daemon hasn't read it yet: see role in /v1/status"});
+                   "the promotion is written, but the daemon hasn't read it yet: see role in /v1/status"});
 }
 
 }  // namespace
@@ -50,9 +51,10 @@ int RunPromote(const PromoteOptions& options) {
 Subcommand AddPromote(CLI::App& root) {
   auto options = std::make_shared<PromoteOptions>();
   CLI::App* app = root.add_subcommand(
-      "promote", "make a replica's group the one that publishes; its former owner becomes a replica");
-  AddDaemonOptions(*app, options->daemon.http, "the address of a daemon of the group that is to own");
-  app->add_option("--timeout", options->timeout_s, "seconds to wait at most until the daemon owns")
+      "promote", "make a replica's group the owner, which publishes; the former owner becomes a replica");
+  AddDaemonOptions(*app, options->daemon.http, "the address of a daemon in the group that becomes the owner");
+  app->add_option("--timeout", options->timeout_s,
+                  "seconds to wait at most until the daemon's group is the owner")
       ->check(CLI::Range(1, 3'600))
       ->capture_default_str();
   return {app, [options] { return RunPromote(*options); }};

@@ -41,8 +41,7 @@ int RunPublish(const PublishOptions& options) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
-  return ExitWith(
-      {Code::kUnavailable, "not done yet; it goes on in the daemon: see republish in /v1/status"});
+  return ExitWith({Code::kUnavailable, "not done yet; the daemon continues: see republish in /v1/status"});
 }
 
 }  // namespace
@@ -52,7 +51,7 @@ Subcommand AddPublish(CLI::App& root) {
   CLI::App* app =
       root.add_subcommand("publish", "re-render all users' snapshots, and wait until they are acknowledged");
   AddDaemonOptions(*app, options->daemon.http);
-  app->add_flag("--all", options->all, "of all users and filters, which is what it does anyway");
+  app->add_flag("--all", options->all, "of all users and filters; this is the default");
   app->add_flag("--no-wait", options->no_wait, "return at once");
   app->add_option("--timeout", options->timeout_s, "seconds to wait at most")
       ->check(CLI::Range(1, 86'400))

@@ -41,8 +41,8 @@ Subcommand AddReload(CLI::App& root) {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* app =
-      root.add_subcommand("reload", "the daemon reads its configuration again; see \"config explain KEY\"");
+  CLI::App* app = root.add_subcommand(
+      "reload", "have the daemon read its configuration again; see \"config explain KEY\"");
   AddDaemonOptions(*app, options->daemon);
   app->add_flag("--json", options->json, "the daemon's answer as JSON");
   return {app, [options] { return RunReload(options->daemon, options->json); }};

@@ -71,7 +71,7 @@ class LastRecords {
                                                id, WithThousands(items), topic));
     }
     if (last->deleted)
-      return Fail(Code::kNotFound, fmt::format("{}: its last record in topic {} takes it out", id, topic));
+      return Fail(Code::kNotFound, fmt::format("{}: its last record in topic {} deletes it", id, topic));
     return last->item;
   }
 
@@ -120,7 +120,8 @@ int RunPair(const SimilarOptions& options) {
   if (!pair) return ExitWith(pair.error());
   FeatureReader reader({.idf = idf->table,
                         .similarity_min = read->items.similarity_min,
-                        .text_bytes_max = read->items.text_bytes_max});
+                        .text_bytes_max = read->items.text_bytes_max,
+                        .rules = TextRulesOf(read->items)});
   const auto compared = ComparePair((*pair)[0], (*pair)[1], GroupOptionsOf(read->items), reader);
   fmt::print("{}", options.json
                        ? compared.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
@@ -157,7 +158,7 @@ int RunSimilar(const SimilarOptions& options) {
   if (asks == !options.pair.empty() || (!asks && options.pair.size() != 2)) {
     return ExitWith(
         {Code::kInvalidArgument,
-         "similar: give two items, ids or @FILE, or the words of one: --title, --text or --file"});
+         "similar: give two items (ids or @FILE), or the words of one item: --title, --text or --file"});
   }
   if (!options.text.empty() && !options.file.empty())
     return ExitWith({Code::kInvalidArgument, "--file: --text is given as well; leave one of them out"});
@@ -175,12 +176,12 @@ Subcommand AddSimilar(CLI::App& root) {
   options->items.AddTo(*app);
   app->add_option("items", options->pair, "two item ids, or @FILE with an item as JSON")->expected(0, 2);
   app->add_option("--tokens", options->tokens, "show so many of the heaviest tokens")->capture_default_str();
-  app->add_option("--title", options->title, "ask the daemon what it has that is like this title");
+  app->add_option("--title", options->title, "ask the daemon for stored items that are like this title");
   app->add_option("--text", options->text, "and this text");
   app->add_option("--file", options->file, "the text from a file; - is standard input");
   app->add_option("--lang", options->lang, "and of this language, such as zh");
-  app->add_option("--item", options->item_id, "an id that isn't to be answered: the item's own");
-  app->add_option("--limit", options->limit, "how many are answered at most")->capture_default_str();
+  app->add_option("--item", options->item_id, "leave this id out of the answer, such as the item's own");
+  app->add_option("--limit", options->limit, "answer with so many items at most")->capture_default_str();
   AddDaemonOptions(*app, options->http);
   app->add_flag("--json", options->json, "answer as JSON");
   app->add_flag("--quiet", options->quiet, "no progress");

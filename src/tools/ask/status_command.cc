@@ -65,14 +65,15 @@ int RunStatus(const StatusOptions& options) {
 
 Subcommand AddStatus(CLI::App& root) {
   auto options = std::make_shared<StatusOptions>();
-  CLI::App* app = root.add_subcommand("status", "a daemon on one screen: is it well, and if not, why");
+  CLI::App* app =
+      root.add_subcommand("status", "a daemon on one screen: whether it is well, and if not, why");
   AddDaemonOptions(*app, options->http);
   app->add_option("--watch", options->watch_s,
-                  "draw it again every so many seconds, until Ctrl-C; by default 2")
+                  "draw the screen again every so many seconds, until Ctrl-C; default: 2")
       ->expected(0, 1)
       ->default_str("2")
       ->check(CLI::Range(0.1, 3600.0));
-  app->add_flag("--json", options->json, "the daemon's JSON as it is");
+  app->add_flag("--json", options->json, "print the daemon's JSON as it is");
   return {app, [options] { return RunStatus(*options); }};
 }
 

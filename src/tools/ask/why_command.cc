@@ -38,7 +38,7 @@ int RunWhy(const WhyOptions& options) {
 
 Subcommand AddWhy(CLI::App& root) {
   auto options = std::make_shared<WhyOptions>();
-  CLI::App* app = root.add_subcommand("why", "would an item be dropped for a user, and because of what");
+  CLI::App* app = root.add_subcommand("why", "whether an item would be dropped for a user, and why");
   AddAskOptions(*app, options->daemon);
   app->add_option("user", options->user, "user id")->required();
   app->add_option("item", options->item, "item id")->required();

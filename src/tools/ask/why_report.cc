@@ -17,13 +17,13 @@ std::string Time(const Json& ms) { return TimeText({ms.get<int64_t>()}); }
 std::string Like(const Json& similar) {
   const bool is_near = similar.at("because") == "near";
   if (similar.at("like").is_null()) {
-    return fmt::format("{} was, which isn't known any more: the filter demotes or drops it",
-                       is_near ? "something near it" : "something of its group");
+    return fmt::format("{} was seen, and only its fingerprint is known",
+                       is_near ? "an item near it" : "an item of its group");
   }
   const Json& similarity = similar.at("similarity");
   return fmt::format(
-      "{} {}{}, which was: the filter demotes or drops it",
-      is_near ? "it is near" : "it is of one group with", similar.at("like").get<std::string>(),
+      "{} {}{}, which was seen", is_near ? "it is near" : "it is of one group with",
+      similar.at("like").get<std::string>(),
       similarity.is_null() ? "" : fmt::format(" (similarity {:.2f})", similarity.get<double>()));
 }
 
@@ -33,18 +33,19 @@ std::string Headline(const Json& answer) {
   if (because == "exposed") return fmt::format("{}: dropped, because it was seen", item);
   if (because == "served") return fmt::format("{}: dropped for now, because it was served", item);
   if (because == "not_seen") return fmt::format("{}: not dropped, it isn't seen", item);
-  if (because == "similar") return item + ": not seen, but " + Like(answer.at("similar"));
+  if (because == "similar") {
+    return fmt::format("{}: not seen, but {}. The filter demotes or drops {}", item,
+                       Like(answer.at("similar")), item);
+  }
   if (answer.at("false_positive_of") == "filter") {
     return fmt::format(
-        "{}: not seen, but the published filter says it is: a false positive of the filter. POST .../unseen "
-        "lets "
-        "it through, who goes by the snapshot drops it",
+        "{}: not seen, but the published filter says that it is: a false positive of the filter. POST "
+        ".../unseen lets the item through. Readers of the snapshot drop it",
         item);
   }
   return fmt::format(
-      "{}: dropped, though it was never shown: a false positive of the fingerprint, which it shares with an "
-      "item "
-      "that was",
+      "{}: dropped, but never shown: a false positive of the fingerprint. The item shares its fingerprint "
+      "with an item that was shown",
       item);
 }
 
@@ -86,7 +87,7 @@ std::string WhyText(const Json& answer) {
                         answer.at("erased_until").get<std::string>());
   }
   if (answer.at("exposures").is_null()) {
-    text += "no journal is kept (store.explain_days is 0): which events they were isn't known\n";
+    text += "no journal is kept (store.explain_days is 0), so the events aren't known\n";
     return text;
   }
   const Json& whole_from = answer.at("journal").at("whole_from");

@@ -124,7 +124,7 @@ std::optional<BucketRecordHead> ReadBucketRecordHead(std::string_view bytes) {
 Status ReadBucketRecords(std::string_view bytes, const std::function<void(const ToldEvent&)>& on_event,
                          const std::function<void(const ToldSnapshot&)>& on_snapshot) {
   const auto corrupt = [] {
-    return Fail(Code::kCorrupt, "verify: a scratch file holds something else than was written");
+    return Fail(Code::kCorrupt, "verify: a scratch file doesn't hold what verify wrote");
   };
   std::vector<ToldItem> items;
   while (!bytes.empty()) {

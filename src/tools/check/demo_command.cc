@@ -205,7 +205,7 @@ class Demo {
         LatencyText(Since(first_.event_to_published, last_.event_to_published), 0.5),
         LatencyText(Since(first_.event_to_published, last_.event_to_published), 0.99));
     const bool well = taken_in >= sent && rejected == 0;
-    if (!well) fmt::print("    WRONG: not all that was sent was taken in\n");
+    if (!well) fmt::print("    WRONG: the daemon didn't take in all that was sent\n");
     return well;
   }
 
@@ -224,7 +224,7 @@ class Demo {
 void PrintAddresses(const DemoOptions& options) {
   const std::string& http = options.daemon.http.base;
   const std::string& brokers = options.kafka.brokers;
-  fmt::print("\nWhat there is to look at while seend runs (make demo KEEP=1 leaves it running):\n");
+  fmt::print("\nTo look at while seend runs (make demo KEEP=1 leaves seend running):\n");
   fmt::print("  {}/v1/status\n  {}/metrics\n", http, http);
   fmt::print("  curl -s {}/v1/filters/{}/users/USER/unseen -d '{{\"items\":[\"a\",\"b\"]}}'\n", http,
              options.daemon.filter);
@@ -268,8 +268,9 @@ Subcommand AddDemo(CLI::App& root) {
       ->required();
   app->add_option("--snapshot-topic", options->snapshot_topic, "where snapshots are published")
       ->capture_default_str();
-  app->add_option("--items-topic", options->items_topic,
-                  "show near-duplicates as well: the daemon's items.topic, its filter has similar: drop");
+  app->add_option(
+      "--items-topic", options->items_topic,
+      "show near-duplicates as well: give the daemon's items.topic; the filter needs similar: drop");
   app->add_option("--rate", options->rate, "synthetic events a second")->capture_default_str();
   app->add_option("--seconds", options->seconds, "how long they are sent")->capture_default_str();
   app->add_option("--users", options->stream.users, "synthetic users")->capture_default_str();

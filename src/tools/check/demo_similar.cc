@@ -144,8 +144,8 @@ class SimilarDemo {
     const auto answer = daemon_.UnseenAnswer(options_.filter, reader_, asked);
     if (!answer) return Fail(answer.error());
     fmt::print(
-        "\n{} items with copies were sent, and one of them shown to {}. Asked for it, two copies and {} "
-        "others:\n",
+        "\nThe demo sent {} items with copies, and showed one to {}. The demo asks for that item, two copies "
+        "and {} others:\n",
         kItems, reader_, story.others.size());
     fmt::print("    POST .../unseen {}\n    {}\n", Json{{"items", asked}}.dump(), answer->dump());
     bool well =
@@ -155,7 +155,7 @@ class SimilarDemo {
       like[similar.value("item_id", "")] = similar.value("like", Json());
     well &=
         Holds(like == Json{{Id(story.edited), Id(story.original)}, {Id(story.verbatim), Id(story.original)}},
-              "both copies are told, and what they are like");
+              "the answer lists both copies, and the item that they are like");
     return Explain(story) && well;
   }
 
@@ -178,7 +178,7 @@ class SimilarDemo {
   }
 
   static bool Holds(bool well, std::string_view what) {
-    fmt::print("    {}{}\n", well ? "" : "WRONG: it isn't so that ", what);
+    fmt::print("    {}{}\n", well ? "" : "WRONG: this isn't true: ", what);
     return well;
   }
 

@@ -25,13 +25,15 @@ struct Read {
   const PairItem& item;
   ItemText text;
   ItemFeatures features;
+  std::string compared;  // the text as it is compared
   std::vector<uint64_t> shingles;
   std::vector<WeighedToken> tokens;
 };
 
 Read ReadItem(const PairItem& item, FeatureReader& reader) {
-  Read read{item, {item.title, item.text, item.lang}, {}, {}, {}};
+  Read read{item, {item.title, item.text, item.lang}, {}, {}, {}, {}};
   reader.Read(read.text, read.features);
+  read.compared = reader.Normalised(read.text);
   read.shingles = reader.Shingles(read.text);
   read.tokens = reader.Explain(read.text);
   return read;
@@ -51,7 +53,8 @@ Json About(const Read& read) {
                                                                    : "long"},
           {"script", read.features.script == ScriptClass::kAlphabetic ? "alphabetic" : "dictionary"},
           {"shingles", read.shingles.size()},
-          {"cut", read.features.cut}};
+          {"cut", read.features.cut},
+          {"compared_text", read.compared}};
 }
 
 struct Measured {
@@ -194,7 +197,8 @@ std::string ItemLine(const Json& item) {
                      item.at("length").get<std::string>(), item.at("script").get<std::string>(),
                      lang.empty() ? "" : ", lang " + Shown(lang, 16),
                      TimeText({item.at("created_at").get<int64_t>()}),
-                     item.at("cut").get<bool>() ? ", cut at text_bytes_max" : "");
+                     item.at("cut").get<bool>() ? ", cut at text_bytes_max" : "") +
+         fmt::format("    compared as \"{}\"\n", Shown(item.at("compared_text"), 200));
 }
 
 std::string TokenLines(std::string_view heading, const Json& tokens, size_t tokens_max) {
@@ -271,9 +275,9 @@ std::string PairText(const Json& pair, size_t tokens_max) {
   text += fmt::format("  sketch similarity  {:.4f}; from {:.2f} on alike{}\n",
                       sketch.at("similarity").get<double>(), sketch.at("similarity_min").get<double>(),
                       used(sketch));
-  text += fmt::format("  exact Jaccard      {:.4f}: {} of {} word 3-shingles\n",
-                      jaccard.at("similarity").get<double>(), jaccard.at("in_common").get<uint64_t>(),
-                      jaccard.at("of").get<uint64_t>());
+  text +=
+      fmt::format("  exact Jaccard      {:.4f}: {} of {} shingles\n", jaccard.at("similarity").get<double>(),
+                  jaccard.at("in_common").get<uint64_t>(), jaccard.at("of").get<uint64_t>());
   const Json& tokens = pair.at("tokens");
   text += TokenLines("tokens in both", tokens.at("common"), tokens_max);
   text += TokenLines("only in the first", tokens.at("a_only"), tokens_max);

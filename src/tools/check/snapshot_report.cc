@@ -69,7 +69,7 @@ std::string SnapshotText(const nlohmann::ordered_json& about) {
     for (const auto& [id, might] : about["tests"].items()) {
       const bool near = about.contains("near_tests") && about["near_tests"][id].get<bool>();
       text += fmt::format("{}: {}{}\n", id, might.get<bool>() ? "seen, or a false positive" : "not seen",
-                          near ? "; like one that was seen, or a false positive" : "");
+                          near ? "; like a seen item, or a false positive" : "");
     }
   }
   return text;

@@ -63,8 +63,9 @@ Status UserBuckets::VisitAll(Buckets& buckets, int level, const Visit& visit) {
       continue;
     }
     if (bucket.bytes() > options_.memory_bytes / 4) {
-      return Fail(Code::kRefused, fmt::format("--memory-mib: one user has {} of events. Remedy: at least {}",
-                                              WithByteUnit(bucket.bytes()), (bucket.bytes() * 4 >> 20) + 1));
+      return Fail(Code::kRefused,
+                  fmt::format("--memory-mib: one user has {} of events. Remedy: give at least {}",
+                              WithByteUnit(bucket.bytes()), (bucket.bytes() * 4 >> 20) + 1));
     }
     std::string records;
     records.reserve(bucket.bytes());

@@ -137,7 +137,7 @@ Status UserChecker::CheckToday(std::string_view user_id, const std::string* publ
   if (view->meta().horizon != promised) {
     ++counts.horizon_mismatches;
     Failed(user_id,
-           fmt::format("the snapshot counts from {} on instead of {}; is the filter's window_days given?",
+           fmt::format("the snapshot counts from {} on instead of {}; did you give the filter's window_days?",
                        DayText(view->meta().horizon), DayText(promised)));
   }
   ++counts.users;
@@ -216,7 +216,7 @@ void UserChecker::CheckUnseen(const Question& question, std::string_view user_id
   for (const uint32_t item : question.seen.must) {
     if (!question.unseen.contains(std::string(oracle_.Item(item)))) continue;
     ++outcome_.counts.unseen_false_negatives;
-    Failed(user_id, fmt::format("item {} was sent and is said to be unseen", oracle_.Item(item)));
+    Failed(user_id, fmt::format("item {} was sent, but unseen offers it", oracle_.Item(item)));
   }
   const auto check_extra = [&](std::string_view item, std::string_view what) {
     if (question.unseen.contains(std::string(item))) return;
@@ -224,7 +224,7 @@ void UserChecker::CheckUnseen(const Question& question, std::string_view user_id
     // A shared fingerprint explains it. If the topic's start is gone, the item may have been sent before.
     if (!options_.history_complete || question.Holds(FingerprintOf(item))) return;
     ++outcome_.counts.unexplained;
-    Failed(user_id, fmt::format("item {} {} and is said to be seen", item, what));
+    Failed(user_id, fmt::format("item {} {}, but unseen doesn't offer it", item, what));
   };
   for (const uint32_t item : question.seen.not_seen) check_extra(oracle_.Item(item), "doesn't count");
   for (const std::string& item : question.negatives) check_extra(item, "was never sent");
@@ -236,7 +236,7 @@ void UserChecker::CheckStrangers(const Question& question, std::string_view user
   const auto* set = view ? std::get_if<ExactFingerprintsView>(&view->view()) : nullptr;
   if (set == nullptr) {
     ++outcome_.counts.strangers;
-    Failed(user_id, "the daemon doesn't give the filter's fingerprints");
+    Failed(user_id, "the daemon doesn't return the filter's fingerprints");
     return;
   }
   for (const Fingerprint fingerprint : set->Fingerprints()) {

@@ -17,7 +17,8 @@ constexpr const char* kRuleOptions[] = {"--window-days",       "--items-max",   
 Result<VerifyPlan> PlanByConfig(const VerifyOptions& options, const CLI::App& app) {
   for (const char* option : kRuleOptions) {
     if (app.count(option) > 0)
-      return Fail(Code::kInvalidArgument, fmt::format("{}: --config says it; leave it out", option));
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("{}: the configuration has this value; leave the option out", option));
   }
   const bool own_brokers = app.count("--brokers") > 0;
   std::vector<std::string> overrides;
@@ -85,10 +86,11 @@ void AddVerifyOptions(CLI::App& app, VerifyOptions& options) {
       ->capture_default_str();
   app.add_option("--event-bytes-max", options.event_bytes_max, "as input.event_bytes_max")
       ->capture_default_str();
-  app.add_option("--sample", options.sample, "check so many users, and keep only theirs; 0: all")
+  app.add_option("--sample", options.sample, "check so many users, and keep only their events; 0: all users")
       ->capture_default_str();
   app.add_option("--seed", options.seed, "which users --sample chooses")->capture_default_str();
-  app.add_option("--negatives", options.negatives, "ids never sent to a user to try with each")
+  app.add_option("--negatives", options.negatives,
+                 "for each user, ask for so many ids that were never sent to the user")
       ->capture_default_str();
   app.add_option("--connections", options.connections, "HTTP connections at once")
       ->check(CLI::Range(1, 64))
@@ -96,9 +98,9 @@ void AddVerifyOptions(CLI::App& app, VerifyOptions& options) {
   app.add_flag("--snapshots", options.snapshots, "check the snapshot topics too");
   app.add_option("--snapshot-topic", options.snapshot_topic, "where snapshots are published")
       ->capture_default_str();
-  app.add_option("--scratch", options.scratch,
-                 "a directory for what doesn't fit into memory; where it isn't given, the system's for "
-                 "temporary files");
+  app.add_option(
+      "--scratch", options.scratch,
+      "a directory for what doesn't fit into memory; default: the system's directory for temporary files");
   app.add_option("--memory-mib", options.memory_mib, "memory; what doesn't fit is kept in files")
       ->check(CLI::Range(16, 1 << 20))
       ->capture_default_str();

@@ -16,20 +16,19 @@ using Json = nlohmann::json;
 
 Result<OldAnswer> ReadOldAnswer(std::string_view text, const CompareRequest& request) {
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return Fail(Code::kInvalidArgument, "it isn't a JSON object");
+  if (!json.is_object()) return Fail(Code::kInvalidArgument, "not a JSON object");
   if (const auto user = json.find("user_id"); user != json.end()) {
     const std::string user_id = user->is_string() ? user->get<std::string>() : user->dump();
     if (user_id != request.user_id) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("it is of user {}, and the request is of user {}: the lines of both files must "
-                              "be in the same order",
-                              user_id, request.user_id));
+      return Fail(Code::kInvalidArgument, fmt::format("the line is of user {}, and the request is of user "
+                                                      "{}: the lines of both files must be in the same order",
+                                                      user_id, request.user_id));
     }
   }
   const auto dropped = json.find("dropped");
   const auto kept = json.find("kept");
   if ((dropped == json.end()) == (kept == json.end()))
-    return Fail(Code::kInvalidArgument, "expected \"dropped\" or \"kept\", one of them");
+    return Fail(Code::kInvalidArgument, "expected either \"dropped\" or \"kept\"");
   const bool listed_are_kept = kept != json.end();
   const auto listed = ReadItemList(listed_are_kept ? *kept : *dropped);
   if (!listed) return Fail(listed.error());

@@ -78,7 +78,7 @@ Result<std::string> ChooseOldFilter(CompareOptions& options) {
                     (options.route.url.empty() ? 0 : 1);
   if (given != 1) {
     return Fail(Code::kInvalidArgument,
-                "the old filter: give --redis, --answers or --route, one of them (--help has examples)");
+                "the old filter: give exactly one of --redis, --answers and --route (--help has examples)");
   }
   const std::chrono::seconds timeout(options.timeout_s);
   if (!options.redis.address.empty()) {
@@ -122,8 +122,7 @@ void CheckLeftOver(CompareRun& run, uint64_t lines, CompareReport& report) {
   if (!more) {
     report.stopped = more.error().message;
   } else if (*more) {
-    report.stopped =
-        fmt::format("--answers: the file goes on behind the answer to the last of {} requests", lines);
+    report.stopped = fmt::format("--answers: the file has more answers than the {} requests", lines);
   }
 }
 
@@ -173,11 +172,11 @@ void AddRedisOptions(CLI::App& app, CompareOptions& options) {
       ->group(group)
       ->type_name("NAME");
   app.add_option("--redis-key", redis.key,
-                 "a user's key; {user} and {filter} are put in, and {day} (2026-11-21) or {yyyymmdd}")
+                 "a user's key, with placeholders: {user}, {filter}, and {day} (2026-11-21) or {yyyymmdd}")
       ->capture_default_str()
       ->group(group)
       ->type_name("PATTERN");
-  app.add_option("--redis-item", redis.item, "how an item stands in Redis")
+  app.add_option("--redis-item", redis.item, "how items are written in Redis, with the placeholder {item}")
       ->capture_default_str()
       ->group(group)
       ->type_name("PATTERN");
@@ -190,7 +189,7 @@ void AddRedisOptions(CLI::App& app, CompareOptions& options) {
                  "with ZMSCORE: earlier scores (epoch, s or ms) don't count; a time, or an age like 30d")
       ->group(group)
       ->type_name("TIME");
-  app.add_option("--redis-user", redis.user, "the user of an ACL")->group(group)->type_name("NAME");
+  app.add_option("--redis-user", redis.user, "the user's name, for an ACL")->group(group)->type_name("NAME");
   app.add_option("--redis-password-file", redis.password_file, "a file with the password")
       ->group(group)
       ->type_name("FILE");
@@ -204,19 +203,21 @@ void AddRedisOptions(CLI::App& app, CompareOptions& options) {
 void AddRouteOptions(CLI::App& app, CompareOptions& options) {
   RouteOptions& route = options.route;
   const char* group = "The old filter behind HTTP";
-  app.add_option("--route", route.url, "http://HOST:PORT/PATH; {user} and {filter} are put in")
+  app.add_option("--route", route.url, "http://HOST:PORT/PATH, with the placeholders {user} and {filter}")
       ->group(group)
       ->type_name("URL");
   app.add_option("--route-kept", route.kept, "where the answer lists what is kept: a JSON pointer")
       ->group(group)
       ->type_name("POINTER");
-  app.add_option("--route-dropped", route.dropped, "or what is dropped")->group(group)->type_name("POINTER");
+  app.add_option("--route-dropped", route.dropped, "or where it lists what is dropped")
+      ->group(group)
+      ->type_name("POINTER");
   app.add_option("--route-body", options.route_body, "post the request's line, or {\"items\":[...]}")
       ->check(CLI::IsMember({"line", "items"}))
       ->capture_default_str()
       ->group(group);
   app.add_option("--route-headers", route.headers_file,
-                 "a file with headers, NAME: VALUE a line, for a token say")
+                 "a file with headers, one NAME: VALUE a line, such as a token")
       ->group(group)
       ->type_name("FILE");
 }
@@ -225,7 +226,7 @@ void AddRouteOptions(CLI::App& app, CompareOptions& options) {
 
 Subcommand AddCompare(CLI::App& root) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* app = root.add_subcommand("compare", "the old filter against this one, on real requests");
+  CLI::App* app = root.add_subcommand("compare", "compare the old filter with this one, on real requests");
   app->footer(kFooter);
   app->add_option("requests", options->requests, "files of real requests")->required()->type_name("FILE");
   AddAskOptions(*app, options->daemon);
@@ -243,7 +244,8 @@ Subcommand AddCompare(CLI::App& root) {
       ->check(CLI::Range(0, 1'000))
       ->capture_default_str()
       ->type_name("N");
-  app->add_option("--connections", options->plan.connections, "to the daemon and to the old filter, each")
+  app->add_option("--connections", options->plan.connections,
+                  "connections to the daemon, and as many to the old filter")
       ->check(CLI::Range(1, 64))
       ->capture_default_str()
       ->type_name("N");

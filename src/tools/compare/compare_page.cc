@@ -58,15 +58,15 @@ std::string Summary(const CompareReport& report) {
     html += fmt::format("<h1>The two filters agree on {} of {} candidates</h1>\n",
                         PercentText(total.both + total.neither, all), WithThousands(all));
   }
-  html += Paragraph(fmt::format(
-      "{} real requests of {} users were put to both filters on {}. In {} of the requests the filters "
-      "differ in one candidate or more.",
-      WithThousands(report.requests), WithThousands(report.users), TimeText(report.at).substr(0, 10),
-      WithThousands(report.requests_that_differ)));
-  html += Paragraph(fmt::format(
-      "After the cut-over, {} candidates that the old filter drops would be let through, and {} that "
-      "the old filter lets through would be dropped.",
-      PartText(total.only_old, all), PartText(total.only_new, all)));
+  html +=
+      Paragraph(fmt::format("Both filters answered {} real requests of {} users on {}. In {} of the requests "
+                            "the filters differ in one candidate or more.",
+                            WithThousands(report.requests), WithThousands(report.users),
+                            TimeText(report.at).substr(0, 10), WithThousands(report.requests_that_differ)));
+  html +=
+      Paragraph(fmt::format("After the cut-over, this filter would let through {} candidates that the old "
+                            "filter drops, and drop {} that the old filter lets through.",
+                            PartText(total.only_old, all), PartText(total.only_new, all)));
   html += Paragraph(fmt::format("Old filter: {}. This filter: {}.", report.old_filter, report.new_filter),
                     "note");
   return html;
@@ -125,11 +125,10 @@ std::string ReasonChart(const CompareReport& report) {
   const uint64_t asked = report.only_old.asked + report.only_new.asked;
   const uint64_t items = report.only_old.items + report.only_new.items;
   if (asked < items) {
-    html +=
-        Paragraph(fmt::format("The daemon was asked for the reasons of {} differences, drawn at random. The "
-                              "numbers are estimates from them.",
-                              WithThousands(asked)),
-                  "note");
+    html += Paragraph(fmt::format("The daemon gave the reasons of {} differences, drawn at random. The "
+                                  "numbers are estimates from these differences.",
+                                  WithThousands(asked)),
+                      "note");
   }
   return html;
 }

@@ -52,15 +52,16 @@ void AddWarnings(const RequestFile& requests, CompareReport& report) {
   const AgreementCounts& total = report.total;
   if (total.candidates() > 0 && total.both + total.only_old == 0)
     report.warnings.emplace_back(
-        "the old filter dropped nothing at all: check that the names of keys, users and items are its own");
+        "the old filter dropped nothing at all: check that you write keys, users and items as the old filter "
+        "does");
   if (total.candidates() > 0 && total.both + total.only_new == 0)
     report.warnings.emplace_back(
-        "this filter dropped nothing at all: check that it has the history, and that the users are its own");
+        "this filter dropped nothing at all: check that it has the history, and knows these users");
   if (report.unknown_items > 0)
-    report.warnings.push_back(fmt::format(
-        "the old filter named {} items that are no candidates of their request: check that ids are "
-        "written alike",
-        WithThousands(report.unknown_items)));
+    report.warnings.push_back(
+        fmt::format("the old filter named {} items that aren't candidates of their request: write ids in the "
+                    "same way on both sides",
+                    WithThousands(report.unknown_items)));
   for (const auto& [name, lines] : requests.unused_members())
     report.warnings.push_back(
         fmt::format("compare doesn't use the member \"{}\" of {} lines", name, WithThousands(lines)));
@@ -236,7 +237,7 @@ CompareReport CompareRun::Run(RequestFile& requests, Progress& progress) {
       if (count.reason.key == NoReason().key) report.why_unanswered += count.items;
     }
   }
-  if (Interrupted() && report.stopped.empty()) report.stopped = "interrupted while reasons were asked";
+  if (Interrupted() && report.stopped.empty()) report.stopped = "interrupted while asking for reasons";
   return report;
 }
 

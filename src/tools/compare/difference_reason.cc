@@ -56,7 +56,7 @@ DifferenceReason WhyOnlyNew(const Json& why, TimeMs now) {
   if (because == "served") return {"served", "returned by the recommender a moment ago, not yet shown"};
   if (because == "similar") return {"similar", "not shown itself, but like an item that was shown"};
   if (because == "false_positive" && why.at("false_positive_of") == "fingerprint")
-    return {"fingerprint_collision", "never shown: it shares its fingerprint with an item that was"};
+    return {"fingerprint_collision", "never shown: it shares its fingerprint with an item that was shown"};
   return {"changed_meanwhile", "this filter changed between the comparison and the question why"};
 }
 
@@ -82,7 +82,7 @@ DifferenceReason KeptButNotCounted(const Json& why, const Json& segments) {
     }
   }
   if (any_shown) return {"window_left", std::string(kLeft)};
-  return {"served_ended", "returned by the recommender and never shown: that has ended"};
+  return {"served_ended", "returned by the recommender and never shown; its time as served has ended"};
 }
 
 // Whether the journal would have the exposure that the old filter remembers. Few old filters know its time.
@@ -104,7 +104,7 @@ DifferenceReason NotKept(const FilterDifference& difference, const Json& why, Ti
   if (!exposures.is_null() && !exposures.empty())
     return {"window_left", "shown, but it has left this filter's window"};
   if (JournalWouldKnow(difference, why, now))
-    return {"never_shown", "never shown to this user, says the journal: the old filter errs"};
+    return {"never_shown", "never shown to this user according to the journal: the old filter errs"};
   if (difference.old_since.value != 0) {
     const AgeClass age = AgeOf(difference.old_since, now);
     return {fmt::format("not_known_old_since_{}", age.key),
@@ -117,11 +117,11 @@ DifferenceReason WhyOnlyOld(const FilterDifference& difference, const Json& why,
                             TimeMs now) {
   if (why.at("seen").get<bool>()) {
     if (difference.has_created_at)
-      return {"created_later", "shown only on days before the item was created, as the request says"};
+      return {"created_later", "shown only on days before the creation time that the request gives"};
     return {"changed_meanwhile", "this filter changed between the comparison and the question why"};
   }
   if (why.at("because") == "similar")
-    return {"similar_demoted", "not shown itself, but like an item that was: this filter puts it last"};
+    return {"similar_demoted", "not shown itself, but like an item that was shown: this filter puts it last"};
   if (!why.at("segments").empty()) return KeptButNotCounted(why, segments);
   return NotKept(difference, why, now);
 }

@@ -21,7 +21,7 @@ Result<std::vector<std::string>> ReadItemList(const nlohmann::json& list) {
       items.push_back(id->dump());
     } else {
       return Fail(Code::kInvalidArgument,
-                  fmt::format("item {} is no string, no integer, and no object with an id", items.size()));
+                  fmt::format("item {} isn't a string, an integer, or an object with an id", items.size()));
     }
   }
   return items;

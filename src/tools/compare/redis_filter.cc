@@ -46,7 +46,7 @@ Result<bool> ReadElement(const redisReply& element, RedisQuestion question, cons
     since = TimeOfScore(std::strtod(text.c_str(), nullptr));
     return !options.score_since || since >= *options.score_since;
   }
-  return Fail(Code::kUnavailable, fmt::format("{}: the reply is of an unknown form", options.command));
+  return Fail(Code::kUnavailable, fmt::format("{}: the reply has an unknown form", options.command));
 }
 
 // Adds the reply about one key to `answer`.
@@ -101,14 +101,14 @@ Error RedisProblem(std::string_view words, std::string_view command, std::string
     return refused(fmt::format("let this user run {} on these keys (ACL SETUSER)", command));
   if (words.starts_with("MOVED") || words.starts_with("ASK ") || words.starts_with("CROSSSLOT")) {
     return refused(
-        "this is a node of a Redis Cluster, whose redirections compare doesn't follow: name a proxy, or "
-        "write the old filter's answers to a file (--answers)");
+        "name a proxy, because compare doesn't follow the redirections of a Redis Cluster, or write the old "
+        "filter's answers to a file (--answers)");
   }
   if (words.find("unknown command") != std::string_view::npos) {
     if (command.starts_with("BF.") || command.starts_with("bf."))
       return refused(
           "load the module RedisBloom (--loadmodule redisbloom.so), or name another --redis-command");
-    return refused(fmt::format("{} needs Redis 6.2 or later", command));
+    return refused(fmt::format("use Redis 6.2 or later, which {} needs", command));
   }
   if (words.starts_with("WRONGTYPE")) {
     return {Code::kUnavailable,
@@ -178,7 +178,7 @@ Result<std::unique_ptr<RedisFilter>> RedisFilter::Make(const RedisOptions& optio
   if (options.score_since && question != RedisQuestion::kSortedSet)
     return Fail(Code::kInvalidArgument, "--redis-score-since: only ZMSCORE has scores");
   if (!options.user.empty() && options.password_file.empty())
-    return Fail(Code::kInvalidArgument, "--redis-user: it needs --redis-password-file");
+    return Fail(Code::kInvalidArgument, "--redis-user: give --redis-password-file as well");
   std::string password;
   if (!options.password_file.empty()) {
     auto read = ReadWhole(options.password_file);

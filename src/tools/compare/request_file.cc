@@ -123,7 +123,7 @@ bool IsUsed(std::string_view name) {
 
 Result<CompareRequest> ParseCompareRequest(std::string_view text, UnusedMembers& unused) {
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return Fail(Code::kInvalidArgument, "it isn't a JSON object");
+  if (!json.is_object()) return Fail(Code::kInvalidArgument, "not a JSON object");
   CompareRequest request;
   const auto user = json.find("user_id");
   if (user == json.end()) return Fail(Wrong("$.user_id", "missing"));

@@ -49,7 +49,7 @@ Status AddHeaders(const std::string& path, HttpClient& http) {
 Result<std::unique_ptr<RouteFilter>> RouteFilter::Make(const RouteOptions& options) {
   if (options.kept.empty() == options.dropped.empty()) {
     return Fail(Code::kInvalidArgument,
-                "--route: give --route-kept or --route-dropped, one of them: a JSON pointer like /items");
+                "--route: give either --route-kept or --route-dropped: a JSON pointer like /items");
   }
   const bool has_kept = !options.kept.empty();
   if (Status checked = CheckPointer(has_kept ? "--route-kept" : "--route-dropped",
@@ -58,7 +58,7 @@ Result<std::unique_ptr<RouteFilter>> RouteFilter::Make(const RouteOptions& optio
     return Fail(checked.error());
   if (options.url.starts_with("https://")) {
     return Fail(Code::kInvalidArgument,
-                "--route: compare speaks no TLS. Remedy: a local proxy (stunnel, socat), or --answers");
+                "--route: compare speaks no TLS. Remedy: use a local proxy (stunnel, socat), or --answers");
   }
   constexpr size_t kSchemeBytes = 7;  // http://
   const size_t slash = options.url.find('/', std::min(kSchemeBytes, options.url.size()));

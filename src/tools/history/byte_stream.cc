@@ -44,9 +44,9 @@ class StoredBytes {
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return Fail(Code::kUnavailable, fmt::format("{}: {}", path_, std::strerror(errno)));
       if (got == 0 && is_bounded_) {
-        return Fail(
-            Code::kMalformed,
-            fmt::format("{}: it became shorter while it was read, by {} bytes or more", path_, left_));
+        return Fail(Code::kMalformed,
+                    fmt::format("{}: the file became shorter while seenctl read it, by {} bytes or more",
+                                path_, left_));
       }
       if (got == 0) left_ = 0;
       end_ += static_cast<size_t>(got);
@@ -219,8 +219,9 @@ Result<ByteStream> ByteStream::Open(const std::string& path, std::optional<uint6
   const auto first = impl->stored.Peek(8);
   if (!first) return Fail(first.error());
   if (const auto foreign = ForeignFormatOf(*first, path)) {
-    return Fail(Code::kInvalidArgument, fmt::format("{}: {} isn't read. Convert it: {} | seenctl replay -",
-                                                    path, foreign->name, foreign->command));
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: seenctl doesn't read {}. Convert it: {} | seenctl replay -", path,
+                            foreign->name, foreign->command));
   }
   impl->packing = PackingOf(*first);
   impl->unpacker = MakeUnpacker(impl->packing);

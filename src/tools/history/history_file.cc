@@ -48,9 +48,9 @@ class FileFinder {
     files_found_ = 0;
     if (auto added = AddFolder(path); !added) return added;
     if (files_found_ > 0) return {};
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: no file is in this folder; names that begin with . or _ are left out",
-                            path.string()));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("{}: this folder has no file; names that begin with . or _ are left out", path.string()));
   }
   /// Follows links to folders, except links to a folder that contains them.
   Status AddFolder(const fs::path& path) {
@@ -110,7 +110,8 @@ Result<std::vector<HistoryFile>> FindHistoryFiles(std::span<const std::string> a
   FileFinder finder;
   for (const std::string& argument : arguments) {
     if (argument == "-") {
-      return Fail(Code::kInvalidArgument, "-: standard input can't stand beside files; send it by itself");
+      return Fail(Code::kInvalidArgument,
+                  "-: standard input and files can't be mixed; send standard input separately");
     }
     if (auto added = finder.Add(argument); !added) return Fail(added.error());
   }

@@ -50,9 +50,9 @@ Status HistoryReader::FindFormat(const EventFormat& format) {
   if (found.first[found.first.find_first_not_of(" \t")] == '[') {
     return Fail(
         Code::kInvalidArgument,
-        fmt::format("{}: a JSON array, and events are expected one a line. Convert it: jq -c '.[]' '{}' | "
-                    "seenctl replay -",
-                    file_.name, file_.name == "-" ? "FILE" : file_.name));
+        fmt::format(
+            "{}: a JSON array; expected one event a line. Convert it: jq -c '.[]' '{}' | seenctl replay -",
+            file_.name, file_.name == "-" ? "FILE" : file_.name));
   }
   if (!RowTemplate::LooksLikeHeader(found.first)) return {};
   auto table = RowTemplate::Make(found.first, format);
@@ -86,7 +86,7 @@ Result<bool> HistoryReader::Next(HistoryLine& line) {
       return false;
     }
     if (!more) {
-      return Fail(more.error().code, fmt::format("{}, behind line {}", more.error().message, line_number()));
+      return Fail(more.error().code, fmt::format("{}, after line {}", more.error().message, line_number()));
     }
     if (!*more) return false;
     if (!IsBlank(line.text)) break;

@@ -131,7 +131,7 @@ Result<RowTemplate> RowTemplate::Make(std::string_view header, const EventFormat
     }
   } catch (const Json::exception&) {
     return Fail(Code::kInvalidArgument,
-                "two columns stand at the same place of the event. Rename one in the header");
+                "two columns have the same place in the event. Rename one in the header");
   }
   if (!has_user || !has_item) {
     return Fail(
@@ -148,9 +148,8 @@ Result<RowTemplate> RowTemplate::Make(std::string_view header, const EventFormat
   for (size_t i = 0; i < made.cells_used_; ++i) {
     const size_t found = whole.find(Json(Placeholder(i)).dump());
     if (found == std::string::npos) {
-      return Fail(
-          Code::kInvalidArgument,
-          fmt::format("two columns stand at the place of {}. Rename one in the header", made.cells_[i]));
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("two columns have the place of {}. Rename one in the header", made.cells_[i]));
     }
     places.emplace_back(found, i);
   }
@@ -178,7 +177,8 @@ tl::expected<void, std::string> RowTemplate::Split(std::string_view row) {
       while (true) {
         const size_t quote = row.find('"', at);
         if (quote == std::string_view::npos)
-          return tl::unexpected(fmt::format("cell {} has a quote without its end", cells_used_));
+          return tl::unexpected(
+              fmt::format("cell {} has an opening quote and no closing quote", cells_used_));
         cell += row.substr(at, quote - at);
         at = quote + 1;
         if (at == row.size() || row[at] != '"') break;
@@ -186,7 +186,7 @@ tl::expected<void, std::string> RowTemplate::Split(std::string_view row) {
         ++at;
       }
       if (at < row.size() && row[at] != ',')
-        return tl::unexpected(fmt::format("cell {} has text behind its quotes", cells_used_));
+        return tl::unexpected(fmt::format("cell {} has text after its closing quote", cells_used_));
     } else {
       const size_t end = std::min(row.find(separator_, at), row.size());
       cell = row.substr(at, end - at);

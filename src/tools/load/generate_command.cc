@@ -180,7 +180,7 @@ Status CheckAbout(const GenerateOptions& options) {
   for (const char* name : others) {
     if (options.app->count(name) == 0) continue;
     return Fail(Code::kInvalidArgument,
-                fmt::format("{}: it is about --of {}", name, items ? "exposures" : "items"));
+                fmt::format("{}: only with --of {}", name, items ? "exposures" : "items"));
   }
   return items ? ItemGenerator::Validate(options.texts) : Status();
 }
@@ -194,10 +194,10 @@ Status CheckOptions(const GenerateOptions& options) {
     }
     return {};
   }
-  if (options.shift_to_now) return Fail(Code::kInvalidArgument, "--shift-to-now: it is about --from FILE");
+  if (options.shift_to_now) return Fail(Code::kInvalidArgument, "--shift-to-now: only with --from FILE");
   if ((options.days > 0 || !options.until.empty()) && options.events == 0) {
     return Fail(Code::kInvalidArgument,
-                "--events: 0: --days and --until need to know how many events to spread");
+                "--events: 0: --days and --until need the number of events to spread");
   }
   return {};
 }
@@ -254,7 +254,7 @@ int RunGenerate(GenerateOptions& options) {
 Subcommand AddGenerate(CLI::App& root) {
   auto options = std::make_shared<GenerateOptions>();
   CLI::App* app = root.add_subcommand(
-      "generate", "send a realistic stream of exposures or items, or a file of real ones");
+      "generate", "send a realistic stream of exposures or items, or a file of real exposures");
   AddKafkaOptions(*app, options->kafka);
   AddPartitionerOption(*app, options->kafka);
   options->app = app;
@@ -266,24 +266,26 @@ Subcommand AddGenerate(CLI::App& root) {
       ->capture_default_str();
   app->add_option("--chinese", options->texts.chinese, "share of texts in Chinese, the others in English")
       ->capture_default_str();
-  app->add_option("--sentences", options->texts.sentences, "of an item's text")->capture_default_str();
-  app->add_flag("--stdout", options->to_stdout, "write JSON lines to standard output instead of a topic");
-  app->add_option("--events", options->events, "how many; 0: until --seconds or Ctrl-C")
+  app->add_option("--sentences", options->texts.sentences, "number of sentences in an item's text")
       ->capture_default_str();
-  app->add_option("--seconds", options->seconds, "how long; 0: no limit")->check(NotNegative());
-  app->add_option("--rate", options->rate, "events a second; 0: as fast as it goes")
+  app->add_flag("--stdout", options->to_stdout, "write JSON lines to standard output instead of a topic");
+  app->add_option("--events", options->events, "number of events; 0: until --seconds or Ctrl-C")
+      ->capture_default_str();
+  app->add_option("--seconds", options->seconds, "seconds to send for; 0: no limit")->check(NotNegative());
+  app->add_option("--rate", options->rate, "events a second; 0: as fast as possible")
       ->check(NotNegative())
       ->capture_default_str();
-  app->add_option("--users", options->stream.users, "users there are")->capture_default_str();
-  app->add_option("--items", options->stream.items, "items there are")->capture_default_str();
+  app->add_option("--users", options->stream.users, "number of users")->capture_default_str();
+  app->add_option("--items", options->stream.items, "number of items")->capture_default_str();
   app->add_option("--user-skew", options->stream.user_skew, "Zipf exponent of users")->capture_default_str();
   app->add_option("--item-skew", options->stream.item_skew, "Zipf exponent of items")->capture_default_str();
-  app->add_option("--batch", options->stream.items_per_event, "items an event, over 1: the batch form")
+  app->add_option("--batch", options->stream.items_per_event,
+                  "items in an event; more than 1: the batch form")
       ->capture_default_str();
   app->add_option("--sessions", options->stream.sessions, "sessions under way at the same time")
       ->capture_default_str();
   app->add_option("--event-bytes", options->stream.event_bytes,
-                  "make shorter events so long with a random field")
+                  "pad shorter events to so many bytes with a random field")
       ->capture_default_str();
   app->add_option("--seed", options->stream.seed, "same seed, same users and items")->capture_default_str();
   app->add_option("--days", options->days, "spread --events over so many days instead of now")

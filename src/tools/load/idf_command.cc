@@ -51,8 +51,7 @@ Status CheckOptions(const IdfOptions& options) {
   }
   if (options.documents_min < 1) return Fail(Code::kInvalidArgument, "--documents-min: 0: must be 1 or more");
   if (!options.files.empty() && options.items.TopicIsGiven()) {
-    return Fail(Code::kInvalidArgument,
-                "--topic: it isn't read where FILES are given; leave one of them out");
+    return Fail(Code::kInvalidArgument, "--topic: FILES are given as well; leave one of them out");
   }
   if (options.json && (options.out.empty() || options.out == "-"))
     return Fail(Code::kInvalidArgument, "--json: standard output has the table; give --out FILE");
@@ -67,7 +66,9 @@ int RunIdf(const IdfOptions& options) {
   places.files = options.files;
   CatchInterrupts();
 
-  FeatureReader reader({.idf = IdfTable::Bundled(), .text_bytes_max = read->items.text_bytes_max});
+  FeatureReader reader({.idf = IdfTable::Bundled(),
+                        .text_bytes_max = read->items.text_bytes_max,
+                        .rules = TextRulesOf(read->items)});
   WordCounts words(std::max(kWordsKeptMin, 4 * options.words_max));
   uint64_t deleted = 0;
   const auto counts =
@@ -81,13 +82,13 @@ int RunIdf(const IdfOptions& options) {
                 });
   if (!counts) return ExitWith(counts.error());
   if (!counts->first_skipped.empty() && !options.quiet)
-    fmt::print(stderr, "seenctl: the first that was skipped: {}\n", counts->first_skipped);
+    fmt::print(stderr, "seenctl: the first skipped record: {}\n", counts->first_skipped);
   if (words.documents() == 0) {
-    return ExitWith({Code::kNotFound,
-                     fmt::format("{}: of {} items none has a word (title, text); if they stand elsewhere in "
-                                 "an item, --config names a configuration with items.fields",
-                                 options.files.empty() ? "topic " + places.topic : "FILES",
-                                 WithThousands(counts->items))});
+    return ExitWith(
+        {Code::kNotFound, fmt::format("{}: none of the {} items has a word (title, text). If your items have "
+                                      "other fields, give a configuration with items.fields by --config",
+                                      options.files.empty() ? "topic " + places.topic : "FILES",
+                                      WithThousands(counts->items))});
   }
   const auto frequent = words.MostFrequent(options.words_max, options.documents_min);
   std::vector<std::string> comments = {fmt::format("{} words in {} documents or more; made by seenctl idf",
@@ -110,7 +111,7 @@ int RunIdf(const IdfOptions& options) {
     fmt::print(stderr, "{} words of {} documents{}\n", WithThousands(frequent.size()),
                WithThousands(words.documents()),
                words.undercount() > 0
-                   ? fmt::format("; more words came than are kept: counts may be up to {} too low",
+                   ? fmt::format("; more words came than idf keeps: counts may be up to {} too low",
                                  WithThousands(words.undercount()))
                    : "");
   }
@@ -125,7 +126,7 @@ Subcommand AddIdf(CLI::App& root) {
   options->items.AddTo(*app);
   app->add_option("files", options->files,
                   "files of items, JSON lines, also .gz; - is standard input; none: the topic");
-  app->add_option("--words-max", options->words_max, "keep so many words, the most frequent")
+  app->add_option("--words-max", options->words_max, "keep so many words, the most frequent ones")
       ->capture_default_str();
   app->add_option("--documents-min", options->documents_min, "leave out words of fewer items")
       ->capture_default_str();

@@ -24,7 +24,7 @@ Result<TimeMs> LastExposure(const std::string& path) {
     if (const auto event = decoder.Decode(line))
       last = std::max(last.value_or(event->exposed_at), event->exposed_at);
   }
-  if (!last) return Fail(Code::kNotFound, fmt::format("{}: no line of it is an exposure event", path));
+  if (!last) return Fail(Code::kNotFound, fmt::format("{}: no line is an exposure event", path));
   return *last;
 }
 

@@ -74,7 +74,7 @@ int List(const DeadLettersOptions& options, const TopicRange& range) {
         });
     if (!more) return ExitWith(more.error());
     progress.Update(read);
-    if (Interrupted()) return ExitWith({Code::kUnavailable, "interrupted: not all is read"});
+    if (Interrupted()) return ExitWith({Code::kUnavailable, "interrupted: not all letters are read"});
     if (!*more) break;
   }
   progress.Finish();
@@ -143,13 +143,12 @@ int Resend(const DeadLettersOptions& options, const ReplayTarget& target, const 
 
 int RunDeadLetters(const DeadLettersOptions& options, const CLI::App& app) {
   if (options.resend && (options.config.empty() || options.progress.empty())) {
-    return ExitWith(
-        {Code::kInvalidArgument,
-         "--resend: it needs --config, by which the letters are decoded now, and --progress FILE, so "
-         "that none is sent twice"});
+    return ExitWith({Code::kInvalidArgument,
+                     "--resend: give --config, which decodes the letters now, and --progress FILE, so that "
+                     "no letter is sent twice"});
   }
   if (!options.resend && (!options.progress.empty() || options.rate > 0))
-    return ExitWith({Code::kInvalidArgument, "--progress, --rate: they are about --resend"});
+    return ExitWith({Code::kInvalidArgument, "--progress, --rate: only with --resend"});
   std::optional<TimeMs> since;
   if (!options.since.empty()) {
     const auto time = ParseTime("--since", options.since, SystemClock().WallNow());
@@ -169,23 +168,23 @@ int RunDeadLetters(const DeadLettersOptions& options, const CLI::App& app) {
 
 Subcommand AddDeadLetters(CLI::App& root) {
   auto options = std::make_shared<DeadLettersOptions>();
-  CLI::App* app = root.add_subcommand("dead-letters",
-                                      "what couldn't be decoded, by reason; and send it again after a fix");
+  CLI::App* app = root.add_subcommand(
+      "dead-letters", "list records that couldn't be decoded, by reason, or send them again after a fix");
   AddKafkaOptions(*app, options->kafka);
   AddPartitionerOption(*app, options->kafka);
   app->add_option("--config", options->config,
                   "the daemon's configuration: its topics, and its fields after the fix");
   app->add_option("--from", options->from, "the dead-letter topic; by default the configuration's");
-  app->add_option("--reason", options->reason, "only those of this reason, such as missing_field");
+  app->add_option("--reason", options->reason, "only records with this reason, such as missing_field");
   app->add_option("--since", options->since,
                   "records from this time on: 2026-11-01T00:00:00Z, ms, or an age like 7d");
-  app->add_option("--examples", options->examples, "of each group")
+  app->add_option("--examples", options->examples, "examples of each group")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   app->add_flag("--resend", options->resend,
-                "decode them with --config, and send what can be decoded to the input topic");
+                "decode the records with --config, and send those that can be decoded to the input topic");
   app->add_option("--progress", options->progress,
-                  "with --resend: remembers what was sent, so that a later run goes on");
+                  "with --resend: keep the progress in this file, so that a later run continues");
   app->add_option("--rate", options->rate, "with --resend: events a second; 0: no limit")
       ->check(NotNegative());
   app->add_flag("--json", options->json, "print the result as JSON");

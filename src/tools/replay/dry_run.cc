@@ -53,7 +53,7 @@ class DryRunPass {
     if (settings_.target != nullptr &&
         !settings_.target->HasRoomFor(entry.event.size(), event->user_id.size())) {
       return Reject(entry, RejectReasonName(RejectReason::kTooLarge),
-                    fmt::format("{} bytes, and max.message.bytes is {}", entry.event.size(),
+                    fmt::format("{} bytes, but max.message.bytes is {}", entry.event.size(),
                                 *settings_.target->message_bytes_max));
     }
     Count(*event);

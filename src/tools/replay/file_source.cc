@@ -117,13 +117,13 @@ class FileSource final : public HistorySource {
   std::string SendWhatWasAdded(const HistoryFile& file, uint64_t from) const {
     const auto reader = HistoryReader::Open(file, format_);
     if (!reader || !reader->is_table()) {
-      return fmt::format("Send what was added by itself: tail -c +{} '{}' | seenctl replay -", from,
+      return fmt::format("Send the added part separately: tail -c +{} '{}' | seenctl replay -", from,
                          file.name);
     }
     if (reader->packing() != ByteStream::Packing::kPlain)
-      return "Send what was added by itself, in a file that begins with the table's header";
+      return "Send the added part separately, in a file that begins with the table's header";
     return fmt::format(
-        "Send what was added by itself: (head -n 1 '{1}'; tail -c +{0} '{1}') | seenctl replay -", from,
+        "Send the added part separately: (head -n 1 '{1}'; tail -c +{0} '{1}') | seenctl replay -", from,
         file.name);
   }
 
@@ -136,13 +136,12 @@ class FileSource final : public HistorySource {
     if (!is_same && !(known.state == ManifestFile::State::kPartly && begins_alike)) {
       return Fail(
           Code::kRefused,
-          fmt::format(
-              "{}: this file changed after it was {} by an earlier run: it had {} bytes and has {}{}. "
-              "{}, or name another file with --progress to send all of it again",
-              part.file.name, known.state == ManifestFile::State::kDone ? "sent" : "begun", known.size,
-              part.file.size, begins_alike ? "" : ", and another beginning",
-              begins_alike ? SendWhatWasAdded(part.file, known.size - known.bytes_not_read + 1)
-                           : "Put the old file back"));
+          fmt::format("{}: this file changed after an earlier run had {} it: the file had {} bytes and has "
+                      "{}{}. {}, or name another file with --progress to send the whole file again",
+                      part.file.name, known.state == ManifestFile::State::kDone ? "sent" : "begun",
+                      known.size, part.file.size, begins_alike ? "" : ", and begins differently",
+                      begins_alike ? SendWhatWasAdded(part.file, known.size - known.bytes_not_read + 1)
+                                   : "Put the old file back"));
     }
     part.lines = LineOutcomes(known.lines);
     part.read_whole = known.state != ManifestFile::State::kPartly;

@@ -38,7 +38,7 @@ Result<std::vector<TopicRange>> RangesOf(const HistoryOptions& options, const Re
   for (const auto& [partition, from] : range.from_offsets) {
     const auto to = range.to_offsets.find(partition);
     if (to == range.to_offsets.end() || from <= to->second) continue;
-    return Fail(Code::kInvalidArgument, fmt::format("--from-offsets: {0}:{1} is behind --to-offsets {0}:{2}",
+    return Fail(Code::kInvalidArgument, fmt::format("--from-offsets: {0}:{1} is after --to-offsets {0}:{2}",
                                                     partition, from, to->second));
   }
   const auto or_else = [](const std::string& text, std::string_view other) {
@@ -50,8 +50,10 @@ Result<std::vector<TopicRange>> RangesOf(const HistoryOptions& options, const Re
   std::vector<TopicRange> ranges;
   for (const std::string& topic : options.from_topics) {
     if (topic == replayed_into && range.brokers == target.brokers) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("--from-topic: {}: that is the topic replayed into (--topic)", topic));
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format("--from-topic: {}: replay sends to this topic (--topic). Remedy: name another topic",
+                      topic));
     }
     if (std::any_of(ranges.begin(), ranges.end(), [&](const auto& other) { return other.topic == topic; }))
       continue;
@@ -69,31 +71,32 @@ void AddHistoryOptions(CLI::App& app, HistoryOptions& options) {
       ->capture_default_str();
   app.add_option("--from-topic", options.from_topics, "read this topic instead of files; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--from-brokers", options.from_brokers, "where --from-topic is, if elsewhere");
+  app.add_option("--from-brokers", options.from_brokers,
+                 "the brokers of --from-topic, if it is in another cluster");
   app.add_option("--from-client", options.from_client,
-                 "as --client, for the side that is read; may be repeated")
+                 "as --client, for the brokers of --from-topic; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  app.add_option("--from-offsets", options.from_offsets, "from these offsets on: 0:17,1:5");
-  app.add_option("--to-offsets", options.to_offsets, "before these offsets: 0:170,1:50");
-  app.add_option(
-      "--since", options.since,
-      "of files events, of topics records from this time on: 2026-11-01T00:00:00Z, ms, or an age like 7d");
-  app.add_option("--until", options.until, "those before this time");
+  app.add_option("--from-offsets", options.from_offsets, "begin at these offsets: 0:17,1:5");
+  app.add_option("--to-offsets", options.to_offsets, "end before these offsets: 0:170,1:50");
+  app.add_option("--since", options.since,
+                 "events (of files) or records (of topics) from this time on: 2026-11-01T00:00:00Z, ms, or "
+                 "an age like 7d");
+  app.add_option("--until", options.until, "events or records before this time");
 }
 
 Status CheckHistoryOptions(const HistoryOptions& options, std::string_view what) {
   const bool from_topic = !options.from_topics.empty();
   if (from_topic == !options.files.empty()) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("{} (folders, globs; - for standard input) or --from-topic, one of them", what));
+                fmt::format("{} (folders, globs; - for standard input) or --from-topic, but not both", what));
   }
   if (!from_topic && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
-    return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are about --from-topic");
+    return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: only with --from-topic");
   }
   if (options.from_topics.size() > 1 && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
     return Fail(Code::kInvalidArgument,
-                "--from-offsets, --to-offsets: they are of one topic; replay the topics in turn");
+                "--from-offsets, --to-offsets: only with one topic; replay the topics one after the other");
   }
   return {};
 }
@@ -110,7 +113,7 @@ Result<HistoryTimes> HistoryTimesOf(const HistoryOptions& options) {
   }
   if (times.since && times.until && *times.since >= *times.until) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("--since, --until: {} isn't before {}, so nothing lies between",
+                fmt::format("--since, --until: {} isn't before {}, so the range is empty",
                             TimeText(*times.since), TimeText(*times.until)));
   }
   return times;

@@ -39,8 +39,8 @@ class DirectoryDestination final : public StateDestination {
     there_ = std::move(*there);
     if (!there_.empty() && !settings_.replace) {
       return Fail(Code::kRefused,
-                  fmt::format("--into-state: {}: it has the state of {} partitions. Name an empty directory, "
-                              "or say --replace to drop that state",
+                  fmt::format("--into-state: {}: this directory has the state of {} partitions. Name an "
+                              "empty directory, or give --replace to drop that state",
                               settings_.directory, there_.size()));
     }
     std::error_code error;

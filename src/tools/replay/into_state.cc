@@ -58,12 +58,9 @@ Result<std::map<int32_t, int64_t>> LiveOffsets(const IntoStateSettings& settings
   const auto reader = OpenInput(options);
   if (!reader && reader.error().code == Code::kNotFound && settings.partitions) return begin_all_at_0();
   if (!reader) {
-    return Fail(
-        reader.error().code,
-        fmt::format(
-            "{} (the state begins where the input topic is to be read on; for a topic that doesn't exist "
-            "yet, say --partitions)",
-            reader.error().message));
+    return Fail(reader.error().code, fmt::format("{} (the build needs the input topic's offsets; for a topic "
+                                                 "that doesn't exist yet, give --partitions)",
+                                                 reader.error().message));
   }
   for (const auto& range : (*reader)->ranges()) offsets[range.partition] = from_end ? range.to : range.from;
   if (settings.partitions && static_cast<size_t>(*settings.partitions) != offsets.size()) {

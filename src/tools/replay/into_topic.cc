@@ -84,8 +84,8 @@ Status TopicDestination::AwaitNoDaemon() const {
     if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: nothing was written");
     if (SystemClock().Now() >= until) {
       return Fail(Code::kRefused,
-                  fmt::format("--into-state-topic: kafka.group_id {}: {} runs, and would go on without this "
-                              "state. Remedy: stop the group's daemons, and run this again",
+                  fmt::format("--into-state-topic: kafka.group_id {}: {} runs, and would continue without "
+                              "this state. Remedy: stop the group's daemons, and run this command again",
                               group(), members->front()));
     }
     if (!said) {
@@ -131,7 +131,7 @@ Status TopicDestination::CheckReplaceable(const std::map<int32_t, Stands>& stand
     if (one.is_empty || settings_.replace || (is_unfinished && one.is_of_builds)) continue;
     return Fail(Code::kRefused,
                 fmt::format("--into-state-topic: state.topic {}: partition {} has state of group {}, by {}. "
-                            "Remedy: --replace, which puts this state in its place, or another state.topic",
+                            "Remedy: give --replace, which replaces that state, or another state.topic",
                             topic_, partition, group(), one.instance.empty() ? "a daemon" : one.instance));
   }
   return {};
@@ -212,7 +212,7 @@ Status TopicDestination::ReadBack(const BaseSender& sender, int32_t partitions) 
     return Fail(Code::kRefused,
                 fmt::format("--into-state-topic: {} wrote to partition {} of {} meanwhile, so this state "
                             "doesn't count there. Remedy: stop the group's daemons, empty their "
-                            "store.directory, and run this again with --replace",
+                            "store.directory, and run this command again with --replace",
                             stands->instance.empty() ? "a daemon" : stands->instance, partition, topic_));
   }
   return {};

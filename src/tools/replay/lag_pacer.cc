@@ -32,7 +32,7 @@ LagPacer::LagPacer(const Options& options, std::unique_ptr<Admin> admin,
 Result<std::unique_ptr<LagPacer>> LagPacer::Open(const Options& options) {
   if (options.watermarks_topic.empty()) {
     return Fail(Code::kInvalidArgument,
-                "--max-lag: watermarks.topic is null, so no daemon says how far it is. Remedy: --rate");
+                "--max-lag: watermarks.topic is null, so no daemon reports its lag. Remedy: use --rate");
   }
   auto admin = Admin::Open(options.brokers, options.client);
   if (!admin) return Fail(admin.error());

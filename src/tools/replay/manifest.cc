@@ -119,7 +119,7 @@ Result<std::optional<Manifest>> ReadManifest(const std::string& path) {
   const auto about = std::filesystem::status(path, error);
   if (about.type() == std::filesystem::file_type::not_found) return std::optional<Manifest>();
   if (about.type() != std::filesystem::file_type::regular)
-    return Fail(Code::kInvalidArgument, fmt::format("--progress: {}: not a file. Name one", path));
+    return Fail(Code::kInvalidArgument, fmt::format("--progress: {}: not a file. Name a file", path));
   std::ifstream file(path, std::ios::binary);
   if (!file) return Fail(FileError(errno, "--progress: can't open", path));
   std::ostringstream text;
@@ -163,7 +163,7 @@ std::string ManifestText(const Manifest& manifest) {
   std::string text = fmt::format("run {} into topic {}: {}, {} sent, {} rejected, {} skipped\n", manifest.run,
                                  manifest.target,
                                  !manifest.finished     ? "not finished"
-                                 : manifest.IsDamaged() ? "finished, but for what is damaged"
+                                 : manifest.IsDamaged() ? "finished, except for damaged files"
                                                         : "finished",
                                  counts.sent, counts.rejected, counts.skipped);
   for (const ManifestFile& file : manifest.files) {
@@ -209,12 +209,12 @@ Result<Manifest> OpenManifest(const std::string& path, const std::string& topic,
   }
   if (stored->target != topic) {
     return Fail(Code::kRefused,
-                fmt::format("--progress: {}: it is of topic {}, and --topic is {}: name another file", path,
-                            stored->target, topic));
+                fmt::format("--progress: {}: the file is of topic {}, and --topic is {}: name another file",
+                            path, stored->target, topic));
   }
   if (!quiet) {
     const LineCounts counts = stored->Counts();
-    fmt::print(stderr, "seenctl: going on from {}: {} sent, {} rejected before\n", path,
+    fmt::print(stderr, "seenctl: continuing from {}: {} sent, {} rejected before\n", path,
                WithThousands(counts.sent), WithThousands(counts.rejected));
   }
   return std::move(*stored);

@@ -71,12 +71,10 @@ Status Rejects::CheckShare(uint64_t rejected, uint64_t lines) const {
     const Example& first = commonest->second.examples.front();
     example = fmt::format(" Most: {}, such as {}: {}.", commonest->first, first.where, first.message);
   }
-  return Fail(
-      Code::kMalformed,
-      fmt::format(
-          "--rejects-max: {} of {} lines can't be sent, over {:g}%.{} Remedy: the fields that --config "
-          "maps, or a greater --rejects-max",
-          rejected, lines, share_max_ * 100, example));
+  return Fail(Code::kMalformed,
+              fmt::format("--rejects-max: {} of {} lines can't be sent, over {:g}%.{} Remedy: correct the "
+                          "fields that --config maps, or give a greater --rejects-max",
+                          rejected, lines, share_max_ * 100, example));
 }
 
 Result<double> ParseShare(std::string_view option, std::string_view text) {

@@ -60,20 +60,20 @@ bool BuildsState(const ReplayOptions& options) {
 Status CheckOptions(const ReplayOptions& options) {
   if (options.status) {
     if (options.progress.empty())
-      return Fail(Code::kInvalidArgument, "--status: say which run by --progress FILE");
+      return Fail(Code::kInvalidArgument, "--status: name the run by --progress FILE");
     return {};
   }
   if (Status checked = CheckHistoryOptions(options.history, "replay: give FILES"); !checked) return checked;
   if (!options.into_state.empty() && options.into_state_topic)
-    return Fail(Code::kInvalidArgument, "--into-state, --into-state-topic: give one of them");
+    return Fail(Code::kInvalidArgument, "--into-state, --into-state-topic: give only one of them");
   if (BuildsState(options) && options.config.empty()) {
     return Fail(Code::kInvalidArgument,
-                "--into-state, --into-state-topic: the state is of filters: name the daemon's configuration "
-                "by --config");
+                "--into-state, --into-state-topic: the state depends on the filters: give the daemon's "
+                "configuration by --config");
   }
   if (BuildsState(options) && !options.progress.empty()) {
     return Fail(Code::kInvalidArgument,
-                "--progress: a build of state is whole or nothing; run it again instead");
+                "--progress: a build of state keeps no progress; leave the option out");
   }
   if (!options.progress.empty() &&
       std::count(options.history.files.begin(), options.history.files.end(), "-") > 0) {
@@ -115,7 +115,7 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Hi
   const auto looked = reached ? LookAtTarget(target.brokers, target.client, target.topic, target.partitioner)
                               : Result<TargetTopic>(Fail(reached.error()));
   if (!looked && !goes_past)
-    fmt::print(stderr, "seenctl: the target isn't looked at: {}\n", looked.error().message);
+    fmt::print(stderr, "seenctl: the dry run can't look at the target: {}\n", looked.error().message);
   const TargetTopic* topic = looked ? &*looked : nullptr;
   const auto problems =
       looked ? ProblemsOf(*looked, target.partitioner, by_exposure) : std::vector<TargetProblem>();
@@ -219,8 +219,8 @@ Status CheckStateTopic(const std::string& path, const Config& config) {
   }
   if (config.replica_of) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("--into-state-topic: {}: role: \"replica\", and the state topic is that of group "
-                            "{}. Remedy: --config of one of its daemons",
+                fmt::format("--into-state-topic: {}: role: \"replica\", and the state topic belongs to group "
+                            "{}. Remedy: give --config of a daemon of that group",
                             path, *config.replica_of));
   }
   return {};
@@ -308,14 +308,15 @@ Subcommand AddReplay(CLI::App& root) {
                   "the new records' time: exposed_at (windows see history as it was) or now")
       ->check(CLI::IsMember({"exposed_at", "now"}))
       ->capture_default_str();
-  app->add_option("--rate", options->rate, "events a second; 0: as fast as it goes")
+  app->add_option("--rate", options->rate, "events a second; 0: as fast as possible")
       ->check(NotNegative())
       ->capture_default_str();
-  app->add_option("--max-lag", options->max_lag,
-                  "as fast as the daemons' lag stays below this, by their watermarks: 2s, 500ms");
+  app->add_option(
+      "--max-lag", options->max_lag,
+      "as fast as the daemons' lag stays below this time, such as 2s or 500ms; reads their watermarks");
   app->add_option(
          "--pace", options->pace,
-         "live: live events go first, and it sends less where they would wait; none: as fast as it goes")
+         "live: live events go first, and replay sends less if they would wait; none: as fast as possible")
       ->check(CLI::IsMember({"live", "none"}))
       ->capture_default_str();
   app->add_option("--publish", options->publish,
@@ -323,26 +324,27 @@ Subcommand AddReplay(CLI::App& root) {
       ->check(CLI::IsMember({"end", "live"}))
       ->capture_default_str();
   app->add_option("--progress,--manifest", options->progress,
-                  "remember in this file what is sent, and go on from it");
-  app->add_flag("--status", options->status, "show what --progress remembers, and send nothing");
+                  "keep the progress in this file, and continue from it");
+  app->add_flag("--status", options->status, "show the progress in the file of --progress, and send nothing");
   app->add_option(
       "--into-state", options->into_state,
       "write the state of a daemon that isn't running into this directory instead; needs --config");
   app->add_flag("--into-state-topic", options->into_state_topic,
                 "write the state into the state topic of daemons that don't run instead; needs --config");
-  app->add_option("--scratch", options->scratch,
-                  "a directory for what --into-state-topic sorts; where it isn't given, the system's for "
-                  "temporary files");
+  app->add_option(
+      "--scratch", options->scratch,
+      "a directory for what --into-state-topic sorts; default: the system's directory for temporary files");
   app->add_option("--memory-mib", options->memory_mib,
                   "memory of --into-state and --into-state-topic; what doesn't fit is sorted in files")
       ->check(CLI::Range(64, 1 << 20))
       ->capture_default_str();
-  app->add_option("--partitions", options->partitions, "of the input topic, if it doesn't exist yet")
+  app->add_option("--partitions", options->partitions,
+                  "number of partitions of the input topic, if the topic doesn't exist yet")
       ->check(CLI::Range(1, 10'000));
   app->add_option("--live-from", options->live_from,
-                  "where the daemon reads the input topic on from: earliest, end, or a record time")
+                  "where the daemon continues with the input topic: earliest, end, or a record time")
       ->capture_default_str();
-  app->add_flag("--whole", options->whole, "there is no older history: filters are complete from the start");
+  app->add_flag("--whole", options->whole, "there is no older history: filters are whole from the beginning");
   app->add_flag("--replace", options->replace,
                 "drop the state that --into-state or --into-state-topic finds");
   app->add_flag("--dry-run", options->dry_run, "read everything, send nothing, and report what would happen");

@@ -27,7 +27,7 @@ std::string ReplayMetricsText(const Manifest& manifest, const Rejects& rejects, 
   head("seen_replay_reached_timestamp_seconds", "gauge", "The time of the last event that was sent.");
   text += fmt::format("seen_replay_reached_timestamp_seconds{{topic=\"{}\"}} {:.3f}\n", manifest.target,
                       static_cast<double>(reached.value) / 1000);
-  head("seen_replay_finished", "gauge", "1 once all that the run was given is done.");
+  head("seen_replay_finished", "gauge", "1 once the run has finished all its input.");
   text +=
       fmt::format("seen_replay_finished{{topic=\"{}\"}} {}\n", manifest.target, manifest.finished ? 1 : 0);
   return text;

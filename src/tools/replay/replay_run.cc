@@ -113,8 +113,9 @@ Status ReplayRun::Run() {
   progress_.Finish(ProgressNote());
   if (sent) sent = flushed ? saved : flushed;
   if (sent || sent.error().code != Code::kUnavailable || settings_.manifest_path.empty()) return sent;
-  return Fail(Code::kUnavailable, fmt::format("{}. Remedy: run the same command again, which goes on from {}",
-                                              sent.error().message, settings_.manifest_path));
+  return Fail(Code::kUnavailable,
+              fmt::format("{}. Remedy: run the same command again, which continues from {}",
+                          sent.error().message, settings_.manifest_path));
 }
 
 // Every partition gets the mark: partitions don't know of each other.
@@ -171,16 +172,15 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
   }
   if (settings_.stamps_exposure) {
     if (const auto why = settings_.target.WhyNotKept(at, now_); !why.empty()) {
-      return Reject(
-          entry, why,
-          fmt::format("exposed_at: {}: topic {} doesn't keep records of that time. Remedy: its retention.ms "
-                      "and message.timestamp.*, or --since",
-                      TimeText(at), settings_.target.name));
+      return Reject(entry, why,
+                    fmt::format("exposed_at: {}: topic {} doesn't keep records of that time. Remedy: change "
+                                "its retention.ms and message.timestamp.*, or give --since",
+                                TimeText(at), settings_.target.name));
     }
   }
   if (!settings_.target.HasRoomFor(entry.event.size(), event->user_id.size())) {
     return Reject(entry, RejectReasonName(RejectReason::kTooLarge),
-                  fmt::format("{} bytes, and max.message.bytes of topic {} is {}", entry.event.size(),
+                  fmt::format("{} bytes, but max.message.bytes of topic {} is {}", entry.event.size(),
                               settings_.target.name, *settings_.target.message_bytes_max));
   }
   if (!std::exchange(began_, true)) {
@@ -207,7 +207,7 @@ Status ReplayRun::WaitForWindow() {
     producer_->Poll(std::chrono::milliseconds(10));
     if (is_full() && SystemClock().Now() >= until) {
       return Fail(Code::kUnavailable,
-                  fmt::format("produce to {}: nothing is acknowledged", settings_.target.name));
+                  fmt::format("produce to {}: the brokers acknowledge nothing", settings_.target.name));
     }
   }
   return {};

@@ -79,9 +79,10 @@ Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& c
   const auto partitions = (*admin)->PartitionCount(topic, kTimeout);
   if (!partitions) {
     const bool is_missing = partitions.error().code == Code::kNotFound;
-    return Fail(partitions.error().code,
-                partitions.error().message +
-                    (is_missing ? ". Remedy: create it, or name another by --topic or input.topic" : ""));
+    return Fail(
+        partitions.error().code,
+        partitions.error().message +
+            (is_missing ? ". Remedy: create the topic, or name another one by --topic or input.topic" : ""));
   }
   TargetTopic target;
   target.name = topic;
@@ -133,15 +134,15 @@ std::vector<TargetProblem> ProblemsOf(const TargetTopic& target, Partitioner par
                         true});
   }
   if (target.stamps_itself && by_exposure) {
-    problems.push_back({fmt::format("topic {0}: message.timestamp.type=LogAppendTime replaces the times of "
-                                    "the exposures. Remedy: set "
-                                    "it to CreateTime on {0}, or say --timestamps now",
-                                    target.name),
-                        true});
+    problems.push_back(
+        {fmt::format("topic {0}: message.timestamp.type=LogAppendTime replaces the times of the exposures. "
+                     "Remedy: set it to CreateTime on {0}, or give --timestamps now",
+                     target.name),
+         true});
   }
   if (target.keys_looked_at > 0 && target.keys_in_place * 100 < target.keys_looked_at * 99) {
     problems.push_back(
-        {fmt::format("topic {}: of its last {} keys, {} stand where {} puts them. Remedy: the "
+        {fmt::format("topic {}: of its last {} keys, {} are in the partition that {} gives. Remedy: give the "
                      "partitioner of the topic's other producers, by --partitioner or input.partitioner",
                      target.name, target.keys_looked_at, target.keys_in_place, PartitionerName(partitioner)),
          true});

@@ -64,7 +64,7 @@ Result<std::vector<BackedUpPartition>> TakeFiles(const BackupOptions& options, c
       return Fail(Code::kUnavailable, fmt::format("can't list {}: {}", folder.string(), code.message()));
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-      if (Interrupted()) return Fail(Code::kUnavailable, "interrupted; earlier backups are as they were");
+      if (Interrupted()) return Fail(Code::kUnavailable, "interrupted; earlier backups are unchanged");
       auto file = directory.Take((folder / name).string(), name, !options.copy, added);
       if (!file) return Fail(file.error());
       partition.files.push_back(std::move(*file));
@@ -80,7 +80,7 @@ Status Verify(const BackupOptions& options, const BackupDirectory& directory,
   for (const BackedUpPartition& partition : manifest.partitions) {
     for (const BackupFile& file : partition.files) {
       if (Status same = directory.Verify(file); !same) return same;
-      if (Interrupted()) return Fail(Code::kUnavailable, "interrupted; earlier backups are as they were");
+      if (Interrupted()) return Fail(Code::kUnavailable, "interrupted; earlier backups are unchanged");
     }
   }
   const auto source = StateSource::OfBackup(directory, manifest);
@@ -89,10 +89,11 @@ Status Verify(const BackupOptions& options, const BackupDirectory& directory,
   if (!found) return Fail(found.error());
   const std::vector<std::string> differences = CompareReports(manifest.report, *found);
   if (differences.empty()) return {};
-  return Fail(Code::kCorrupt,
-              fmt::format("the backup isn't what the daemon has: {}. Remedy: check the disk of {}, and "
-                          "run it again",
-                          differences.front(), directory.path()));
+  return Fail(
+      Code::kCorrupt,
+      fmt::format(
+          "the backup isn't what the daemon has: {}. Remedy: check the disk of {}, and run backup again",
+          differences.front(), directory.path()));
 }
 
 nlohmann::ordered_json SummaryOf(const BackupManifest& manifest) {
@@ -156,8 +157,7 @@ Result<nlohmann::ordered_json> MakeBackup(const BackupOptions& options) {
     gone = *removed;
   }
   if (Status removed = directory->RemoveUnnamed(); !removed)
-    fmt::print(stderr, "seenctl: warning: nothing that is superfluous was removed: {}\n",
-               removed.error().message);
+    fmt::print(stderr, "seenctl: warning: unused files weren't removed: {}\n", removed.error().message);
   auto summary = SummaryOf(manifest);
   summary["new_files"] = added.files;
   summary["new_bytes"] = added.bytes;
@@ -189,11 +189,11 @@ Subcommand AddBackup(CLI::App& root) {
   auto options = std::make_shared<BackupOptions>();
   CLI::App* app = root.add_subcommand("backup", "back up a running daemon's state, on its machine");
   AddDaemonOptions(*app, options->http);
-  app->add_option("--to", options->to, "the directory of its backups; made where missing")->required();
-  app->add_flag("--list", options->list, "list the backups that are there, and make none");
-  app->add_option("--keep", options->keep, "afterwards keep only the newest so many")
+  app->add_option("--to", options->to, "the directory of the backups; created if missing")->required();
+  app->add_flag("--list", options->list, "list the existing backups, and make none");
+  app->add_option("--keep", options->keep, "afterwards keep only so many backups, the newest ones")
       ->check(CLI::Range(1, 1'000'000));
-  app->add_flag("--copy", options->copy, "copy files that could be linked");
+  app->add_flag("--copy", options->copy, "copy files instead of linking them");
   app->add_flag("--no-verify", options->no_verify, "don't read the backup back");
   app->add_option("--timeout", options->timeout_s, "seconds to wait for the daemon's digests at most")
       ->check(CLI::Range(1, 86'400))

@@ -31,7 +31,7 @@ Result<BackupOwner> ReadOwner(const std::string& path) {
   const auto text = ReadWhole(path);
   if (!text) return Fail(text.error());
   const auto json = nlohmann::json::parse(*text, nullptr, false);
-  if (!json.is_object()) return Fail(Code::kCorrupt, path + ": it is no JSON object");
+  if (!json.is_object()) return Fail(Code::kCorrupt, path + ": not a JSON object");
   try {
     if (const int format = json.at("format").get<int>(); format > kBackupFormat) {
       return Fail(
@@ -104,7 +104,7 @@ Result<BackupDirectory> BackupDirectory::OpenToRead(const std::string& path) {
   std::error_code code;
   if (!fs::exists(path + "/" + kOwnerFile, code))
     return Fail(Code::kNotFound,
-                path + ": it is no directory of backups. Name the one that backup --to wrote");
+                path + ": not a directory of backups. Name a directory that backup --to wrote");
   if (const auto owner = ReadOwner(path + "/" + kOwnerFile); !owner) return Fail(owner.error());
   return BackupDirectory(path, std::nullopt);
 }

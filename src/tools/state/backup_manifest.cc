@@ -26,7 +26,7 @@ Hash128 HashAt(const nlohmann::ordered_json& object, const char* field) {
 std::string NameAt(const nlohmann::ordered_json& object) {
   auto name = object.at("name").get<std::string>();
   if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)
-    throw nlohmann::ordered_json::other_error::create(501, "name: not that of a file", &object);
+    throw nlohmann::ordered_json::other_error::create(501, "name: not a file's name", &object);
   return name;
 }
 
@@ -100,7 +100,7 @@ std::string EncodeManifest(const BackupManifest& manifest) {
 
 Result<BackupManifest> DecodeManifest(std::string_view text) {
   const nlohmann::ordered_json whole = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (!whole.is_object()) return Damaged("it is no JSON object");
+  if (!whole.is_object()) return Damaged("not a JSON object");
   try {
     const int format = whole.at("format").get<int>();
     if (format > kBackupFormat) {
@@ -109,7 +109,7 @@ Result<BackupManifest> DecodeManifest(std::string_view text) {
                                               format, kBackupFormat));
     }
     const nlohmann::ordered_json& json = whole.at("manifest");
-    if (HashAt(whole, "xxh3") != HashOf(json.dump())) return Damaged("its checksum is another one");
+    if (HashAt(whole, "xxh3") != HashOf(json.dump())) return Damaged("the checksum differs");
     return FromJson(json);
   } catch (const nlohmann::ordered_json::exception& error) {
     return Damaged(error.what());

@@ -120,11 +120,10 @@ Status CheckWhole(const nlohmann::json& status, const StateCopy& copy) {
         std::any_of(copy.partitions.begin(), copy.partitions.end(),
                     [&](const CopiedPartition& copied) { return copied.partition == number; });
     if (is_there) continue;
-    return Fail(
-        Code::kRefused,
-        fmt::format("partition {} of this daemon is {} and can't be copied. Remedy: see its reason in "
-                    "/v1/status, and run it again when the partition is ready",
-                    number, partition.value("state", "not open")));
+    return Fail(Code::kRefused,
+                fmt::format("partition {} of this daemon is {} and can't be copied. Remedy: see its reason "
+                            "in /v1/status, and run the command again when the partition is ready",
+                            number, partition.value("state", "not open")));
   }
   if (!status.at("partitions_refused").empty()) {
     return Fail(Code::kRefused,
@@ -201,8 +200,8 @@ Result<HeldCopy> HeldCopy::Make(DaemonClient& daemon, std::chrono::seconds timeo
       auto lock = FileLock::Take(held.copy_.folder + "/LOCK", false, true);
       if (!lock && lock.error().code == Code::kNotFound) {
         return Fail(Code::kRefused,
-                    fmt::format("--http: the daemon's copy, {}, isn't on this machine. Remedy: run it "
-                                "where the daemon runs, and with its paths",
+                    fmt::format("--http: the daemon's copy, {}, isn't on this machine. Remedy: run the "
+                                "command on the daemon's machine, and with its paths",
                                 held.copy_.folder));
       }
       if (!lock) return Fail(lock.error());

@@ -49,8 +49,7 @@ Result<std::optional<StateReport>> ReadExpected(const DigestOptions& options) {
   if (!text) return Fail(Code::kInvalidArgument, "--expect: " + text.error().message);
   const auto json = nlohmann::json::parse(*text, nullptr, false);
   if (!json.is_object())
-    return Fail(Code::kInvalidArgument,
-                "--expect: " + options.expect + ": it isn't what digest --json prints");
+    return Fail(Code::kInvalidArgument, "--expect: " + options.expect + ": not the output of digest --json");
   auto expected = StateReportFromJson(json);
   if (!expected) {
     return Fail(Code::kInvalidArgument,
@@ -105,7 +104,8 @@ Result<StateReport> ComputeOfHistory(const DigestOptions& options, TimeMs as_of)
       target, **source, rejects);
   if (!report) return report;
   if (rejects.total() > 0)
-    fmt::print(stderr, "seenctl: warning: {} lines are no events, and aren't in it\n", rejects.total());
+    fmt::print(stderr, "seenctl: warning: {} lines are no events, and aren't in the digest\n",
+               rejects.total());
   Manifest read;
   (*source)->Describe(read);
   if (ReportFiles(read, options.quiet)) return Fail(Code::kMalformed, "--history: damaged files: no digest");
@@ -134,9 +134,8 @@ void WarnOfThePast(const StateReport& report) {
   for (const PartitionDigest& partition : report.partitions) {
     if (DayOf(partition.partition_time) <= DayOf(report.as_of)) continue;
     fmt::print(stderr,
-               "seenctl: warning: partition {} has records of {}, a day or more after --as-of. What "
-               "compactions have "
-               "dropped since may be missing in its digest\n",
+               "seenctl: warning: partition {} has records of {}, a day or more after --as-of. Its digest "
+               "may lack what compactions have dropped since\n",
                partition.partition, TimeText(partition.partition_time));
   }
 }
@@ -145,16 +144,16 @@ Status CheckSources(const DigestOptions& options) {
   if (!options.directory.empty() && !options.backups.empty())
     return Fail(Code::kInvalidArgument, "--from: --dir is given as well; leave one of them out");
   if (options.backup && options.backups.empty())
-    return Fail(Code::kInvalidArgument, "--backup: it needs --from, the directory of backups");
+    return Fail(Code::kInvalidArgument, "--backup: give --from, the directory of backups");
   if (options.history.empty()) return {};
   if (!options.directory.empty() || !options.backups.empty() || options.wait) {
     return Fail(Code::kInvalidArgument,
                 "--history, --from-topic: --dir, --from or --wait is given as well; leave one of them out");
   }
   if (options.config.empty()) {
-    return Fail(
-        Code::kInvalidArgument,
-        "--history, --from-topic: the state is of filters: name the daemon's configuration by --config");
+    return Fail(Code::kInvalidArgument,
+                "--history, --from-topic: the state depends on the filters: give the daemon's configuration "
+                "by --config");
   }
   return CheckHistoryOptions(options.history, "digest: give --history FILES");
 }
@@ -184,7 +183,7 @@ int RunDigest(const DigestOptions& options) {
 
 Subcommand AddDigest(CLI::App& root) {
   auto options = std::make_shared<DigestOptions>();
-  CLI::App* app = root.add_subcommand("digest", "what a state amounts to: equal sets have equal digests");
+  CLI::App* app = root.add_subcommand("digest", "print digests of a state: equal sets have equal digests");
   AddDaemonOptions(*app, options->http);
   app->add_option("--dir", options->directory, "a stopped daemon's store.directory, instead of a daemon");
   app->add_option("--from", options->backups, "a directory of backups, instead of a daemon");
@@ -192,19 +191,20 @@ Subcommand AddDigest(CLI::App& root) {
   app->add_option("--history", options->history.files,
                   "files of events, instead of a daemon: as replay takes them; needs --config");
   app->add_option("--config", options->config,
-                  "with --history or --from-topic: the daemon's configuration, whose filters these are");
+                  "with --history or --from-topic: the daemon's configuration, with its filters");
   AddHistoryOptions(*app, options->history);
   app->add_option("--brokers", options->brokers,
-                  "of a history, where not the configuration's: HOST:PORT,...");
-  app->add_option("--partitions", options->partitions,
-                  "of a history: as many as the input topic has; given, no broker is asked")
+                  "of a history: brokers other than the configuration's: HOST:PORT,...");
+  app->add_option(
+         "--partitions", options->partitions,
+         "of a history: the input topic's number of partitions; with this option, digest asks no broker")
       ->check(CLI::Range(1, 10'000));
   app->add_option("--rejects-max", options->rejects_max,
                   "of a history: stop when more than this share of the lines are no events")
       ->capture_default_str();
-  app->add_option("--scratch", options->scratch,
-                  "of a history: a directory for what is sorted; where it isn't given, the system's for "
-                  "temporary files");
+  app->add_option(
+      "--scratch", options->scratch,
+      "of a history: a directory for what is sorted; default: the system's directory for temporary files");
   app->add_option("--memory-mib", options->memory_mib,
                   "of a history: memory; what doesn't fit is sorted in files")
       ->check(CLI::Range(64, 1 << 20))

@@ -99,16 +99,16 @@ Status ExportPartition(const ExportOptions& options, int32_t partition, RestingR
         const auto ids = IdsOf(rows, user->user);
         if (!ids) return Fail(ids.error());
         progress.Update(++users);
-        if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: not all is written");
+        if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: not all users are written");
         return out.Write(UserLine({partition, filter, user->user, user_id, *delta, *ids, descriptor.kinds}));
       });
 }
 
 int RunExport(const ExportOptions& options) {
   if (options.directory.empty() == options.backups.empty())
-    return ExitWith({Code::kInvalidArgument, "export: give --dir or --from, one of them"});
+    return ExitWith({Code::kInvalidArgument, "export: give either --dir or --from"});
   if (options.backup && options.backups.empty())
-    return ExitWith({Code::kInvalidArgument, "--backup: it needs --from, the directory of backups"});
+    return ExitWith({Code::kInvalidArgument, "--backup: give --from, the directory of backups"});
   const auto source = options.directory.empty() ? StateSource::OfBackup(options.backups, options.backup)
                                                 : StateSource::OfDirectory(options.directory);
   if (!source) return ExitWith(source.error());
@@ -138,7 +138,7 @@ Subcommand AddExport(CLI::App& root) {
   app->add_option("--dir", options->directory, "a stopped daemon's store.directory");
   app->add_option("--from", options->backups, "a directory of backups");
   app->add_option("--backup", options->backup, "with --from: the backup's number; default: the newest");
-  app->add_option("--filter", options->filter, "of this filter only; default: of all");
+  app->add_option("--filter", options->filter, "only this filter; default: all filters");
   app->add_option("--out", options->out, "write to this file; default: standard output");
   app->add_flag("--quiet", options->quiet, "no progress");
   return {app, [options] { return RunExport(*options); }};

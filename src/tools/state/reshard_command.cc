@@ -72,9 +72,9 @@ Status CheckAlike(const StoreDescriptor& first, const StoreDescriptor& other) {
   if (SameNames(first.filters, other.filters, of_filter) && SameNames(first.kinds, other.kinds, itself))
     return {};
   return Fail(Code::kRefused,
-              fmt::format("partitions {} and {} number their filters or kinds differently. Remedy: start "
-                          "the daemons with one configuration, let each open its partitions, and "
-                          "take the state then. If that doesn't help, --rebuild numbers them anew",
+              fmt::format("partitions {} and {} number their filters or kinds differently. Remedy: start the "
+                          "daemons with one configuration, let each daemon open its partitions, and then "
+                          "take the state. If that doesn't help, --rebuild numbers them again",
                           a.partition, b.partition));
 }
 
@@ -117,9 +117,8 @@ Status OpenSource(Result<StateSource> source, std::map<int32_t, std::string>& kn
     const StoreDescriptor& descriptor = (*rows)->descriptor();
     if (const auto [at, is_new] = known.emplace(number, source->name()); !is_new) {
       return Fail(Code::kInvalidArgument,
-                  fmt::format("partition {} is in {} and in {}. Remedy: leave the older state of "
-                              "it out",
-                              number, at->second, source->name()));
+                  fmt::format("partition {} is in {} and in {}. Remedy: leave out its older state", number,
+                              at->second, source->name()));
     }
     if (old.partitions.empty()) old.descriptor = descriptor;
     if (Status alike = CheckAlike(old.descriptor, descriptor); !alike) return alike;
@@ -152,10 +151,11 @@ Result<OldState> OpenOld(const ReshardOptions& options) {
                             number, old.descriptor.identity.partition_count));
   }
   if (old.descriptor.identity.topic == options.kafka.topic) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("--topic: {} is the topic that this state is of. Remedy: name the new "
-                            "topic, which has {} partitions",
-                            options.kafka.topic, options.partitions));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format(
+            "--topic: {} is the topic of the old state. Remedy: name the new topic, which has {} partitions",
+            options.kafka.topic, options.partitions));
   }
   // The old partition time may be ahead of the clock. The new partitions must not begin ahead of it.
   old.position.partition_time = std::min(old.position.partition_time, SystemClock().WallNow());
@@ -178,7 +178,7 @@ Result<size_t> PrepareTopics(const ReshardOptions& options, const ClientSettings
   if (!count) return Fail(count.error());
   if (*count != options.partitions) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("--partitions: {}, and topic {} has {}. Remedy: give its number",
+                fmt::format("--partitions: {}, but topic {} has {}. Remedy: give the topic's number",
                             options.partitions, options.kafka.topic, *count));
   }
   auto target = PrepareStateTopic(**admin, options.state_topic, options.partitions);
@@ -254,9 +254,10 @@ Result<Sent> Reshard(const ReshardOptions& options) {
   BaseSender sender(sending, **producer);
   Sent sent;
   if (Status done = SendRows(options, *old, sender, sent); !done) {
-    return Fail(done.error().code,
-                fmt::format("{}. Remedy: delete topic {}, in which no base is whole, and run it again",
-                            done.error().message, options.state_topic));
+    return Fail(
+        done.error().code,
+        fmt::format("{}. Remedy: delete topic {}, in which no base is whole, and run the command again",
+                    done.error().message, options.state_topic));
   }
   return sent;
 }
@@ -286,17 +287,18 @@ int RunReshard(const ReshardOptions& options) {
 
 Subcommand AddReshard(CLI::App& root) {
   auto options = std::make_shared<ReshardOptions>();
-  CLI::App* app = root.add_subcommand("reshard", "state for a topic with another number of partitions");
+  CLI::App* app =
+      root.add_subcommand("reshard", "write the state for a topic with another number of partitions");
   app->add_option("--dir", options->directories, "a stopped daemon's store.directory; may be repeated")
       ->allow_extra_args(false);
   app->add_option("--from", options->backups, "a directory of backups: its newest; may be repeated")
       ->allow_extra_args(false);
   AddKafkaOptions(*app, options->kafka);
   app->get_option("--topic")->description("the new input topic")->required();
-  app->add_option("--partitions", options->partitions, "of the new input topic")
+  app->add_option("--partitions", options->partitions, "the new input topic's number of partitions")
       ->required()
       ->check(CLI::Range(1, 4'096));
-  app->add_option("--state-topic", options->state_topic, "the new daemons' state.topic; made where missing")
+  app->add_option("--state-topic", options->state_topic, "the new daemons' state.topic; created if missing")
       ->required();
   app->add_option("--group", options->group, "the new daemons' kafka.group_id")->required();
   app->add_flag("--json", options->json, "answer as JSON");

@@ -52,7 +52,7 @@ Status RestorePartition(const RestoreOptions& options, const BackupDirectory& di
   if (Status made = MakeFolder(folder); !made) return made;
   for (const BackupFile& file : partition.files) {
     if (Interrupted())
-      return Fail(Code::kUnavailable, "interrupted. Remedy: remove what is in --into, and run it again");
+      return Fail(Code::kUnavailable, "interrupted. Remedy: remove what is in --into, and run restore again");
     const std::string from = directory.PathOf(file);
     // RocksDB never writes to an SST file again, but may write to other files.
     const bool may_link = !options.copy && file.name.ends_with(".sst");
@@ -124,8 +124,8 @@ Subcommand AddRestore(CLI::App& root) {
       root.add_subcommand("restore", "put a backup into an empty directory, for a daemon to start on");
   app->add_option("--from", options->from, "the directory of backups")->required();
   app->add_option("--backup", options->backup, "the backup's number; default: the newest");
-  app->add_option("--into", options->into, "the store.directory: empty, or not there yet")->required();
-  app->add_flag("--copy", options->copy, "copy files that could be linked");
+  app->add_option("--into", options->into, "the store.directory: empty, or a new one")->required();
+  app->add_flag("--copy", options->copy, "copy files instead of linking them");
   app->add_flag("--json", options->json, "answer as JSON");
   app->add_flag("--quiet", options->quiet, "no progress");
   return {app, [options] { return RunRestore(*options); }};

@@ -120,7 +120,7 @@ std::vector<std::string> CompareReports(const StateReport& expected, const State
   for (const PartitionDigest& partition : expected.partitions) {
     const auto now = find(found, partition.partition);
     if (now == found.partitions.end()) {
-      differences.push_back(fmt::format("partition {}: it isn't there", partition.partition));
+      differences.push_back(fmt::format("partition {}: missing", partition.partition));
     } else {
       Compare(fmt::format("partition {}", partition.partition), partition.filters, now->filters, true,
               differences);
@@ -128,7 +128,7 @@ std::vector<std::string> CompareReports(const StateReport& expected, const State
   }
   for (const PartitionDigest& partition : found.partitions) {
     if (find(expected, partition.partition) == expected.partitions.end())
-      differences.push_back(fmt::format("partition {}: it isn't expected", partition.partition));
+      differences.push_back(fmt::format("partition {}: not expected", partition.partition));
   }
   return differences;
 }

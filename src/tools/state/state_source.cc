@@ -54,7 +54,8 @@ Result<StateSource> StateSource::OfDirectory(const std::string& path) {
   const auto partitions = (*directory)->PartitionsWithState();
   if (!partitions) return Fail(partitions.error());
   if (partitions->empty())
-    return Fail(Code::kNotFound, path + ": it has no partition's state. Name a daemon's store.directory");
+    return Fail(Code::kNotFound,
+                path + ": no partition's state is in this directory. Name a daemon's store.directory");
   StateSource source(path);
   source.directory_ = std::move(*directory);
   for (const int32_t partition : *partitions)
@@ -76,7 +77,8 @@ Result<StateSource> StateSource::OfBackup(const BackupDirectory& directory, cons
                          : fmt::format("backup {} in {}", manifest.number, directory.path()));
   std::string folder = (fs::temp_directory_path() / "seen-backup-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr)
-    return Fail(Code::kUnavailable, "can't make " + folder + ": set TMPDIR to a folder that may be written");
+    return Fail(Code::kUnavailable,
+                "can't make " + folder + ": set TMPDIR to a folder that you can write to");
   source.links_ = folder;
   for (const BackedUpPartition& partition : manifest.partitions) {
     const std::string of_partition = StoreDirectory::PartitionPath(folder, partition.partition);

@@ -27,9 +27,11 @@ Result<StateTarget> PrepareStateTopic(const Admin& admin, const std::string& top
   const auto state = admin.EnsureTopic(StateTopicSpec(topic, partitions), kAsk);
   if (!state) return Fail(state.error());
   if (!state->warning.empty()) {
-    return Fail(Code::kRefused,
-                fmt::format("{}. Remedy: set it so, or delete the topic: this command makes it anew",
-                            state->warning));
+    return Fail(
+        Code::kRefused,
+        fmt::format(
+            "{}. Remedy: change the setting, or delete the topic: this command creates the topic again",
+            state->warning));
   }
   std::vector<int32_t> all(static_cast<size_t>(partitions));
   std::iota(all.begin(), all.end(), 0);

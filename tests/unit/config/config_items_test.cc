@@ -40,6 +40,10 @@ TEST(ItemsConfig, HasDefaultsForAll) {
   EXPECT_EQ(items.similarity_min, 0.8);
   EXPECT_EQ(items.text_bytes_max, 1'048'576u);
   EXPECT_FALSE(items.idf_file);
+  EXPECT_EQ(items.segmentation, std::nullopt) << "an index that is there keeps its own";
+  EXPECT_EQ(TextRulesOf(items).segmentation, Segmentation::kTrigrams);
+  EXPECT_EQ(TextRulesOf(items).folding_version, kFoldingVersion);
+  EXPECT_EQ(items.boilerplate, nullptr);
   for (const auto& rule : items.format.fields) EXPECT_FALSE(rule);
   EXPECT_EQ(ItemsGroup(*config), "seend-items");
   EXPECT_EQ(ItemsRekeyingGroup(*config), "seend-items-rekey");
@@ -92,32 +96,30 @@ TEST(ItemsConfig, SaysWhatIsWrongAndWhatToWriteInstead) {
       {"items.fields.item_id=id",
        "items.fields.item_id: \"id\": must begin with \"/\", such as \"/data/uid\" (given with --set)\n"},
       {R"(items.fields.text={"at":"/t","unit":"s"})",
-       "items.fields.text.unit: unknown key; there are \"at\" (given with --set)\n"},
+       "items.fields.text.unit: unknown key; the keys are \"at\" (given with --set)\n"},
       {R"(items.fields.created_at={"at":"/t","unit":"days"})",
        "items.fields.created_at.unit: \"days\": must be one of \"ms\", \"s\", \"us\", \"rfc3339\" (given "
        "with "
        "--set)\n"},
       {"filters[0].similar=drop",
-       "filters[0].similar: \"drop\": nothing is known of items without the section \"items\"; give it "
-       "(\"items\": {} has defaults for all), or \"off\" (given with --set)\n"},
+       "filters[0].similar: \"drop\": needs the section \"items\"; add it (\"items\": {} has defaults for "
+       "all), or set \"off\" (given with --set)\n"},
       {"items.topic=exposures",
-       "items.topic: \"exposures\": is the topic of input.topic as well; items need a topic of their own "
-       "(given "
-       "with --set)\n"},
+       "items.topic: \"exposures\": is also the topic of input.topic; items need a topic of their own "
+       "(given with --set)\n"},
       {"items.groups_topic=items",
-       "items.groups_topic: \"items\": is the topic of items.topic as well; groups need a topic of their own "
+       "items.groups_topic: \"items\": is also the topic of items.topic; groups need a topic of their own "
        "(given with --set)\n"},
       {"items.ordered_topic=item-groups",
-       "items.ordered_topic: \"item-groups\": is the topic of items.groups_topic as well; items in order "
-       "need a "
-       "topic of their own (given with --set)\n"},
+       "items.ordered_topic: \"item-groups\": is also the topic of items.groups_topic; items in order "
+       "need a topic of their own (given with --set)\n"},
       {"items.groups_topic=seen-filters",
-       "filters[0].snapshot.topic: \"seen-filters\": is the topic of items.groups_topic as well; give each "
+       "filters[0].snapshot.topic: \"seen-filters\": is also the topic of items.groups_topic; give each "
        "filter its own, or \"snapshot\": null to publish nothing\n"}};
   for (const auto& [override, said] : cases) EXPECT_EQ(ErrorsOf({override}), said);
   const std::string too_long = ErrorsOf({"items.topic=" + std::string(249, 't')});
   EXPECT_TRUE(too_long.starts_with("items.ordered_topic: \"ttt")) << too_long;
-  EXPECT_TRUE(too_long.ends_with("longer than 249 characters; name it\n")) << too_long;
+  EXPECT_TRUE(too_long.ends_with("longer than 249 characters; set a shorter name\n")) << too_long;
 }
 
 std::string ErrorsOfText(std::string_view text) {
@@ -152,7 +154,7 @@ TEST(LoadItems, LooksAtItemsAndBrokersOnly) {
 }
 
 TEST(LoadItems, NamesWhatIsWrongAsTheDaemonDoes) {
-  EXPECT_TRUE(ErrorsOfText(R"({"kafka": {}})").starts_with("items: missing: nothing is grouped"));
+  EXPECT_TRUE(ErrorsOfText(R"({"kafka": {}})").starts_with("items: missing: seend groups nothing"));
   EXPECT_EQ(ErrorsOfText(R"({"items": []})"), "items: []: must be an object, or null\n");
   EXPECT_EQ(ErrorsOfText(R"({"items": {"method": "md5", "windowdays": 3}})"),
             "items.windowdays: unknown key; did you mean \"window_days\"?\n"
@@ -169,6 +171,23 @@ TEST(ReadIdfFile, NamesKeyFileAndRemedy) {
   EXPECT_EQ(missing.error().code, Code::kInvalidArgument);
   EXPECT_TRUE(missing.error().message.starts_with("items.idf_file: /no/such/file: "))
       << missing.error().message;
+}
+
+TEST(ItemsConfig, TakesPatternsOfBoilerplate) {
+  const auto config = Load({R"(items={"segmentation":"dictionary","boilerplate":["转载自.*","a\\s"]})"});
+  ASSERT_TRUE(config);
+  EXPECT_EQ(TextRulesOf(*config->items).segmentation, Segmentation::kDictionary);
+  EXPECT_EQ(config->items->boilerplate->patterns(), (std::vector<std::string>{"转载自.*", "a\\s"}));
+  const std::string said = ErrorsOf({R"(items={"boilerplate":["a(b"]})"});
+  EXPECT_EQ(
+      said.find("items.boilerplate: pattern 1, \"a(b\": not a pattern of RE2: missing ): a(b. Remedy: "), 0u)
+      << said;
+  for (const char* const wrong : {R"("a")", R"([1])", R"([""])", R"([null])", R"({"a":"b"})"}) {
+    EXPECT_NE(ErrorsOf({std::string(R"(items={"boilerplate":)") + wrong + "}"})
+                  .find("must be a list of at most 32 regular expressions"),
+              std::string::npos)
+        << wrong << ErrorsOf({std::string(R"(items={"boilerplate":)") + wrong + "}"});
+  }
 }
 
 }  // namespace

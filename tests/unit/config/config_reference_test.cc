@@ -47,7 +47,7 @@ TEST(ConfigReference, IsWhatTheCommittedPageSays) {
 TEST(ConfigReference, IsFollowedByTheExampleConfigurations) {
   const auto full = LoadConfig(Read(kSource + "/config/seend.json"));
   ASSERT_TRUE(full) << full.error()[0].path << full.error()[0].message;
-  // The annotated example claims to show every default.
+  // The annotated example claims to show defaults.
   const std::vector<std::string> brokers = {"kafka.brokers=127.0.0.1:9092"};
   EXPECT_EQ(full->effective_json, LoadConfig("{}", brokers)->effective_json);
   EXPECT_TRUE(LoadConfig(Read(kSource + "/config/compose.json")));

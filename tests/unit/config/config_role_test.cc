@@ -31,18 +31,16 @@ TEST(ConfigRole, AReplicaNamesTheGroupThatOwns) {
 
 TEST(ConfigRole, MistakesAreNamedWithTheirRemedy) {
   EXPECT_EQ(ErrorOf(R"(,"role":"replica")"),
-            "replica_of: missing; a replica needs it: the kafka.group_id of the daemons that own");
-  EXPECT_EQ(
-      ErrorOf(R"(,"role":"replica","replica_of":"zone-b")"),
-      "replica_of: \"zone-b\": is this daemon's own kafka.group_id; give the replicas a group of their own, "
-      "and here the owners'");
+            "replica_of: missing; a replica needs it: the kafka.group_id of the owners");
+  EXPECT_EQ(ErrorOf(R"(,"role":"replica","replica_of":"zone-b")"),
+            "replica_of: \"zone-b\": is this daemon's own kafka.group_id; give the replicas a group of their "
+            "own, and name the owners' group here");
   EXPECT_EQ(ErrorOf(R"(,"replica_of":"zone-a")"),
             "replica_of: \"zone-a\": is for \"role\": \"replica\"; set that, or leave it out");
   EXPECT_EQ(ErrorOf(R"(,"role":"replica","replica_of":"zone-a","watermarks":{"topic":null})"),
-            "role: \"replica\": needs watermarks.topic, by which it hears how far the owners are");
-  EXPECT_EQ(
-      ErrorOf(R"(,"cluster":{"topic":"t"})"),
-      "cluster.topic: \"t\": is the topic of input.topic as well; the cluster needs a topic of its own");
+            "role: \"replica\": needs watermarks.topic, which says how far the owners are");
+  EXPECT_EQ(ErrorOf(R"(,"cluster":{"topic":"t"})"),
+            "cluster.topic: \"t\": is also the topic of input.topic; the cluster needs a topic of its own");
 }
 
 }  // namespace

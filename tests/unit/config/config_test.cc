@@ -55,10 +55,9 @@ TEST(Config, InputThatIsNotKeyedByUserGoesThroughATopicThatIs) {
 
   EXPECT_EQ(ErrorsOf(kMinimal, {"input.keyed_by_user=\"no\""}),
             "input.keyed_by_user: \"no\": must be true or false (given with --set)\n");
-  EXPECT_EQ(
-      ErrorsOf(kMinimal, {"input.keyed_by_user=false", "input.keyed_topic=seen-filters"}),
-      "filters[0].snapshot.topic: \"seen-filters\": is the topic of input.keyed_topic as well; give each "
-      "filter its own, or \"snapshot\": null to publish nothing\n");
+  EXPECT_EQ(ErrorsOf(kMinimal, {"input.keyed_by_user=false", "input.keyed_topic=seen-filters"}),
+            "filters[0].snapshot.topic: \"seen-filters\": is also the topic of input.keyed_topic; give each "
+            "filter its own, or \"snapshot\": null to publish nothing\n");
   EXPECT_EQ(ErrorsOf(kMinimal, {"input.keyed_topic=seen-filters"}), "") << "of no effect";
   EXPECT_NE(ErrorsOf(kMinimal, {"input.keyed_by_user=false", "input.topic=" + std::string(245, 'x')}), "");
 }
@@ -224,6 +223,9 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"items.ordered_topic", topics_good, topics_bad},
       {"items.method", {"simhash", "minhash", "both"}, {"", "SimHash"}},
       {"items.verify", {"off", "sketch"}, {"", "on"}},
+      {"items.segmentation",
+       {"trigrams", "bigrams_trigrams", "dictionary", "dictionary_trigrams"},
+       {"", "words", "Trigrams"}},
       {"items.idf_file", {"a", "/idf.tsv"}, {""}},
       {"store.directory",
        {"/", ".", "state dir", "/数据", std::string(1024, 'd')},
@@ -334,8 +336,8 @@ TEST(Config, ReportsAllMistakesAtOnce) {
   for (const char* const part :
        {"extra: unknown key", "kafka.grup_id: unknown key", "kafka.group_id: 7: must be",
         "input.topic: \"a b\": must be", "input.event_bytes_max: 1: must be",
-        "filters[1].name: \"x\": is the name of filters[0] as well",
-        "filters[1].snapshot.topic: \"t\": is the topic of filters[0].snapshot.topic as well",
+        "filters[1].name: \"x\": is also the name of filters[0]",
+        "filters[1].snapshot.topic: \"t\": is also the topic of filters[0].snapshot.topic",
         "filters[1].snapshot.debounce_ms: -1: must be", "filters[2]: 3: must be an object",
         "store.memory_mib: 1: must be a whole number from 64 to 1048576 (MiB)", "kafka.brokers: missing"}) {
     EXPECT_NE(said.find(part), std::string::npos) << part << "\nis missing in\n" << said;
@@ -358,11 +360,11 @@ TEST(Config, HoldsTheRulesBetweenKeys) {
        "filters[0].snapshot.size: \"power_of_two\": is for \"split_block_bloom\", not for \"cuckoo\"; leave "
        "it out"},
       {R"({"kafka":{"brokers":"a:1"},"watermarks":{"topic":"seen-filters"}})",
-       "filters[0].snapshot.topic: \"seen-filters\": is the topic of watermarks.topic as well"},
+       "filters[0].snapshot.topic: \"seen-filters\": is also the topic of watermarks.topic"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"window_by":"item_created_at","exposures_min":2}]})",
-       "filters[0].exposures_min: 2: can't be above 1 where window_by is"},
+       "filters[0].exposures_min: 2: must be 1 if window_by is"},
       {R"({"kafka":{"brokers":"a:1"},"items":{},"filters":[{"similar":"drop","exposures_min":2}]})",
-       "filters[0].exposures_min: 2: can't be above 1 where similar is \"drop\""},
+       "filters[0].exposures_min: 2: must be 1 if similar is \"drop\""},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"kinds":{"served":{"window_days":1}}}]})",
        "filters[0].kinds.served: is built in"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"kinds":{"Bought":{"window_days":1}}}]})",
@@ -370,21 +372,20 @@ TEST(Config, HoldsTheRulesBetweenKeys) {
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"kinds":{"bought":{"window_days":0}}}]})",
        "filters[0].kinds.bought: {\"window_days\":0}: must be {\"window_days\": N} with N from 1 to 3650"},
       {R"({"kafka":{"brokers":"a:1"},"unexposed":{"topic":"exposures"}})",
-       "unexposed.topic: \"exposures\": is the topic of input.topic as well"},
+       "unexposed.topic: \"exposures\": is also the topic of input.topic"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[]})", "filters: []: must be a list of 1 to 16 objects"},
-      {R"({"kafka":{"brokers":"a:1"},"filters":[{},{}]})", "filters[1].name: \"default\": is the name"},
+      {R"({"kafka":{"brokers":"a:1"},"filters":[{},{}]})", "filters[1].name: \"default\": is also the name"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{},{"name":"b"}]})",
-       "filters[1].snapshot.topic: \"seen-filters\": is the topic of filters[0].snapshot.topic as well"},
+       "filters[1].snapshot.topic: \"seen-filters\": is also the topic of filters[0].snapshot.topic"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{},{"name":"b","snapshot":null}]})", ""},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"snapshot":null},{"name":"b","snapshot":null}]})", ""},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{},{"name":"b","snapshot":{"topic":"c"}}]})", ""},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"snapshot":{"topic":"exposures"}}]})",
-       "filters[0].snapshot.topic: \"exposures\": is the topic of input.topic as well"},
+       "filters[0].snapshot.topic: \"exposures\": is also the topic of input.topic"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"snapshot":{"topic":"exposures-dead-letters"}}]})",
-       "filters[0].snapshot.topic: \"exposures-dead-letters\": is the topic of input.dead_letter_topic as "
-       "well"},
+       "filters[0].snapshot.topic: \"exposures-dead-letters\": is also the topic of input.dead_letter_topic"},
       {R"({"kafka":{"brokers":"a:1"},"input":{"topic":"t","dead_letter_topic":"t"}})",
-       "input.dead_letter_topic: \"t\": is the topic of input.topic as well"},
+       "input.dead_letter_topic: \"t\": is also the topic of input.topic"},
       {R"({})", "kafka.brokers: missing"},
       {"", "kafka.brokers: missing"},
       {R"({"$schema":"../schemas/config.schema.json","kafka":{"brokers":"a:1"}})", ""},

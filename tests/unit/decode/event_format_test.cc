@@ -313,8 +313,8 @@ TEST(EventPlan, RefusesWhatItCannotDo) {
   };
   for (const PlanCase& c : std::initializer_list<PlanCase>{
            {Field::kUserId, "/users/*/id",
-            "input.fields.user_id: \"/users/*/id\": a \"*\" step is for items alone; point at one value, an "
-            "index in an array if need be"},
+            "input.fields.user_id: \"/users/*/id\": a \"*\" step is for items alone; point at one value, if "
+            "needed with an array index"},
            {Field::kItemId, "/items/*/id",
             "input.fields.item_id: \"/items/*/id\": a \"*\" step is for items alone; point at a place within "
             "an element of items"},

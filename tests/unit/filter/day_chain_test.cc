@@ -208,7 +208,7 @@ TEST(DayChain, RefusesWhatBreaksARule) {
   refused(with(24 + 16, 0), "no blocks");
   refused(with(4 + 16, 0xffffffff), "has more");
   refused(with(4 + 16, 2), "has more");
-  refused(with(24, kNewest + 1), "stands behind an earlier one");
+  refused(with(24, kNewest + 1), "comes after an earlier day");
   refused(good.substr(0, good.size() - 1), "has more");
   refused(good + '\0', "by its days it has 108");
   EXPECT_TRUE(DayChainView::Parse(with(24, kNewest)).has_value());  // equal days may follow each other

@@ -193,6 +193,20 @@ TEST_F(PublishFlowTest, ALeadingEdgeGoesBeforeAllThatMayWait) {
   EXPECT_EQ(Step(), "ba");
 }
 
+TEST_F(PublishFlowTest, TheNewestLeadingEdgesGoFirstWhenTheOldestAreLateAnyway) {
+  for (char name = 'a'; name <= 'h'; ++name) Dirty(name);
+  EXPECT_EQ(Step(0), "");
+  now += PublishFlow::kLeadingPatience;
+  EXPECT_EQ(Step(1), "a") << "none is late yet";
+  now += milliseconds(1);
+  Dirty('x');
+  Dirty('y');
+  EXPECT_EQ(Step(3), "yxh");
+  EXPECT_EQ(Step(), "gfedbc") << "the eighth is the oldest: none waits for ever";
+  for (const char name : {'k', 'l'}) Dirty(name);
+  EXPECT_EQ(Step(), "kl") << "in their order again";
+}
+
 TEST_F(PublishFlowTest, AUserOfASweepIsALeadingEdgeWithItsFirstEventAndRenderedOnce) {
   const std::vector<UserRef> swept = {{0, Key('s')}, {0, Key('t')}, {0, Key('u')}};
   flow.AddDue(swept, now);

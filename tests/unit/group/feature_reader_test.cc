@@ -78,10 +78,8 @@ TEST(FeatureReader, ClassesByLengthAndScript) {
     return std::pair(features.length, features.script);
   };
   std::string words29, chinese;
-  for (int i = 0; i < 29; ++i) {
-    words29 += "word" + std::to_string(i) + " ";
-    chinese += "软件，";
-  }
+  for (int i = 0; i < 29; ++i) words29 += "word" + std::to_string(i) + " ";
+  for (int i = 0; i < 14; ++i) chinese += "软件，";  // each character is a word
   EXPECT_EQ(classes("?!"), std::pair(LengthClass::kEmpty, ScriptClass::kAlphabetic));
   EXPECT_EQ(classes("one"), std::pair(LengthClass::kShort, ScriptClass::kAlphabetic));
   EXPECT_EQ(classes(words29), std::pair(LengthClass::kShort, ScriptClass::kAlphabetic));
@@ -107,6 +105,57 @@ TEST(FeatureReader, KeepsSimHashesNearForSmallEdits) {
   }
   EXPECT_LT(near / 40.0, 4);
   EXPECT_GT(far / 40.0, 20);
+}
+
+FeatureReader ReaderOf(Segmentation segmentation) {
+  return FeatureReader(FeatureOptions{.idf = IdfTable::Bundled(), .rules = {.segmentation = segmentation}});
+}
+
+TEST(FeatureReader, TakesATextInTheOtherScriptForACopy) {
+  constexpr std::string_view kTraditional =
+      "資料庫管理系統可以讓多個使用者同時處理資料，並且維護資料的完整性。";
+  constexpr std::string_view kSimplified =
+      "资料库管理系统可以让多个使用者同时处理资料，并且维护资料的完整性。";
+  for (size_t i = 0; i < kSegmentationNames.size(); ++i) {
+    FeatureReader reader = ReaderOf(static_cast<Segmentation>(i));
+    ItemFeatures traditional, simplified;
+    reader.Read({.text = kTraditional, .lang = "zh-TW"}, traditional);
+    reader.Read({.text = kSimplified, .lang = "zh-CN"}, simplified);
+    ExpectSame(traditional, simplified);
+    EXPECT_EQ(reader.Normalised({.text = kTraditional}), reader.Normalised({.text = kSimplified}));
+  }
+  FeatureReader first(FeatureOptions{.idf = IdfTable::Bundled(), .rules = FirstTextRules()});
+  ItemFeatures traditional, simplified;
+  first.Read({.text = kTraditional}, traditional);
+  first.Read({.text = kSimplified}, simplified);
+  EXPECT_NE(traditional.content_hash, simplified.content_hash);
+  EXPECT_LT(SketchSimilarity(traditional.sketch, simplified.sketch), 0.5);
+}
+
+TEST(FeatureReader, MakesShinglesOfCharactersOrWords) {
+  const auto count = [](Segmentation segmentation, std::string_view text) {
+    return ReaderOf(segmentation).Shingles({.text = text}).size();
+  };
+  constexpr std::string_view kText = "我们使用软件管理文件";  // ten characters, five words of ICU's
+  EXPECT_EQ(count(Segmentation::kTrigrams, kText), 8u);
+  EXPECT_EQ(count(Segmentation::kBigramsTrigrams, kText), 8u + 9);
+  EXPECT_EQ(count(Segmentation::kDictionary, kText), 3u);
+  EXPECT_EQ(count(Segmentation::kDictionaryTrigrams, kText), 3u + 8);
+  // Punctuation changes nothing; a word of letters ends a stretch of characters.
+  EXPECT_EQ(count(Segmentation::kBigramsTrigrams, "我们，使用。软件管理文件"), 8u + 9);
+  EXPECT_EQ(count(Segmentation::kBigramsTrigrams, "我们 abc 使用"), 3u + 2);
+  for (size_t i = 0; i < kSegmentationNames.size(); ++i)
+    EXPECT_EQ(count(static_cast<Segmentation>(i), "one two three four"), 2u);
+}
+
+TEST(FeatureReader, ReadsAnExistingIndexesTextsAsBefore) {
+  FeatureReader reader(FeatureOptions{.idf = IdfTable::Bundled(), .rules = FirstTextRules()});
+  ItemFeatures features;
+  std::string text;
+  for (int i = 0; i < 12; ++i) text += "我们使用軟體管理文件😀";
+  reader.Read({.text = text}, features);
+  EXPECT_EQ(features.words, 72u);
+  EXPECT_EQ(features.length, LengthClass::kLong);
 }
 
 TEST(FeatureReader, IsNotFooledByStopWords) {

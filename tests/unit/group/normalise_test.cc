@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "group/boilerplate.h"
+
 namespace seen {
 namespace {
 
-std::string Normal(std::string_view text) {
-  Normaliser normaliser;
+std::string Normal(std::string_view text, std::string_view lang = "", const TextRules& rules = {}) {
+  Normaliser normaliser(rules);
   NormalText out;
-  normaliser.Read("", text, 1 << 20, out);
+  normaliser.Read({.text = text, .lang = lang}, 1 << 20, out);
   return out.text;
 }
 
@@ -77,7 +79,7 @@ TEST(Normaliser, TakesInvalidUtf8ForASeparator) {
 TEST(Normaliser, MakesRunsByScript) {
   Normaliser normaliser;
   NormalText out;
-  normaliser.Read("My title", "iPhone手机😂 ok", 1000, out);
+  normaliser.Read({.title = "My title", .text = "iPhone手机😂 ok"}, 1000, out);
   std::string runs;
   for (const auto& run : out.runs) {
     runs += out.text.substr(run.begin, run.end - run.begin);
@@ -86,7 +88,7 @@ TEST(Normaliser, MakesRunsByScript) {
   }
   EXPECT_EQ(runs, "myw|titlew|iphonew|手机d|😂s|okw|");
   EXPECT_EQ(out.text, "my title iphone手机😂ok");
-  normaliser.Read("", "a", 1000, out);
+  normaliser.Read({.text = "a"}, 1000, out);
   EXPECT_EQ(out.runs.size(), 1u) << "begins again";
 }
 
@@ -94,7 +96,7 @@ TEST(Normaliser, CutsAtACharacterAndSaysSo) {
   Normaliser normaliser;
   NormalText out;
   const auto read = [&](std::string_view title, std::string_view text, size_t bytes_max) {
-    normaliser.Read(title, text, bytes_max, out);
+    normaliser.Read({.title = title, .text = text}, bytes_max, out);
     return out.text + (out.cut ? " CUT" : "");
   };
   EXPECT_EQ(read("ab", "cd", 4), "ab cd");
@@ -116,6 +118,52 @@ TEST(Normaliser, TakesNoLongerForPilesOfMarks) {
   text = "b";
   while (text.size() < 200'000) text += "\u0316\u0301";
   EXPECT_EQ(Normal(text), "b");
+}
+
+struct Folded {
+  std::string_view what, lang, text, normal;
+};
+
+constexpr Folded kFolded[] = {
+    {"Traditional becomes Simplified", "zh-TW", "軟體開發與資料庫", "软体开发与资料库"},
+    {"Simplified stays", "zh-CN", "软件开发与数据库", "软件开发与数据库"},
+    {"characters that Simplified Chinese merged collide on purpose", "zh", "皇后之後 乾燥 發髮 里裡裏",
+     "皇后之后干燥发发里里里"},
+    {"the forms of Taiwan and Hong Kong", "zh-HK", "衞著喫簷台臺枱", "卫着吃檐台台台"},
+    {"without a language the text decides: Chinese", "", "資料庫", "资料库"},
+    {"an unknown language, a Chinese text", "en", "The 資料庫", "the资料库"},
+    {"the languages of Chinese", "yue-Hant-HK", "資料庫", "资料库"},
+    {"kana in a text that says it is Chinese", "zh", "臺灣の日本語", "台湾の日本语"},
+    {"full-width forms and punctuation, as ever", "zh", "ＡＢＣ１２３，「資料」！", "abc123资料"},
+    {"Japanese by its language", "ja", "資料の開発、学校の後", "資料の開発学校の後"},
+    {"Japanese by its language, without kana", "ja-JP", "東京大學", "東京大學"},
+    {"Japanese by its kana", "", "データベースの開発と資料の後", "データベースの開発と資料の後"},
+    {"Korean by its language", "ko", "資料 개발", "資料개발"},
+    {"Korean by its Hangul", "", "한국어 資料", "한국어資料"},
+    {"a rare character beyond the basic plane", "zh", "\u35f2", "\U00020d7e"},
+};
+
+TEST(Normaliser, FoldsChineseOnly) {
+  for (const auto& [what, lang, text, normal] : kFolded) {
+    EXPECT_EQ(Normal(text, lang), normal) << what;
+    EXPECT_EQ(Normal(normal, lang), normal) << "again: " << what;
+  }
+  EXPECT_EQ(Normal("資料庫", "zh", FirstTextRules()), "資料庫") << "an index of the first rules";
+}
+
+TEST(Normaliser, DropsEmojiFromATextOfSomeWords) {
+  EXPECT_EQ(Normal("我们😀使用软件🎉🎉管理文件👍🏽"), "我们使用软件管理文件");
+  EXPECT_EQ(Normal("one two 😀three four five six😀seven eight"), "one two three four five six seven eight");
+  EXPECT_EQ(Normal("one two three four five six seven 👍"), "one two three four five six seven👍")
+      << "in a few words they may say everything";
+  EXPECT_EQ(Normal("我们😀使用软件管理文件", "", FirstTextRules()), "我们😀使用软件管理文件");
+}
+
+TEST(Normaliser, TakesOutBoilerplateBeforeMarkup) {
+  TextRules rules;
+  rules.boilerplate = *Boilerplate::Compile({"转载自[^<\\n]*", "#[^#\\s]+#?"});
+  EXPECT_EQ(Normal("<p>转载自：某某网</p>软件 #热门话题# 管理", "zh", rules), "软件管理");
+  EXPECT_EQ(Normal("软件管理", "zh", rules), "软件管理");
 }
 
 }  // namespace

@@ -33,6 +33,22 @@ TEST(Words, AreFoundInEveryScript) {
       {"ok 😂😂", "ok|😂|😂"},
       {"", ""},
   };
+  FeatureReader reader(FeatureOptions{.idf = IdfTable::Bundled(), .rules = FirstTextRules()});
+  for (const auto& [text, words] : kCases) EXPECT_EQ(Joined(reader.Words({.text = text})), words);
+}
+
+TEST(Words, AreCharactersInChineseAndJapanese) {
+  constexpr Case kCases[] = {
+      {"The cat's 2 dogs", "the|cat|s|2|dogs"},
+      {"我们使用软件", "我|们|使|用|软|件"},
+      {"資料庫，管理", "资|料|库|管|理"},
+      {"プラットフォームです", "プ|ラ|ッ|ト|フ|ォ|ー|ム|で|す"},
+      {"ภาษาไทย软件ภาษา", "ภาษา|ไทย|软|件|ภาษา"},
+      {"한국어 문장입니다", "한국어|문장입니다"},
+      {"用Python3个", "用|python3|个"},
+      {"\U00020000\U00020001", "\U00020000|\U00020001"},
+      {"", ""},
+  };
   FeatureReader reader(FeatureOptions{.idf = IdfTable::Bundled()});
   for (const auto& [text, words] : kCases) EXPECT_EQ(Joined(reader.Words({.text = text})), words);
 }
@@ -61,7 +77,11 @@ TEST(Segmenter, CountsBytesBeyondTheBasicPlaneToo) {
   EXPECT_EQ(ends.back(), 18u);
 }
 
-TEST(Segmenter, SaysItsVersion) { EXPECT_EQ(NewIcuSegmenter()->Version().substr(0, 4), "ICU "); }
+TEST(Segmenter, SaysItsVersion) {
+  EXPECT_EQ(NewIcuSegmenter()->Version().substr(0, 4), "ICU ");
+  EXPECT_EQ(NewCharacterSegmenter()->Version(),
+            "characters of Han and kana, " + NewIcuSegmenter()->Version());
+}
 
 /// Each word has two characters, of three bytes each.
 class PairSegmenter final : public Segmenter {

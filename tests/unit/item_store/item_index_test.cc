@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
+#include "group/boilerplate.h"
 #include "item_store/item_index_rows.h"
 #include "item_store/item_list_merge.h"
 #include "item_store/rocks_item_index.h"
@@ -101,12 +104,12 @@ TEST_F(ItemIndexTest, NamesTheSettingThatItWasBuiltWithOtherwise) {
 
 TEST_F(ItemIndexTest, KeepsItsMethodWhereNoneIsConfigured) {
   ItemIndexOptions options = Options();
-  options.keeps_method = true;
+  options.kept.method = true;
   options.generation.method = SimilarMethod::kBoth;
   EXPECT_EQ(Open(options)->method(), SimilarMethod::kBoth) << "of a new one, as it is made";
   options.generation.method = SimilarMethod::kMinHash;
   EXPECT_EQ(Open(options)->method(), SimilarMethod::kBoth);
-  options.keeps_method = false;
+  options.kept.method = false;
   const auto refused = RocksItemIndex::Open(options);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kRefused);
@@ -114,6 +117,99 @@ TEST_F(ItemIndexTest, KeepsItsMethodWhereNoneIsConfigured) {
                 "items.method: the index of items was built with both, configured is minhash"),
             std::string::npos)
       << refused.error().message;
+}
+
+// The file as a version before folding wrote it.
+void MakeAnOldIndex(const std::string& path) {
+  IndexGeneration first;
+  first.features_version = 1;
+  first.idf_version = IdfTable::Bundled()->version();
+  const std::string text = EncodeGeneration(first);
+  EXPECT_EQ(text.find("folding"), std::string::npos) << text;
+  std::filesystem::create_directories(path);
+  std::ofstream(path + "/generation") << text;
+  std::ofstream(path + "/idf.txt") << IdfTable::BundledText();
+}
+
+TEST_F(ItemIndexTest, KeepsItsWayOfReadingTexts) {
+  ItemIndexOptions options = Options();
+  options.kept = {.versions = true, .method = false, .segmentation = true};
+  MakeAnOldIndex(RocksItemIndex::PathOf(folder_.path(), 0));
+  for (int start = 0; start < 2; ++start) {
+    const auto index = Open(options);
+    ASSERT_TRUE(index);
+    const auto features = FeatureOptionsOf(index->generation(), index->idf());
+    ASSERT_TRUE(features);
+    EXPECT_EQ(features->rules.folding_version, 0u);
+    EXPECT_EQ(features->rules.segmentation, Segmentation::kDictionary);
+    EXPECT_TRUE(features->rules.emoji_are_words);
+  }
+  options.kept.segmentation = false;
+  options.generation.segmentation = Segmentation::kTrigrams;
+  const auto refused = RocksItemIndex::Open(options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find(
+                "items.segmentation: the index of items was built with dictionary, configured is trigrams"),
+            std::string::npos)
+      << refused.error().message;
+}
+
+TEST_F(ItemIndexTest, IsRefusedForARebuildIfItsTextsWereReadInAnotherWay) {
+  MakeAnOldIndex(RocksItemIndex::PathOf(folder_.path(), 0));
+  const auto refused = RocksItemIndex::Open(Options());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kRefused);
+}
+
+TEST_F(ItemIndexTest, ReadsTextsInTheNewWayIfItIsNew) {
+  ItemIndexOptions options = Options();
+  options.generation.segmentation = Segmentation::kBigramsTrigrams;
+  options.generation.boilerplate = {"转载自.*", "a b"};
+  Open(options);
+  options.kept.segmentation = true;
+  options.generation.segmentation = Segmentation::kTrigrams;
+  const auto index = Open(options);
+  ASSERT_TRUE(index);
+  const auto features = FeatureOptionsOf(index->generation(), index->idf());
+  ASSERT_TRUE(features);
+  EXPECT_EQ(features->rules.folding_version, kFoldingVersion);
+  EXPECT_EQ(features->rules.segmentation, Segmentation::kBigramsTrigrams);
+  EXPECT_FALSE(features->rules.emoji_are_words);
+  EXPECT_EQ(features->rules.boilerplate->patterns(), options.generation.boilerplate);
+}
+
+TEST_F(ItemIndexTest, NamesTheBoilerplateThatItWasBuiltWith) {
+  ItemIndexOptions options = Options();
+  Open(options);
+  options.generation.boilerplate = {"转载自.*", "a b"};
+  const auto refused = RocksItemIndex::Open(options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("items.boilerplate: the index of items was built with no pattern, "
+                                         "configured is \"转载自.*\", \"a b\". Remedy: "),
+            std::string::npos)
+      << refused.error().message;
+}
+
+TEST(IndexGeneration, RefusesWhatANewerProgramWrote) {
+  IndexGeneration newer;
+  newer.features_version = kFeaturesVersion + 1;
+  const auto read = DecodeGeneration(EncodeGeneration(newer));
+  ASSERT_TRUE(read);
+  const Status fits = CheckGeneration(*read, Adapted(*read, IndexGeneration(), {}));
+  ASSERT_FALSE(fits);
+  EXPECT_NE(fits.error().message.find(
+                "built with version 3 of the features of texts, and this program has version 2"),
+            std::string::npos)
+      << fits.error().message;
+  for (const std::string_view line : {"segmentation words\n", "boilerplate 2\ta\n", "folding_version x\n"}) {
+    std::string text = EncodeGeneration(IndexGeneration());
+    const std::string name(line.substr(0, line.find(' ')));
+    const size_t begin = text.find(name);
+    text.replace(begin, text.find('\n', begin) + 1 - begin, line);
+    const auto corrupt = DecodeGeneration(text);
+    ASSERT_FALSE(corrupt) << text;
+    EXPECT_EQ(corrupt.error().code, Code::kCorrupt);
+  }
 }
 
 TEST_F(ItemIndexTest, GoesOnWithItsOwnTableOfWords) {

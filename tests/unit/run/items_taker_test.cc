@@ -30,12 +30,12 @@ class ItemsTakerTest : public testing::Test, public RunnerWait {
     options.partitions = 2;
     options.future_skew_max = 600s;
     options.checkpoint_interval = 1s;
-    options.make_reading = [this](std::shared_ptr<const IdfTable> idf) {
+    options.make_reading = [this](const FeatureOptions& features) {
       ItemReadingOptions reading;
       reading.record_bytes_max = 1 << 20;
       reading.future_skew_max = 600s;
       reading.clock = &clock_;
-      reading.features.idf = std::move(idf);
+      reading.features = features;
       return std::make_unique<ItemReading>(reading);
     };
     options.make_sink = [this](const std::string& decided_by) -> Result<std::unique_ptr<GroupSink>> {

@@ -180,11 +180,11 @@ TEST_F(HttpLimitsTest, NamesTheRemedyWhereABodyCanNeverFit) {
   const auto answer = client.Receive();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 413U);
-  EXPECT_NE(
-      answer->body.find("longer than 300 bytes, the most that fits into the memory of bodies: 600 bytes, "
-                        "of which this one takes 2 for each of its own. Send less, or raise "
-                        "store.memory_mib"),
-      std::string::npos)
+  EXPECT_NE(answer->body.find(
+                "longer than 300 bytes, the most that fits into the memory for bodies. That memory is 600 "
+                "bytes, and each byte of this body takes 2 of them. Send less, or raise "
+                "store.memory_mib"),
+            std::string::npos)
       << answer->body;
 }
 

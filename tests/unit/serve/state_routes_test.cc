@@ -105,7 +105,7 @@ TEST_F(StateRoutesTest, ACopyIsMadeAndReleased) {
   EXPECT_EQ(copy["partitions"], json::parse(R"([{"partition":3,"folder":"partition-3"}])"));
   EXPECT_EQ(Ask("DELETE", "/v1/copies/17-1").status, 200U);
   EXPECT_EQ(copies_.released_id, "17-1");
-  copies_.released = Fail(Code::kNotFound, "copy: there is none of the id 9");
+  copies_.released = Fail(Code::kNotFound, "copy: no copy has the id 9");
   EXPECT_EQ(Ask("DELETE", "/v1/copies/9").status, 404U);
   copies_.copy = Result<StateCopy>(Fail(Code::kUnavailable, "copies: copy 17-1 is in use"));
   EXPECT_EQ(Ask("POST", "/v1/copies").status, 503U);

@@ -39,8 +39,8 @@ TEST(CompareRequest, SaysWhatIsWrong) {
     std::string problem;
   };
   const Case cases[] = {
-      {"nothing", "it isn't a JSON object"},
-      {"[]", "it isn't a JSON object"},
+      {"nothing", "not a JSON object"},
+      {"[]", "not a JSON object"},
       {R"({"items":["a"]})", "$.user_id: missing"},
       {R"({"user_id":1.5,"items":["a"]})", "$.user_id: expected a string or an integer"},
       {R"({"user_id":"","items":["a"]})", "$.user_id: an id has 1 to 512 bytes"},
@@ -73,7 +73,7 @@ TEST(RequestFile, NamesFileAndLineAndCountsAllLines) {
   EXPECT_EQ(line.request.place, first + ":2");
   EXPECT_EQ(line.request.line, R"({"user_id":"u1","items":["a"]})");
   ASSERT_TRUE(*file->Next(line));
-  EXPECT_EQ(line.problem, "it isn't a JSON object");
+  EXPECT_EQ(line.problem, "not a JSON object");
   EXPECT_EQ(line.request.place, first + ":3");
   ASSERT_TRUE(*file->Next(line));
   EXPECT_EQ(line.request.number, 3u);

@@ -46,13 +46,13 @@ TEST(GroupReport, SaysThatAnItemIsAlone) {
             "near it: nothing\n");
   answer["item"]["found_by"] = "no_text";
   EXPECT_TRUE(
-      GroupText(answer).starts_with("n1, of 1970-01-01T00:00:00.000Z: has no word, nothing is like it\n"));
+      GroupText(answer).starts_with("n1, of 1970-01-01T00:00:00.000Z: has no word, so no item is like it\n"));
   answer.erase("members");
   EXPECT_THROW(GroupText(answer), Json::exception);
 }
 
 TEST(GroupReport, ListsWhatIsLikeAText) {
-  EXPECT_EQ(SimilarItemsText(Json::parse(R"({"similar": []})")), "nothing that is stored is like it\n");
+  EXPECT_EQ(SimilarItemsText(Json::parse(R"({"similar": []})")), "no stored item is like it\n");
   EXPECT_EQ(SimilarItemsText(Json::parse(R"({"similar": [
               {"item_id": "n1", "similarity": 0.931, "distance": 9, "found_by": "minhash"}]})")),
             "1 item is like it, the nearest first\n"

@@ -171,7 +171,7 @@ TEST(HistoryFiles, AFolderWithoutFilesAndAPipeAreNamed) {
   const auto empty = FindHistoryFiles(std::vector{folder.Path("empty")});
   ASSERT_FALSE(empty);
   EXPECT_EQ(empty.error().code, Code::kInvalidArgument);
-  EXPECT_NE(empty.error().message.find("no file is in this folder"), std::string::npos);
+  EXPECT_NE(empty.error().message.find("this folder has no file"), std::string::npos);
   ASSERT_EQ(mkfifo(folder.Path("empty/pipe").c_str(), 0600), 0);
   for (const std::string& path :
        {folder.Path("empty"), folder.Path("empty/pipe"), std::string("/dev/null")}) {

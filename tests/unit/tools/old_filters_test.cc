@@ -28,7 +28,7 @@ TEST(RedisFilter, NamesTheRemedy) {
       {"WRONGPASS invalid username-password pair", "ZMSCORE", Code::kRefused, "check the password"},
       {"NOPERM this user has no permissions", "ZMSCORE", Code::kRefused, "ACL SETUSER"},
       {"ERR unknown command 'BF.MEXISTS'", "BF.MEXISTS", Code::kRefused, "load the module RedisBloom"},
-      {"ERR unknown command 'ZMSCORE'", "ZMSCORE", Code::kRefused, "needs Redis 6.2"},
+      {"ERR unknown command 'ZMSCORE'", "ZMSCORE", Code::kRefused, "use Redis 6.2"},
       {"MOVED 3999 10.0.0.1:6381", "ZMSCORE", Code::kRefused, "Redis Cluster"},
       {"WRONGTYPE Operation against a key", "ZMSCORE", Code::kUnavailable, "ZMSCORE sorted sets"},
       {"LOADING Redis is loading the dataset", "ZMSCORE", Code::kUnavailable, "LOADING"},

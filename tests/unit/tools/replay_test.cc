@@ -195,8 +195,8 @@ TEST(FileSource, RefusesAFileThatChangedAfterItWasRecorded) {
     std::string text;
     const char* remedy;
   } changed[] = {{Numbered("a", 11), "tail -c +41 "},
-                 {Numbered("b", 10), "another beginning"},
-                 {"", "another beginning"}};
+                 {Numbered("b", 10), "begins differently"},
+                 {"", "begins differently"}};
   for (const auto& c : changed) {
     folder.Write("file", c.text);
     const auto refused = MakeFileSource(*FindHistoryFiles(std::vector{path}), {}, manifest);

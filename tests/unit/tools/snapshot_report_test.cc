@@ -77,7 +77,7 @@ TEST(DescribeSnapshot, TellsWhatIsSimilarWhereTheFilterKnows) {
   EXPECT_EQ((*about)["near_tests"], (nlohmann::ordered_json{{"n0", false}, {"n1", true}, {"n2", false}}));
   const std::string text = SnapshotText(*about);
   for (const char* part : {"what is similar: bloom, 2 fingerprints", "n0: seen, or a false positive\n",
-                           "n1: not seen; like one that was seen, or a false positive\n", "n2: not seen\n"})
+                           "n1: not seen; like a seen item, or a false positive\n", "n2: not seen\n"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
   EXPECT_FALSE(DescribeSnapshot(Sample(1), {})->contains("similar"));
 }

@@ -117,7 +117,7 @@ TEST_F(UserCheck, ReportsASeenItemThatIsOffered) {
   const CheckOutcome outcome = Check();
   EXPECT_EQ(outcome.counts.unseen_false_negatives, 1u);
   EXPECT_EQ(outcome.counts.FalseNegatives(), 1u);
-  EXPECT_EQ(outcome.failures, std::vector<std::string>{"u: item n4 was sent and is said to be unseen"});
+  EXPECT_EQ(outcome.failures, std::vector<std::string>{"u: item n4 was sent, but unseen offers it"});
 }
 
 TEST_F(UserCheck, ReportsAnUnseenItemThatIsHeldBackWithoutACollision) {
@@ -155,7 +155,7 @@ TEST_F(UserCheck, ReportsAnItemThatLeftTheWindowAndIsStillHeld) {
   daemon_.held_back.insert("long ago");
   const CheckOutcome outcome = Check({.filter = "f", .names_filter = true});
   EXPECT_EQ(outcome.counts.unexplained, 1u);
-  EXPECT_EQ(outcome.failures[0], "filter f, u: item long ago doesn't count and is said to be seen");
+  EXPECT_EQ(outcome.failures[0], "filter f, u: item long ago doesn't count, but unseen doesn't offer it");
 }
 
 TEST_F(UserCheck, ReportsASnapshotThatHoldsMoreThanWasSent) {

@@ -37,15 +37,15 @@ TEST(WhyReport, SaysWhatDidIt) {
 TEST(WhyReport, SaysWhatAnItemIsLike) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"like": "n1", "because": "near", "similarity": 0.931})",
-       "a: not seen, but it is near n1 (similarity 0.93), which was: the filter demotes or drops it\n"},
+       "a: not seen, but it is near n1 (similarity 0.93), which was seen. The filter demotes or drops a\n"},
       {R"({"like": "n1", "because": "group", "similarity": null})",
-       "a: not seen, but it is of one group with n1, which was: the filter demotes or drops it\n"},
+       "a: not seen, but it is of one group with n1, which was seen. The filter demotes or drops a\n"},
       {R"({"like": null, "because": "near", "similarity": null})",
-       "a: not seen, but something near it was, which isn't known any more: the filter demotes or drops "
-       "it\n"},
+       "a: not seen, but an item near it was seen, and only its fingerprint is known. The filter demotes or "
+       "drops a\n"},
       {R"({"like": null, "because": "group", "similarity": null})",
-       "a: not seen, but something of its group was, which isn't known any more: the filter demotes or drops "
-       "it\n"},
+       "a: not seen, but an item of its group was seen, and only its fingerprint is known. The filter "
+       "demotes or drops a\n"},
   };
   for (const auto& [similar, line] : cases) {
     nlohmann::json answer = Answer(R"({"seen": false, "because": "similar", "exposures": null})");
@@ -55,20 +55,19 @@ TEST(WhyReport, SaysWhatAnItemIsLike) {
 }
 
 TEST(WhyReport, TellsFalsePositivesApartAndWhatIsNotKnown) {
-  EXPECT_EQ(
-      WhyText(Answer(R"({"seen": false, "because": "false_positive", "false_positive_of": "filter"})")),
-      "a: not seen, but the published filter says it is: a false positive of the filter. POST .../unseen "
-      "lets it through, who goes by the snapshot drops it\n"
-      "in the journal, which is whole from 2025-11-01 on: nothing\n");
+  EXPECT_EQ(WhyText(Answer(R"({"seen": false, "because": "false_positive", "false_positive_of": "filter"})")),
+            "a: not seen, but the published filter says that it is: a false positive of the filter. POST "
+            ".../unseen lets the item through. Readers of the snapshot drop it\n"
+            "in the journal, which is whole from 2025-11-01 on: nothing\n");
   EXPECT_EQ(
       WhyText(Answer(R"({"because": "false_positive", "false_positive_of": "fingerprint"})")).substr(0, 94),
-      "a: dropped, though it was never shown: a false positive of the fingerprint, which it shares wi");
+      "a: dropped, but never shown: a false positive of the fingerprint. The item shares its fingerpr");
   EXPECT_EQ(WhyText(Answer(R"({"seen": false, "in_snapshot": null, "because": "not_seen", "exposures": null,
                                "removed_until": "2025-11-20", "erased_until": "2025-11-19"})")),
             "a: not dropped, it isn't seen\n"
             "taken back on 2025-11-20 (UTC): exposures up to then don't count\n"
             "the user was erased on 2025-11-19 (UTC): exposures up to then don't count\n"
-            "no journal is kept (store.explain_days is 0): which events they were isn't known\n");
+            "no journal is kept (store.explain_days is 0), so the events aren't known\n");
 }
 
 }  // namespace
