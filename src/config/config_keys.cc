@@ -390,8 +390,8 @@ constexpr ConfigKey kKeys[] = {
     {.path = "access",
      .type = kSection,
      .default_json = "{}",
-     .meaning = "TLS and tokens of both listeners: docs/HTTP.md. If a file changes, seend reads it again "
-                "within a second."},
+     .meaning = "TLS and tokens of both listeners: docs/HTTP.md. seend reads changed files again within "
+                "a second."},
     {.path = "access.certificate",
      .default_json = "null",
      .nullable = true,

@@ -88,7 +88,7 @@ def test_an_erasure_is_confirmed_at_a_terminal_and_only_there():
     nobody = f"http://127.0.0.1:{free_port()}"
     for typed in (b"\n", b"n\n", b"no\n"):
         status, shown = at_a_terminal("erase", "u1", "--http", nobody, typed=typed)
-        assert status == 1 and "of user u1" in shown and "nothing is erased" in shown, shown
+        assert status == 1 and "about user u1" in shown and "nothing is erased" in shown, shown
     for arguments, typed in ((["erase", "u1"], b"y\n"), (["erase", "u1", "--yes"], b"")):
         shown = at_a_terminal(*arguments, "--http", nobody, typed=typed)[1]
         assert "nothing is erased" not in shown and nobody[7:] in shown, "it went on to ask the daemon"

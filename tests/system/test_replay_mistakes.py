@@ -181,7 +181,7 @@ def test_brokers_that_go_away_end_the_run_and_the_same_command_goes_on(tmp_path)
         wait_until(lambda: progress.exists() and json.loads(progress.read_text())["sent"] > 0, "the run has begun")
         broker.kill()
         stderr = running.communicate(timeout=120)[1].decode()
-        assert running.returncode == 1 and f"goes on from {progress}" in stderr, stderr
+        assert running.returncode == 1 and f"continues from {progress}" in stderr, stderr
         broker.start()
         subprocess.run(command, check=True, timeout=60)
         status = json.loads(replay("--status", "--progress", progress, "--json")[0])
