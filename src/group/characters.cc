@@ -96,7 +96,7 @@ BasicPlane::BasicPlane() {
   }
 }
 
-uint32_t NextCharacter(std::string_view text, size_t& at) {
+uint32_t NextRareCharacter(std::string_view text, size_t& at) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
   const uint32_t first = byte(at++);
   if (first < 0x80) return first;
@@ -112,10 +112,6 @@ uint32_t NextCharacter(std::string_view text, size_t& at) {
   if (c < kLeast[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0xfffd;
   at += more;
   return c;
-}
-
-void AppendUtf8(uint32_t c, std::string& out) {
-  PutUtf8(c, [&](uint32_t byte) { out.push_back(static_cast<char>(byte)); });
 }
 
 size_t CharacterBoundary(std::string_view text, size_t bytes_max) {

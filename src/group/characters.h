@@ -42,9 +42,31 @@ class BasicPlane {
   std::array<uint8_t, 65536> flags_{};
 };
 
+uint32_t NextRareCharacter(std::string_view text, size_t& at);
 /// Returns the character at `at` and moves `at` past it. Returns U+FFFD for each byte that begins no valid
 /// character (overlong forms, surrogates, above U+10FFFF, truncated ones). `at` < text.size().
-uint32_t NextCharacter(std::string_view text, size_t& at);
+inline uint32_t NextCharacter(std::string_view text, size_t& at) {
+  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
+  const uint32_t first = byte(at);
+  if (first < 0x80) {
+    ++at;
+    return first;
+  }
+  // Han, kana and Hangul. The lead bytes 0xe0 and 0xed need further checks.
+  if (first > 0xe0 && first < 0xf0 && first != 0xed && text.size() - at >= 3) {
+    const uint32_t second = byte(at + 1) ^ 0x80, third = byte(at + 2) ^ 0x80;
+    if ((second | third) < 0x40) {
+      at += 3;
+      return (first & 0xf) << 12 | second << 6 | third;
+    }
+  }
+  return NextRareCharacter(text, at);
+}
+/// Bytes of the character that begins with `lead`, in valid UTF-8.
+constexpr size_t CharacterBytes(char lead) {
+  const auto first = static_cast<unsigned char>(lead);
+  return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
 /// Calls `put`(byte) for each UTF-8 byte of a code point.
 template <typename Put>
 void PutUtf8(uint32_t c, Put put) {
@@ -64,7 +86,12 @@ void PutUtf8(uint32_t c, Put put) {
   }
   put(0x80 | (c & 0x3f));
 }
-void AppendUtf8(uint32_t code_point, std::string& out);
+inline void AppendUtf8(uint32_t code_point, std::string& out) {
+  char bytes[4];
+  size_t count = 0;
+  PutUtf8(code_point, [&](uint32_t byte) { bytes[count++] = static_cast<char>(byte); });
+  out.append(bytes, count);
+}
 /// The greatest character boundary of `text` that isn't beyond `bytes_max`.
 size_t CharacterBoundary(std::string_view text, size_t bytes_max);
 

@@ -150,16 +150,23 @@ struct FeatureReader::Impl {
                                         : LengthClass::kLong;
   }
 
+  /// Whether the SimHash is of character n-grams. Single characters say little: their pairs stand for the
+  /// words of a Chinese text.
+  bool TokensAreGrams() const {
+    const bool of_characters =
+        Script() == ScriptClass::kDictionary && !UsesDictionary(options.rules.segmentation);
+    return Length() == LengthClass::kShort || of_characters;
+  }
+
   /// Calls `take`(token, hash, weight times kWeightOne) for each token of the SimHash.
   template <typename Take>
   void ForEachToken(std::string_view lang, Take take) const {
-    // Single characters say little: their pairs stand for the words of a Chinese text.
-    const bool of_characters =
-        Script() == ScriptClass::kDictionary && !UsesDictionary(options.rules.segmentation);
-    if (Length() == LengthClass::kShort || of_characters) {
-      ForEachGram(Script() == ScriptClass::kDictionary ? kGramOfDictionary : kGramOfAlphabetic, take);
-      return;
-    }
+    if (TokensAreGrams()) return ForEachGram(take);
+    ForEachWord(lang, take);
+  }
+
+  template <typename Take>
+  void ForEachWord(std::string_view lang, Take take) const {
     const StopWords& stop_words = StopWords::Of(lang);
     for (size_t i = 0; i < words.size(); ++i) {
       if (stop_words.Contains(hashes[i])) continue;
@@ -169,16 +176,18 @@ struct FeatureReader::Impl {
   }
 
   template <typename Take>
-  void ForEachGram(size_t gram_characters, Take take) const {
+  void ForEachGram(Take take) const {
+    const size_t characters_each =
+        Script() == ScriptClass::kDictionary ? kGramOfDictionary : kGramOfAlphabetic;
     const std::string_view text = normal.text;
     size_t begin = 0, end = 0;
-    for (size_t i = 0; i < gram_characters && end < text.size(); ++i) NextCharacter(text, end);
+    for (size_t i = 0; i < characters_each && end < text.size(); ++i) end += CharacterBytes(text[end]);
     while (true) {
       const std::string_view gram = text.substr(begin, end - begin);
       take(gram, TokenHash(gram), static_cast<uint32_t>(kWeightOne));
       if (end == text.size()) return;
-      NextCharacter(text, begin);
-      NextCharacter(text, end);
+      begin += CharacterBytes(text[begin]);
+      end += CharacterBytes(text[end]);
     }
   }
 
@@ -210,10 +219,15 @@ void FeatureReader::Read(const ItemText& item, ItemFeatures& out) {
   out.script = impl.Script();
   out.cut = impl.normal.cut;
   out.content_hash = TokenHash(impl.normal.text);
-  impl.ForEachToken(
-      item.lang, [&](std::string_view, uint64_t hash, uint32_t weight) { impl.simhasher.Add(hash, weight); });
+  if (impl.TokensAreGrams()) {  // all of one weight
+    impl.ForEachGram([&](std::string_view, uint64_t hash, uint32_t) { impl.simhasher.AddOne(hash); });
+  } else {
+    impl.ForEachWord(item.lang, [&](std::string_view, uint64_t hash, uint32_t weight) {
+      impl.simhasher.Add(hash, weight);
+    });
+  }
   if (impl.simhasher.weight() == 0) {
-    for (const uint64_t hash : impl.hashes) impl.simhasher.Add(hash, 1);  // the text has stop words only
+    for (const uint64_t hash : impl.hashes) impl.simhasher.AddOne(hash);  // the text has stop words only
   }
   out.simhash = impl.simhasher.Finish();
   impl.ForEachShingleOfText([&](uint64_t shingle) { impl.sketches.Add(shingle); });

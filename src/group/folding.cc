@@ -77,8 +77,8 @@ bool IsChinese(std::string_view lang, std::string_view text) {
       continue;
     }
     const uint32_t c = NextCharacter(text, at);
-    han += IsHan(c) ? 1 : 0;
-    others += IsKanaOrHangul(c) ? 1 : 0;
+    han += IsHan(c) ? 1u : 0u;
+    others += IsKanaOrHangul(c) ? 1u : 0u;
   }
   return han >= kHanToOthers * others && han > 0;
 }

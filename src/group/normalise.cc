@@ -71,7 +71,7 @@ size_t WordsBesideEmoji(const NormalText& text) {
     if (run.kind == RunKind::kWord) ++words;
     if (run.kind != RunKind::kDictionary) continue;
     for (uint32_t at = run.begin; at < run.end; ++at)
-      words += (static_cast<unsigned char>(text.text[at]) & 0xc0) != 0x80 ? 1 : 0;
+      words += (static_cast<unsigned char>(text.text[at]) & 0xc0) != 0x80 ? 1u : 0u;
   }
   return words;
 }

@@ -30,6 +30,21 @@ TEST(SimHasher, IsTheSignOfTheWeightedSumOfEachBit) {
   }
 }
 
+TEST(SimHasher, CountsTokensOfOneWeightAlike) {
+  std::mt19937_64 random(8);
+  SimHasher one, each;
+  for (const size_t tokens : {0u, 1u, 2u, 7u, 8u, 9u, 16u, 63u, 1000u, 70'000u}) {
+    for (size_t i = 0; i < tokens; ++i) {
+      const uint64_t hash = i % 3 == 0 ? 0xffff'0000'ffff'0000u : random();
+      one.Add(hash, 1);
+      each.AddOne(hash);
+    }
+    EXPECT_EQ(each.weight(), tokens);
+    EXPECT_EQ(each.Finish(), one.Finish()) << tokens;
+    EXPECT_EQ(each.weight(), 0u);
+  }
+}
+
 TEST(SimHasher, DoesNotOverflow) {
   SimHasher hasher;
   for (int i = 0; i < 100'000; ++i) hasher.Add(0x8000'0000'0000'0001u, SimHasher::kWeightMax);
