@@ -41,8 +41,9 @@ def lists(corpora):
         rows.append([corpus["title"], f"{corpus['crowded_items']:,}", f"{corpus['most']:,}", f"{near['entries']:,}", share(near["right"], near["entries"]),
                      share(near["right"], near["room"]), f"{first['grouped']:,}", share(first["right"], first["grouped"]),
                      "—" if first["least"] is None else f"{first['least']:.2f}"])
-    return table(["", "items like more than 32", "the most", "entries of near lists", "of them right", "of the room filled", "items in another's group",
-                  "truly like its first", "the least like"], ["---"] + ["---:"] * 8, rows)
+    return table(["", "items similar to more than 32 others", "most similar items of one item", "entries of near lists", "correct entries",
+                  "room in near lists that they fill", "items in another item's group", "of these, similar to its first item",
+                  "least similarity to the first item"], ["---"] + ["---:"] * 8, rows)
 
 
 def share(part, whole):
@@ -66,7 +67,7 @@ def cost(corpora):
         figures, features, items = corpus["runs"][0]["figures"], corpus["features"], corpus["items"]
         rows.append([corpus["title"], f"{features['bytes'] / items:,.0f}", *(f"{1e6 * seconds / items:,.0f} µs" for seconds in (
             features["seconds"], figures["apply_s"], figures["similar_s"])), f"{figures['candidates'] / items:.1f}", f"{figures['bytes'] / items:,.0f}"])
-    return table(["an item of", "bytes as JSON", "text to features", "decided and stored", "asked for (`/v1/similar`)", "candidates verified", "bytes on disk"],
+    return table(["an item of", "bytes as JSON", "text to features", "decision and write", "look-up (`/v1/similar`)", "verified candidates", "bytes on disk"],
                  ["---"] + ["---:"] * 6, rows)
 
 
