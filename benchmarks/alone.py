@@ -1,4 +1,5 @@
-"""What the scenarios share: they start seend with a configuration, follow it closely, and read its own histograms."""
+"""What the scenarios share: they start seend with a configuration, follow it closely, and read its own
+histograms."""
 
 import re
 import time
@@ -13,10 +14,19 @@ MIB = 2**20
 class Seend:
     """One daemon with a fresh store on `topic`. Use with `with`; `published`: its output topic, or None."""
 
-    def __init__(self, bench, topic, *, publishing, debounce_ms=1000, partitions=4, environment=None, **config):
+    def __init__(
+        self, bench, topic, *, publishing, debounce_ms=1000, partitions=4, environment=None, **config
+    ):
         self.bench, self.topic = bench, topic
         self.contender = SeendContender("scenario", "", publishing, debounce_ms)
-        self.run = measure.fresh_run(bench, self.contender, topic, partitions=partitions, options={"config": config, "environment": environment or {}}, bounded=False)
+        self.run = measure.fresh_run(
+            bench,
+            self.contender,
+            topic,
+            partitions=partitions,
+            options={"config": config, "environment": environment or {}},
+            bounded=False,
+        )
         self.published = self.run.output
 
     def __enter__(self):
@@ -48,7 +58,8 @@ class Seend:
         return self.session.processes["seend"].pid
 
     def written_bytes(self):
-        """Bytes that the daemon sent to the disk, including files that were deleted before the page cache wrote them."""
+        """Bytes that the daemon sent to the disk, including files that were deleted before the page cache
+        wrote them."""
         return self._io("write_bytes")
 
     def read_bytes(self):
@@ -68,7 +79,8 @@ class Seend:
         return counts
 
     def wait_applied(self, records, timeout_s, watch=None):
-        """Waits until `records` are visible. Returns [(time, applied, cpu)] on the way, and calls `watch(now)` each time."""
+        """Waits until `records` are visible. Returns [(time, applied, cpu)] on the way, and calls
+        `watch(now)` each time."""
         seen, begun = [], time.monotonic()
         while True:
             applied, now = self.session.applied() or 0, time.monotonic()
@@ -91,7 +103,8 @@ class Seend:
 
 
 def between(seen, low, high):
-    """(rate, CPU us an event) from the first sample with `low` or more applied to the first with `high` or more."""
+    """(rate, CPU us an event) from the first sample with `low` or more applied to the first with `high` or
+    more."""
     start = next(look for look in seen if look[1] >= low and look[1] > 0)
     end = next(look for look in seen if look[1] >= high)
     records = max(1, end[1] - start[1])
@@ -109,14 +122,17 @@ def longest_wait_s(seen):
 
 
 def percentile_ms(before, after, share):
-    """The percentile of what was counted between `before` and `after`. Assumes an even spread within a bucket."""
+    """The percentile of what was counted between `before` and `after`. Assumes an even spread within a
+    bucket."""
     counts = sorted((bound, count - before.get(bound, 0)) for bound, count in after.items())
     if not counts or counts[-1][1] <= 0:
         return None
     target, low, below = counts[-1][1] * share, 0.0, 0
     for bound, count in counts:
         if count >= target and count > below:
-            return 1000 * (low if bound == float("inf") else low + (bound - low) * (target - below) / (count - below))
+            return 1000 * (
+                low if bound == float("inf") else low + (bound - low) * (target - below) / (count - below)
+            )
         low, below = bound, count
     return None
 
@@ -130,12 +146,14 @@ def numbers(settings, **defaults):
 
 
 def in_turn(things, number):
-    """The things in their order in every other round, and in reverse in the rounds between: none always runs first."""
+    """The things in their order in every other round, and in reverse in the rounds between: none always runs
+    first."""
     return list(things) if number % 2 == 0 else list(reversed(things))
 
 
 def distinct_keys(bench, topic):
     from oracle_sample import each_message
+
     return len({message.key() for message in each_message(bench.topics, topic)})
 
 

@@ -1,4 +1,5 @@
-"""The one Kafka of all contenders: Apache's, with the JVM options of its own start script. Also fills its topics."""
+"""The one Kafka of all contenders: Apache's, with the JVM options of its own start script. Also fills its
+topics."""
 
 import json
 import shutil
@@ -12,8 +13,15 @@ from places import BUILD, SEENCTL
 from topics import Topics
 
 # The options of bin/kafka-server-start.sh.
-JVM = ["-Xmx1g", "-Xms1g", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
-       "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent"]
+JVM = [
+    "-Xmx1g",
+    "-Xms1g",
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+]
 DAY_S = 86_400
 LIMIT = BUILD / "bench_limit"
 
@@ -28,9 +36,19 @@ class BenchKafka(Kafka):
     def start(self, wait=True):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                ["java", *JVM, f"-Dlog4j.configuration=file:{self.directory}/log4j.properties", "-cp",
-                 f"{self.libs}/*", "kafka.Kafka", str(self.directory / "server.properties")],
-                stdout=log, stderr=log, cwd=self.directory)
+                [
+                    "java",
+                    *JVM,
+                    f"-Dlog4j.configuration=file:{self.directory}/log4j.properties",
+                    "-cp",
+                    f"{self.libs}/*",
+                    "kafka.Kafka",
+                    str(self.directory / "server.properties"),
+                ],
+                stdout=log,
+                stderr=log,
+                cwd=self.directory,
+            )
         if wait:
             self.wait_ready()
 
@@ -87,9 +105,15 @@ class Bench:
         return name
 
     def output_topic(self, name, partitions=4):
-        """A compacted topic. It isn't compacted while the benchmark reads back when each record was published."""
-        return self.scratch_topic(name, partitions, cleanup_policy="compact", message_timestamp_type="LogAppendTime",
-                                  min_compaction_lag_ms=3_600_000)
+        """A compacted topic. It isn't compacted while the benchmark reads back when each record was
+        published."""
+        return self.scratch_topic(
+            name,
+            partitions,
+            cleanup_policy="compact",
+            message_timestamp_type="LogAppendTime",
+            min_compaction_lag_ms=3_600_000,
+        )
 
     def drop(self, *topics):
         for topic in topics:
@@ -98,7 +122,8 @@ class Bench:
                 self.topics.delete(topic)
 
     def fill(self, workload):
-        """Fills the workload's topic, unless a run filled it within a day. workload.figures gets the real figures."""
+        """Fills the workload's topic, unless a run filled it within a day. workload.figures gets the real
+        figures."""
         known = json.loads(self.topics_file.read_text()) if self.topics_file.exists() else {}
         figures = known.get(workload.topic)
         there = self.topics.partitions(workload.topic)
@@ -106,7 +131,9 @@ class Bench:
             if there:
                 self.topics.delete(workload.topic)
             self.topics.create(workload.topic, workload.partitions, retention_ms=-1)
-            figures = self.generate(workload.topic, *workload.arguments(), "--events", str(workload.events)).result()
+            figures = self.generate(
+                workload.topic, *workload.arguments(), "--events", str(workload.events)
+            ).result()
             figures["at"] = time.time()
             known[workload.topic] = figures
             self.topics_file.write_text(json.dumps(known, indent=1))
@@ -114,11 +141,20 @@ class Bench:
         return workload
 
     def warm(self, workload, times=3):
-        """Reads the topic some times before the measurement, so that the broker's code is compiled and its files are in
-        memory."""
+        """Reads the topic some times before the measurement, so that the broker's code is compiled and its
+        files are in memory."""
         for _ in range(times if LIMIT.exists() else 0):
-            subprocess.run([str(LIMIT), f"brokers={self.brokers}", f"input={workload.topic}",
-                            f"partitions={workload.partitions}"], stdout=subprocess.DEVNULL, check=True, timeout=120)
+            subprocess.run(
+                [
+                    str(LIMIT),
+                    f"brokers={self.brokers}",
+                    f"input={workload.topic}",
+                    f"partitions={workload.partitions}",
+                ],
+                stdout=subprocess.DEVNULL,
+                check=True,
+                timeout=120,
+            )
         return workload
 
     def generate(self, topic, *arguments):
@@ -130,8 +166,20 @@ class Generator:
 
     def __init__(self, brokers, topic, arguments):
         self.process = subprocess.Popen(
-            [str(SEENCTL), "generate", "--brokers", brokers, "--topic", topic, "--quiet", "--json",
-             *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+            [
+                str(SEENCTL),
+                "generate",
+                "--brokers",
+                brokers,
+                "--topic",
+                topic,
+                "--quiet",
+                "--json",
+                *map(str, arguments),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def result(self, timeout_s=3600):
         """{"events", "exposures", "bytes", "seconds"}"""

@@ -1,4 +1,5 @@
-"""What else ran on the machine during a measurement. Figures taken beside a build or a noisy neighbour mean little."""
+"""What else ran on the machine during a measurement. Figures taken beside a build or a noisy neighbour mean
+little."""
 
 import os
 import pathlib
@@ -10,7 +11,8 @@ QUIET_CORES = 0.3
 
 
 class Bystanders:
-    """Counts from construction to `cores()`. `ours`: callables that give the CPU seconds of the measurement's own programs."""
+    """Counts from construction to `cores()`. `ours`: callables that give the CPU seconds of the measurement's
+    own programs."""
 
     def __init__(self, *ours):
         self.ours = [lambda: cpu_s(os.getpid()), *ours]

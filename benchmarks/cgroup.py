@@ -8,7 +8,8 @@ ROOT = pathlib.Path("/sys/fs/cgroup")
 
 
 class Cgroup:
-    """Use with `with`. `add` a process before it reads its files: a page counts for the group that reads it first."""
+    """Use with `with`. `add` a process before it reads its files: a page counts for the group that reads it
+    first."""
 
     def __init__(self, name, memory_mib):
         self.version = 2 if (ROOT / "cgroup.controllers").exists() else 1

@@ -11,17 +11,26 @@ QUIET_MS = 2_500
 
 def percentiles(values_ms):
     values_ms.sort()
+
     def at(share):
         return values_ms[min(len(values_ms) - 1, int(share * len(values_ms)))] if values_ms else None
-    return {"count": len(values_ms), "p50_ms": at(0.50), "p90_ms": at(0.90), "p99_ms": at(0.99),
-            "max_ms": values_ms[-1] if values_ms else None}
+
+    return {
+        "count": len(values_ms),
+        "p50_ms": at(0.50),
+        "p90_ms": at(0.90),
+        "p99_ms": at(0.99),
+        "max_ms": values_ms[-1] if values_ms else None,
+    }
 
 
 def offsets_at(topics, topic, partitions, time_ms):
     """{partition: the offset of the first record from `time_ms` on}, or the end."""
     consumer = Consumer({"bootstrap.servers": topics.bootstrap, "group.id": "bench-latency"})
     try:
-        found = consumer.offsets_for_times([TopicPartition(topic, partition, time_ms) for partition in partitions], timeout=30)
+        found = consumer.offsets_for_times(
+            [TopicPartition(topic, partition, time_ms) for partition in partitions], timeout=30
+        )
     finally:
         consumer.close()
     ends = topics.ends(topic)
@@ -44,10 +53,21 @@ def published(topics, output, covered, begins=None):
     return by_user, count
 
 
-def join(topics, topic, output, covered, from_ms, until_ms, quiet_ms=QUIET_MS, unpublished_ms=0, begins=(None, None)):
-    """Percentiles of the events produced in [from_ms, until_ms): of all, and of `leading` ones, whose user had no event in the
-    quiet_ms before, and no publication in the unpublished_ms before. `begins`: for each topic, offsets by partition to read from;
-    other partitions are left out. The offsets must be from before from_ms - quiet_ms."""
+def join(
+    topics,
+    topic,
+    output,
+    covered,
+    from_ms,
+    until_ms,
+    quiet_ms=QUIET_MS,
+    unpublished_ms=0,
+    begins=(None, None),
+):
+    """Percentiles of the events produced in [from_ms, until_ms): of all, and of `leading` ones, whose user
+    had no event in the quiet_ms before, and no publication in the unpublished_ms before. `begins`: for each
+    topic, offsets by partition to read from; other partitions are left out. The offsets must be from before
+    from_ms - quiet_ms."""
     by_user, records = published(topics, output, covered, begins[1])
     everything, leading, unpublished, leading_unpublished, last = [], [], 0, 0, {}
     for message in each_message(topics, topic, begins=begins[0]):
@@ -57,7 +77,9 @@ def join(topics, topic, output, covered, from_ms, until_ms, quiet_ms=QUIET_MS, u
             continue
         held, times = by_user.get(user, ((), ()))
         sent = bisect.bisect_right(times, at)
-        is_leading = (before is None or at - before > quiet_ms) and (sent == 0 or at - times[sent - 1] >= unpublished_ms)
+        is_leading = (before is None or at - before > quiet_ms) and (
+            sent == 0 or at - times[sent - 1] >= unpublished_ms
+        )
         index = bisect.bisect_left(held, message.offset())
         if index == len(held):
             unpublished += 1
@@ -67,6 +89,11 @@ def join(topics, topic, output, covered, from_ms, until_ms, quiet_ms=QUIET_MS, u
         everything.append(waited)
         if is_leading:
             leading.append(waited)
-    return {"all": percentiles(everything), "leading": percentiles(leading), "unpublished": unpublished,
-            "leading_unpublished": leading_unpublished,
-            "records_published": records, "users_published": len(by_user)}
+    return {
+        "all": percentiles(everything),
+        "leading": percentiles(leading),
+        "unpublished": unpublished,
+        "leading_unpublished": leading_unpublished,
+        "records_published": records,
+        "users_published": len(by_user),
+    }

@@ -25,9 +25,9 @@ def fresh_run(bench, contender, topic, **more):
 
 
 def follow(session, records, timeout_s, every_s=POLL_S, started=None):
-    """Polls until `records` are applied and published. Returns, among others:
-    first: (time, applied, cpu) when anything was applied; warm: the same when two fifths of the records were applied;
-    applied_at: the time when all were applied."""
+    """Polls until `records` are applied and published. Returns, among others: first: (time, applied, cpu)
+    when anything was applied; warm: the same when two fifths of the records were applied; applied_at: the
+    time when all were applied."""
     begun = time.monotonic() if started is None else started
     first, warm, applied_at = None, None, None
     while True:
@@ -43,14 +43,22 @@ def follow(session, records, timeout_s, every_s=POLL_S, started=None):
             applied_at = now
         if applied >= records and session.finished(records):
             ended = getattr(session, "ended_at", None) or time.monotonic()
-            return {"begun": begun, "first": first, "warm": warm, "applied_at": applied_at, "ended": ended, "cpu": session.cpu_s()}
+            return {
+                "begun": begun,
+                "first": first,
+                "warm": warm,
+                "applied_at": applied_at,
+                "ended": ended,
+                "cpu": session.cpu_s(),
+            }
         if now - begun > timeout_s:
             raise RuntimeError(f"only {applied} of {records} records within {timeout_s:.0f} s")
         time.sleep(every_s)
 
 
 def ingest(bench, contender, workload, closely):
-    """From an empty state to the end of the topic. `closely`: also looks at answers and state, which one of several runs does."""
+    """From an empty state to the end of the topic. `closely`: also looks at answers and state, which one of
+    several runs does."""
     oracle = None
     run = fresh_run(bench, contender, workload.topic)
     if closely and not contender.limit:
@@ -73,10 +81,17 @@ def ingest(bench, contender, workload, closely):
         result = {
             "rate_warm": warm_records / max(seen["ended"] - warm_at, 1e-3) if seen_late else None,
             "cpu_us_warm": (seen["cpu"] - cpu_warm) / warm_records * 1e6 if seen_late else None,
-            "records": workload.events, "seconds": seconds, "rate": records / seconds,
-            "cpu_us": (seen["cpu"] - cpu_before) / records * 1e6, "cpu_total_us": seen["cpu"] / workload.events * 1e6,
-            "start_s": began - seen["begun"], "peak_bytes": session.peak_bytes(),
-            "cpu_by_process": session.cpu_by_process(), "others_cores": others, "stolen_cores": stolen}
+            "records": workload.events,
+            "seconds": seconds,
+            "rate": records / seconds,
+            "cpu_us": (seen["cpu"] - cpu_before) / records * 1e6,
+            "cpu_total_us": seen["cpu"] / workload.events * 1e6,
+            "start_s": began - seen["begun"],
+            "peak_bytes": session.peak_bytes(),
+            "cpu_by_process": session.cpu_by_process(),
+            "others_cores": others,
+            "stolen_cores": stolen,
+        }
         if run.output:
             result["published"] = sum(end for _, end in bench.topics.ends(run.output).values())
         if closely:
@@ -125,12 +140,23 @@ def latency(bench, contender, rate, seconds, warm_s=10):
         until_ms, cpu, took = now_ms(), session.cpu_s() - cpu, time.monotonic() - begun
         applied = session.applied() or 0
         sent = load.result()["events"]
-        result = {"rate": rate, "seconds": took, "sent": sent, "applied_rate": (applied - before) / took,
-                  "cpu_cores": cpu / took, "others_cores": others, "stolen_cores": stolen, "peak_bytes": session.peak_bytes(),
-                  "sent_rate": sent / (warm_s + seconds), "keeps_up": sent - applied < rate}
+        result = {
+            "rate": rate,
+            "seconds": took,
+            "sent": sent,
+            "applied_rate": (applied - before) / took,
+            "cpu_cores": cpu / took,
+            "others_cores": others,
+            "stolen_cores": stolen,
+            "peak_bytes": session.peak_bytes(),
+            "sent_rate": sent / (warm_s + seconds),
+            "keeps_up": sent - applied < rate,
+        }
         if result["keeps_up"]:
             time.sleep(4)
-            result.update(latency_join.join(bench.topics, topic, run.output, contender.covered, from_ms, until_ms))
+            result.update(
+                latency_join.join(bench.topics, topic, run.output, contender.covered, from_ms, until_ms)
+            )
         return result
     finally:
         session.stop()
@@ -138,7 +164,8 @@ def latency(bench, contender, rate, seconds, warm_s=10):
 
 
 def caught_up_s(bench, session, topic, since, timeout_s, settle_s=0.3):
-    """Seconds from `since` until all events are applied that were in the topic `settle_s` earlier. None: timed out."""
+    """Seconds from `since` until all events are applied that were in the topic `settle_s` earlier. None:
+    timed out."""
     ends = []
     while True:
         session.check_alive()

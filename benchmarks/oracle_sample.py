@@ -1,4 +1,5 @@
-"""The exact oracle on a sample: every item that the topic has of 1,000 users, and the check of answers against them."""
+"""The exact oracle on a sample: every item that the topic has of 1,000 users, and the check of answers
+against them."""
 
 import json
 import random
@@ -15,14 +16,21 @@ STRANGERS = 200  # items never shown, asked of each user
 
 
 def each_message(topics, topic, batch=10_000, begins=None):
-    """Every record that is in the topic now, in order within a partition. `begins`: {partition: offset} to read from; other
-    partitions are left out."""
+    """Every record that is in the topic now, in order within a partition. `begins`: {partition: offset} to
+    read from; other partitions are left out."""
     ends = {p: end for p, (low, end) in topics.ends(topic).items() if end > (begins or {}).get(p, low)}
     if begins is not None:
         ends = {p: end for p, end in ends.items() if p in begins}
-    consumer = Consumer({"bootstrap.servers": topics.bootstrap, "group.id": "bench-oracle",
-                         "enable.auto.commit": False, "enable.partition.eof": True,
-                         "queued.min.messages": 1_000_000, "queued.max.messages.kbytes": 262_144})
+    consumer = Consumer(
+        {
+            "bootstrap.servers": topics.bootstrap,
+            "group.id": "bench-oracle",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "queued.min.messages": 1_000_000,
+            "queued.max.messages.kbytes": 262_144,
+        }
+    )
     begins = begins or {}
     consumer.assign([TopicPartition(topic, p, begins.get(p, confluent_kafka.OFFSET_BEGINNING)) for p in ends])
     try:
@@ -51,7 +59,8 @@ def items_of(event):
 
 
 def sample(bench, workload, users=USERS):
-    """{user: [item ids]} of users chosen evenly among those in the topic. The result is kept in a file for this topic."""
+    """{user: [item ids]} of users chosen evenly among those in the topic. The result is kept in a file for
+    this topic."""
     cache = paths.WORK / f"oracle-{workload.topic}.json"
     at = workload.figures["at"]
     if cache.exists():

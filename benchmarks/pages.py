@@ -1,12 +1,18 @@
-"""Tables, and the generated parts of a page. Text between markers is replaced. The rest is written by hand and stays."""
+"""Tables, and the generated parts of a page. Text between markers is replaced. The rest is written by hand
+and stays."""
 
 import re
 import textwrap
 
 
 def table(head, align, rows):
-    return "\n".join(["| " + " | ".join(head) + " |", "| " + " | ".join(align) + " |",
-                      *["| " + " | ".join(row) + " |" for row in rows]])
+    return "\n".join(
+        [
+            "| " + " | ".join(head) + " |",
+            "| " + " | ".join(align) + " |",
+            *["| " + " | ".join(row) + " |" for row in rows],
+        ]
+    )
 
 
 def between_markers(page, name, text):
@@ -17,10 +23,13 @@ def between_markers(page, name, text):
 
 
 def wrapped(text):
-    """The text with paragraphs of prose wrapped at 100 columns. Tables, pictures, headings, lists and code stay as they are."""
+    """The text with paragraphs of prose wrapped at 100 columns. Tables, pictures, headings, lists and code
+    stay as they are."""
+
     def wrap(block):
         is_prose = not re.search(r"(?m)^ *(\||!\[|#|[-*] |\d+\. |```|<)", block)
         if not is_prose or max(map(len, block.splitlines()), default=0) <= 100:
             return block
         return textwrap.fill(" ".join(block.split()), 100, break_long_words=False, break_on_hyphens=False)
+
     return "\n\n".join(wrap(block) for block in text.split("\n\n"))

@@ -1,4 +1,5 @@
-"""Writes docs/PERFORMANCE.md and its charts from results.json. Text outside of the markers is written by hand."""
+"""Writes docs/PERFORMANCE.md and its charts from results.json. Text outside of the markers is written by
+hand."""
 
 import re
 import statistics
@@ -42,7 +43,13 @@ def spread(values, text):
 
 
 def thousands(value):
-    return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value / 1e3:,.0f} k" if value >= 10_000 else f"{value:,.0f}"
+    return (
+        f"{value / 1e6:.2f} M"
+        if value >= 1e6
+        else f"{value / 1e3:,.0f} k"
+        if value >= 10_000
+        else f"{value:,.0f}"
+    )
 
 
 def thousands_or_nothing(value):
@@ -80,25 +87,47 @@ def ingest_table(known, profile):
             continue
         state, answers = last(entry, profile, "state_bytes"), last(entry, profile, "answers")
         events = runs[-1]["records"]
-        rows.append([
-            entry["title"], spread([run["rate"] for run in runs], thousands),
-            spread([run["cpu_us"] for run in runs], lambda us: f"{us:.2f}") + processes(runs[-1]),
-            thousands_or_nothing(median([run.get("rate_warm") for run in runs])),
-            two_places(median([run.get("cpu_us_warm") for run in runs])),
-            f"{max(run['peak_bytes'] for run in runs) / 2**20:,.0f}",
-            f"{state / events / factor:.1f}" if state else "—",
-            "—" if not answers else "**wrong**" if answers["false_negatives"] else "none missing",
-            f"{answers['false_positives'] / answers['probes']:.3%}" if answers and answers["probes"] else "—"])
-    return table(["", "events/s", "CPU s a million events", "last 3/5: events/s", "CPU s", "peak memory, MiB",
-                  "state, bytes " + ("an event" if profile == "single" else "an item"),
-                  "answers", "false positives"], ["---", *["---:"] * 6, "---", "---:"], rows)
+        rows.append(
+            [
+                entry["title"],
+                spread([run["rate"] for run in runs], thousands),
+                spread([run["cpu_us"] for run in runs], lambda us: f"{us:.2f}") + processes(runs[-1]),
+                thousands_or_nothing(median([run.get("rate_warm") for run in runs])),
+                two_places(median([run.get("cpu_us_warm") for run in runs])),
+                f"{max(run['peak_bytes'] for run in runs) / 2**20:,.0f}",
+                f"{state / events / factor:.1f}" if state else "—",
+                "—" if not answers else "**wrong**" if answers["false_negatives"] else "none missing",
+                f"{answers['false_positives'] / answers['probes']:.3%}"
+                if answers and answers["probes"]
+                else "—",
+            ]
+        )
+    return table(
+        [
+            "",
+            "events/s",
+            "CPU s a million events",
+            "last 3/5: events/s",
+            "CPU s",
+            "peak memory, MiB",
+            "state, bytes " + ("an event" if profile == "single" else "an item"),
+            "answers",
+            "false positives",
+        ],
+        ["---", *["---:"] * 6, "---", "---:"],
+        rows,
+    )
 
 
 def processes(run):
     """If there are several processes, the CPU of each."""
     parts = run["cpu_by_process"]
-    return "" if len(parts) < 2 else ": " + ", ".join(
-        f"{name} {seconds / run['records'] * 1e6:.2f}" for name, seconds in parts.items())
+    return (
+        ""
+        if len(parts) < 2
+        else ": "
+        + ", ".join(f"{name} {seconds / run['records'] * 1e6:.2f}" for name, seconds in parts.items())
+    )
 
 
 def items_an_event(known, profile):
@@ -107,8 +136,14 @@ def items_an_event(known, profile):
 
 
 def figures_of(known, profile):
-    return next((entry["ingest"][profile]["workload"] for _, entry in ordered(known)
-                 if profile in entry.get("ingest", {})), None)
+    return next(
+        (
+            entry["ingest"][profile]["workload"]
+            for _, entry in ordered(known)
+            if profile in entry.get("ingest", {})
+        ),
+        None,
+    )
 
 
 def latency_table(known):
@@ -125,9 +160,11 @@ def latency_table(known):
             elif not one["keeps_up"]:
                 row += [f"keeps up with {thousands(one['applied_rate'])}", "", f"{one['cpu_cores']:.2f}"]
             else:
-                row += ["{p50_ms:,} / {p99_ms:,}".format(**one["all"]),
-                        "{p50_ms:,} / {p99_ms:,}".format(**one["leading"]) if one["leading"]["count"] else "—",
-                        f"{one['cpu_cores']:.2f}"]
+                row += [
+                    "{p50_ms:,} / {p99_ms:,}".format(**one["all"]),
+                    "{p50_ms:,} / {p99_ms:,}".format(**one["leading"]) if one["leading"]["count"] else "—",
+                    f"{one['cpu_cores']:.2f}",
+                ]
         rows.append(row)
     head = [""]
     for rate in rates:
@@ -136,8 +173,14 @@ def latency_table(known):
 
 
 def restart_table(known):
-    rows = [[entry["title"], spread([one["seconds"] or float("inf") for one in entry["restart"]], lambda s: f"{s:.1f}")]
-            for _, entry in ordered(known) if entry.get("restart")]
+    rows = [
+        [
+            entry["title"],
+            spread([one["seconds"] or float("inf") for one in entry["restart"]], lambda s: f"{s:.1f}"),
+        ]
+        for _, entry in ordered(known)
+        if entry.get("restart")
+    ]
     return table(["", "seconds to caught up"], ["---", "---:"], rows) if rows else ""
 
 
@@ -150,8 +193,11 @@ def draw(known):
     shown = []
 
     def add(name, title, note, value, text, behind=lambda entry: None):
-        rows = [(entry["title"], kind(key, entry), value(entry), text(entry), behind(entry))
-                for key, entry in ordered(known) if value(entry) is not None]
+        rows = [
+            (entry["title"], kind(key, entry), value(entry), text(entry), behind(entry))
+            for key, entry in ordered(known)
+            if value(entry) is not None
+        ]
         if rows:
             paths.CHARTS.mkdir(parents=True, exist_ok=True)
             (paths.CHARTS / f"{name}.svg").write_text(charts.bars(title, note, rows))
@@ -168,17 +214,38 @@ def draw(known):
         def value(entry):
             one = entry.get("latency", {}).get("20000")
             return one["all"][share] if one and one["keeps_up"] else None
+
         return value
 
-    add("events", "Events a second", "from an empty state to the end of the topic; longer is better",
-        of("rate"), lambda entry: thousands(of("rate")(entry)))
-    add("cpu", "CPU seconds a million events", "user and system, all of the contender's processes; shorter is better",
-        of("cpu_us"), lambda entry: f"{of('cpu_us')(entry):.2f}")
-    add("state", "State, bytes an event", "on disk (Redis: in memory); shorter is better", state,
-        lambda entry: f"{state(entry):.1f}")
-    add("published", "Event to published at 20,000 events/s",
-        "dark: half of the events, light: 99%; milliseconds, shorter is better", at("p50_ms"),
-        lambda entry: f"{at('p50_ms')(entry):,.0f} / {at('p99_ms')(entry):,.0f} ms", at("p99_ms"))
+    add(
+        "events",
+        "Events a second",
+        "from an empty state to the end of the topic; longer is better",
+        of("rate"),
+        lambda entry: thousands(of("rate")(entry)),
+    )
+    add(
+        "cpu",
+        "CPU seconds a million events",
+        "user and system, all of the contender's processes; shorter is better",
+        of("cpu_us"),
+        lambda entry: f"{of('cpu_us')(entry):.2f}",
+    )
+    add(
+        "state",
+        "State, bytes an event",
+        "on disk (Redis: in memory); shorter is better",
+        state,
+        lambda entry: f"{state(entry):.1f}",
+    )
+    add(
+        "published",
+        "Event to published at 20,000 events/s",
+        "dark: half of the events, light: 99%; milliseconds, shorter is better",
+        at("p50_ms"),
+        lambda entry: f"{at('p50_ms')(entry):,.0f} / {at('p99_ms')(entry):,.0f} ms",
+        at("p99_ms"),
+    )
     return "\n\n".join(shown)
 
 
@@ -187,8 +254,10 @@ def workload_text(known):
     for profile in ("single", "batch"):
         figures = figures_of(known, profile)
         if figures:
-            texts.append(f"{figures['events']:,} events of {figures['bytes'] / figures['events']:.0f} bytes with "
-                         f"{figures['exposures'] / figures['events']:.1f} item{'s' * (profile == 'batch')}")
+            texts.append(
+                f"{figures['events']:,} events of {figures['bytes'] / figures['events']:.0f} bytes with "
+                f"{figures['exposures'] / figures['events']:.1f} item{'s' * (profile == 'batch')}"
+            )
     return " (and, second table, ".join(texts) + (")" if len(texts) > 1 else "")
 
 
@@ -197,55 +266,85 @@ def side_by_side(all_results):
     versions = {}
     for _, entry in ordered(known):
         versions.update(entry.get("versions") or {})
-    about = (f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, Linux "
-             f"{machine['kernel']}, {machine['day']}. Apache Kafka {all_results.get('kafka', '?')} on the same machine, one broker, "
-             "`-Xmx1g`, otherwise as its start script has it; " + ", ".join(f"{what} {which}" for what, which in versions.items())
-             + ".")
+    about = (
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, Linux "
+        f"{machine['kernel']}, {machine['day']}. Apache Kafka {all_results.get('kafka', '?')} on the same machine, one broker, "
+        "`-Xmx1g`, otherwise as its start script has it; "
+        + ", ".join(f"{what} {which}" for what, which in versions.items())
+        + "."
+    )
     parts = [
-        "## Side by side", about,
+        "## Side by side",
+        about,
         f"One topic of 4 partitions: {workload_text(known)}, keyed by user, of 1 M users (Zipf, exponent 0.6) in sessions "
         "of 10 to 20 items, 1,024 at a time, values as JSON, compressed with lz4. `make bench` runs all of it; why the workload is as it is: "
         "[benchmarks/README.md](../benchmarks/README.md). Medians, and in parentheses the range of the runs.",
-        draw(known), "### Ingest, from nothing to the end of the topic", ingest_table(known, "single"),
+        draw(known),
+        "### Ingest, from nothing to the end of the topic",
+        ingest_table(known, "single"),
         "Rates count from the first event taken in, CPU from there as well; start-up stands in `results.json`. The last three "
         "fifths of the topic have columns of their own, for a JVM is still compiling before. Answers: "
         "1,000 users chosen evenly, every item they were shown and 200 that they weren't, against what the topic itself holds. (Most "
         "users have few items, and the smallest filters are better than the 1% asked for.)",
-        "### Batch events, a page of up to 10 items each", ingest_table(known, "batch"),
+        "### Batch events, a page of up to 10 items each",
+        ingest_table(known, "batch"),
         "### Event to published, milliseconds, p50 / p99",
         "Joined afterwards from the two topics: from the record's timestamp to the broker's append time of the first output "
         "record of the user that holds the event. As many sessions at a time as events a second, so an item a second for who is there. "
         "Leading edge: events of users who had none in the 2.5 s before.",
-        latency_table(known), "### `kill -9` to caught up, at a live 20,000 events/s",
+        latency_table(known),
+        "### `kill -9` to caught up, at a live 20,000 events/s",
         "With the state of 1,000,000 events; within 0.3 s of the topic's end again, which is the least that can be seen.",
         restart_table(known),
-        "### Settings", "\n".join(f"- **{entry['title']}**: {entry['settings']}" for _, entry in ordered(known)
-                                  if entry.get("settings"))]
+        "### Settings",
+        "\n".join(
+            f"- **{entry['title']}**: {entry['settings']}"
+            for _, entry in ordered(known)
+            if entry.get("settings")
+        ),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
 def scenarios_text(page, scenarios):
     """The scenarios' part. A scenario without results on this machine stays as the page has it."""
     before = re.search(r"<!-- generated: scenarios -->(.*?)<!-- end -->", page, re.S)
-    texts = {text.split("\n")[0]: f"### {text.strip()}" for text in re.split(r"^### ", before[1], flags=re.M)[1:]} if before else {}
+    texts = (
+        {text.split("\n")[0]: f"### {text.strip()}" for text in re.split(r"^### ", before[1], flags=re.M)[1:]}
+        if before
+        else {}
+    )
     texts.update({name: scenario_text(name, entry) for name, entry in scenarios.items()})
     return wrapped("\n\n".join(["## seend alone", *(texts[name] for name in sorted(texts))]))
 
 
 def scenario_text(name, entry):
     result = entry["result"]
-    rows = [[words(key), shown(value)] for key, value in result.items()
-            if not isinstance(value, (list, dict))]
-    text = [f"### {name}", entry["what"], measured(entry), table(["", ""], ["---", "---:"], rows) if rows else ""]
+    rows = [
+        [words(key), shown(value)] for key, value in result.items() if not isinstance(value, (list, dict))
+    ]
+    text = [
+        f"### {name}",
+        entry["what"],
+        measured(entry),
+        table(["", ""], ["---", "---:"], rows) if rows else "",
+    ]
     for key, value in result.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
             head = list(dict.fromkeys(key for row in value for key in row))
-            text.append(table([words(h) for h in head], ["---:"] * len(head),
-                              [[shown(row.get(h)) for h in head] for row in value]))
+            text.append(
+                table(
+                    [words(h) for h in head],
+                    ["---:"] * len(head),
+                    [[shown(row.get(h)) for h in head] for row in value],
+                )
+            )
     if result.get("curve"):
         paths.CHARTS.mkdir(parents=True, exist_ok=True)
         curve = result["curve"]
-        (paths.CHARTS / f"{name}.svg").write_text(charts.lines(curve["title"], "", curve["points"], curve["unit"], "seconds"))
+        (paths.CHARTS / f"{name}.svg").write_text(
+            charts.lines(curve["title"], "", curve["points"], curve["unit"], "seconds")
+        )
         text.append(f"![{curve['title']}](performance/{name}.svg)")
     return "\n\n".join(part for part in text if part)
 
@@ -255,13 +354,20 @@ def measured(entry):
     machine = entry.get("machine")
     if not machine:
         return ""
-    return (f"Measured on {entry['day']} at commit {entry['commit']}: {machine['cpu']}, {machine['cores']} cores, "
-            f"{machine['memory_gib']} GiB, {machine['system']}, Linux {machine['kernel']}.")
+    return (
+        f"Measured on {entry['day']} at commit {entry['commit']}: {machine['cpu']}, {machine['cores']} cores, "
+        f"{machine['memory_gib']} GiB, {machine['system']}, Linux {machine['kernel']}."
+    )
 
 
 def words(key):
     """events_per_s -> events/s, cpu_us_an_event -> CPU µs an event"""
-    return key.replace("_per_", "/").replace("cpu_us", "CPU µs").replace("ms_own", "ms (own histogram)").replace("_", " ")
+    return (
+        key.replace("_per_", "/")
+        .replace("cpu_us", "CPU µs")
+        .replace("ms_own", "ms (own histogram)")
+        .replace("_", " ")
+    )
 
 
 def shown(value):

@@ -34,8 +34,12 @@ def put(path, value):
 
 def commit():
     """The short name of the measured commit. A + follows if files have changed since."""
+
     def git(*words):
-        return subprocess.run(["git", "-C", str(paths.ROOT), *words], capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            ["git", "-C", str(paths.ROOT), *words], capture_output=True, text=True
+        ).stdout.strip()
+
     name = git("rev-parse", "--short", "HEAD")
     return name + "+" * bool(name and git("status", "--porcelain", "--untracked-files=no"))
 
@@ -44,6 +48,11 @@ def machine():
     cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     memory = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
     release = pathlib.Path("/etc/os-release").read_text()
-    return {"cpu": cpu[1] if cpu else platform.machine(), "cores": len(os.sched_getaffinity(0)),
-            "memory_gib": round(memory / 2**20), "kernel": platform.release().split("-")[0],
-            "system": re.search(r'PRETTY_NAME="(.*)"', release)[1], "day": time.strftime("%Y-%m-%d", time.gmtime())}
+    return {
+        "cpu": cpu[1] if cpu else platform.machine(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gib": round(memory / 2**20),
+        "kernel": platform.release().split("-")[0],
+        "system": re.search(r'PRETTY_NAME="(.*)"', release)[1],
+        "day": time.strftime("%Y-%m-%d", time.gmtime()),
+    }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Which sources of a target may share a translation unit: no name that one keeps to itself may occur in another.
+"""Which sources of a target may share a translation unit: no name that one keeps to itself may occur in
+another.
 
-Usage: unity_groups.py SIZE_MAX SOURCE... Prints `group source` a line. CMake compiles each group as one file where
-SEEN_UNITY asks for it (cmake/SeenRooms.cmake), so that what they all include is parsed once.
-"""
+Usage: unity_groups.py SIZE_MAX SOURCE... Prints `group source` a line. CMake compiles each group as one file
+where SEEN_UNITY asks for it (cmake/SeenRooms.cmake), so that what they all include is parsed once."""
 
 import pathlib
 import re
@@ -44,7 +44,8 @@ def own_names(text):
 
 
 def defined(head, unnamed):
-    """The name in front of what a definition's tokens give it: arguments, a value, an extent, a body, nothing."""
+    """The name in front of what a definition's tokens give it: arguments, a value, an extent, a body,
+    nothing."""
     if not (unnamed or "static" in head) or head[:1] in (["namespace"], ["static_assert"]):
         return set()
     if head[:1] == ["using"]:
@@ -52,7 +53,7 @@ def defined(head, unnamed):
     words = [word for word in head if word not in ("final", "const", "constexpr", "noexcept", "override")]
     for at, word in enumerate(words):
         if word in KEYS and at + 1 < len(words):
-            named = [other for other in words[at + 1:] if other not in KEYS]
+            named = [other for other in words[at + 1 :] if other not in KEYS]
             return set(named[:1])
         if word in ("(", "=", "[") and at > 0:
             return {words[at - 1]} if not MACRO_CALL.fullmatch(words[at - 1]) else set()
@@ -60,7 +61,8 @@ def defined(head, unnamed):
 
 
 def groups(sources, size_max):
-    """Lists of sources, in their order; a source joins the first list that has room and nothing against it."""
+    """Lists of sources, in their order; a source joins the first list that has room and nothing against
+    it."""
     made = []
     for source in sources:
         text = NOT_CODE.sub(" ", pathlib.Path(source).read_text(encoding="utf-8"))

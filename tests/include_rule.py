@@ -30,7 +30,8 @@ LEVELS = [
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 ANY = set(LEVEL_OF)
 
-# First part of a third-party include -> the rooms that may include it. Headers that only a .cc may include follow below.
+# First part of a third-party include -> the rooms that may include it. Headers that only a .cc may include
+# follow below.
 THIRD_PARTY = {
     "librdkafka": {"kafka"},
     "rocksdb": {"rocks", "store", "item_store"},
@@ -146,7 +147,11 @@ def self_test():
             if len(complaints) != (1 if extra else 0):
                 missed.append(f"{name}: {complaints}")
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in (("a.h", '#include "b.h"\n'), ("b.h", '#include "c.h"\n#include "a.h"\n#include <map>\n'), ("c.h", "")):
+        for name, text in (
+            ("a.h", '#include "b.h"\n'),
+            ("b.h", '#include "c.h"\n#include "a.h"\n#include <map>\n'),
+            ("c.h", ""),
+        ):
             (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")
         counts = transitive(pathlib.Path(folder))
         if counts != [(2, "a.h"), (2, "b.h"), (0, "c.h")]:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the tests and ends with one line: `N passed, N failed` (and `, N skipped`). Uses the standard library only.
+"""Runs the tests and ends with one line: `N passed, N failed` (and `, N skipped`). Uses the standard library
+only.
 
     tests/run.py                       what `make test` runs
     tests/run.py check                 what `make check` runs
@@ -7,11 +8,9 @@
     tests/run.py unit simulation       some parts
     tests/run.py unit -k Delta         only tests whose name contains `Delta`
 
-The parts of test: {test}. The parts of check: {check}.
-A part that needs a build waits for it, and the others run meanwhile. A part that passes writes its output to
-build/test-logs. A part that fails also prints the end of it. A table shows the time of each part. The exit status is 0
-only if something ran and nothing failed.
-"""
+The parts of test: {test}. The parts of check: {check}. A part that needs a build waits for it, and the others
+run meanwhile. A part that passes writes its output to build/test-logs. A part that fails also prints the end
+of it. A table shows the time of each part. The exit status is 0 only if something ran and nothing failed."""
 
 import argparse
 import signal
@@ -55,11 +54,15 @@ def tasks_of(chosen, words, builds):
         tasks.append(tests.Task("system", "system", lambda: tests.system(words), after, 0))
     for part in ("unit", "simulation"):
         if part in chosen:
-            tasks.append(tests.google_tests(part, "release", words, build("release", "all"), part == "simulation"))
+            tasks.append(
+                tests.google_tests(part, "release", words, build("release", "all"), part == "simulation")
+            )
     for preset in ("asan-ubsan", "tsan"):
         if preset in chosen:
             after = build(preset, "seen_tests")
-            tasks += [tests.google_tests(preset, preset, words, after, simulation) for simulation in (True, False)]
+            tasks += [
+                tests.google_tests(preset, preset, words, after, simulation) for simulation in (True, False)
+            ]
     for part, make in (("headers", checks.headers_task), ("tidy", checks.tidy_task)):
         if part in chosen:
             tasks.append(make(build("release", "seen_programs")))
@@ -72,7 +75,9 @@ def stop_by_signal(number, _frame):
 
 def main():
     description = __doc__.format(**{name: ", ".join(parts) for name, parts in PARTS.items()})
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("parts", nargs="*", metavar="part", help="test, check, " + ", ".join(ALL))
     parser.add_argument("-k", dest="words", default="", help="only tests whose name contains this")
     parser.add_argument("--no-build", action="store_true", help="take the binaries as they are")

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Checks that each type of src has a name of its own: two types of one namespace never share a name.
 
-The compiler doesn't notice two such types if no source includes both. The linker then takes the functions of either.
-A type of an unnamed namespace may share its name with such a type of another file, but not with a type that
-all files can see. Usage: type_names_rule.py [--self-test] [SRC]
-"""
+The compiler doesn't notice two such types if no source includes both. The linker then takes the functions of
+either. A type of an unnamed namespace may share its name with such a type of another file, but not with a
+type that all files can see. Usage: type_names_rule.py [--self-test] [SRC]"""
 
 import collections
 import pathlib
@@ -15,7 +14,9 @@ import tempfile
 # Text that isn't code: comments, strings, characters, and preprocessor lines with their continuation lines.
 NOT_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])*\''
-    r"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.DOTALL | re.MULTILINE)
+    r"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
 TOKEN = re.compile(r"[A-Za-z_]\w*|::|[{}();<>=:,\[\]]")
 KEYS = ("class", "struct", "union", "enum")
 UNNAMED = "(unnamed)"
@@ -29,7 +30,7 @@ def name_of(head):
             depth += {"<": 1, ">": -1}.get(token, 0)
             if token == ">" and depth == 0:
                 break
-        head = head[at + 1:]
+        head = head[at + 1 :]
     if not head or head[0] not in KEYS:
         return None
     rest = [token for token in head[1:] if token not in ("class", "struct")]
@@ -39,7 +40,7 @@ def name_of(head):
             depth += {"[": 1, "(": 1, "]": -1, ")": -1}.get(token, 0)
             if token in ("]", ")") and depth == 0:
                 break
-        rest = rest[at + 1:]
+        rest = rest[at + 1 :]
     if not rest or not re.match(r"[A-Za-z_]", rest[0]):
         return None
     if rest[1:2] in (["::"], ["<"]):  # a member of another type; a specialisation
@@ -55,7 +56,7 @@ def types_in(text):
         token = match[0]
         if token == "{":
             if head[:1] == ["namespace"] or head[:2] == ["inline", "namespace"]:
-                scopes.append("".join(head[head.index("namespace") + 1:]) or UNNAMED)
+                scopes.append("".join(head[head.index("namespace") + 1 :]) or UNNAMED)
             else:
                 name = name_of(head)
                 if name and None not in scopes:
@@ -85,19 +86,26 @@ def check(src):
             named = [part for part in namespace.split("::") if part != UNNAMED]
             of = local if UNNAMED in namespace else shared
             of["::".join([*named, name])].append(f"{path}:{line}")
-    complaints = [f"{places[0]}: {name} is defined again in {', '.join(places[1:])}"
-                  for name, places in sorted(shared.items()) if len(places) > 1]
-    complaints += [f"{place}: {name} hides the one in {shared[name][0]}"
-                   for name, places in sorted(local.items()) if name in shared for place in places]
+    complaints = [
+        f"{places[0]}: {name} is defined again in {', '.join(places[1:])}"
+        for name, places in sorted(shared.items())
+        if len(places) > 1
+    ]
+    complaints += [
+        f"{place}: {name} hides the one in {shared[name][0]}"
+        for name, places in sorted(local.items())
+        if name in shared
+        for place in places
+    ]
     return types, complaints
 
 
 CLEAN = {
     "a/one.h": "namespace seen {\nstruct Point { struct Part {}; int x; };\nenum class Kind : int { kA };\n"
-               "template <typename T> class Box { class Part; };\ntemplate <> class Box<int> {};\nclass Later;\n"
-               "class ATTRIBUTE(one) Lock {};\nclass ATTRIBUTE(two) Door {};\n// struct Point {};\nusing Number = int;\n}  // namespace seen\n",
+    "template <typename T> class Box { class Part; };\ntemplate <> class Box<int> {};\nclass Later;\n"
+    "class ATTRIBUTE(one) Lock {};\nclass ATTRIBUTE(two) Door {};\n// struct Point {};\nusing Number = int;\n}  // namespace seen\n",
     "a/one.cc": "namespace seen {\nnamespace {\nstruct Row { char c = '{'; };\n}\nstruct Point::Part {};\n"
-                'const char* kText = "struct Kind {";\nvoid F() { struct Kind {}; }\n}\n',
+    'const char* kText = "struct Kind {";\nvoid F() { struct Kind {}; }\n}\n',
     "a/two.cc": "namespace seen {\nnamespace {\nstruct Row {};\n}\nnamespace inner {\nclass Point {};\n}\n}\n",
 }
 BAD = {

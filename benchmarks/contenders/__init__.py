@@ -1,4 +1,5 @@
-"""All contenders, in the order of the table. A module that is missing or doesn't load becomes a row with the reason."""
+"""All contenders, in the order of the table. A module that is missing or doesn't load becomes a row with the
+reason."""
 
 import importlib
 

@@ -9,14 +9,16 @@ COMMON = (
     "one JVM with a local cluster, parallelism 2; exactly-once checkpoints every 10 s, retained; keyed by user; "
     "pipeline.object-reuse, execution.buffer-timeout 5 ms, network memory 64 MB, partition discovery off, "
     "max.poll.records 5,000; JSON by Jackson's streaming parser, item ids hashed (XXH64) before the shuffle, a "
-    "serializer written by hand between the tasks; StateTtlConfig of the window")
+    "serializer written by hand between the tasks; StateTtlConfig of the window"
+)
 ROCKSDB = (
     "EmbeddedRocksDB, incremental checkpoints, managed memory 512 MB (half of it write buffers), FLASH_SSD_OPTIMIZED, "
-    "Bloom filters on, timers on the heap, TTL in the compaction filter; -Xmx1500m, ParallelGC, jemalloc")
+    "Bloom filters on, timers on the heap, TTL in the compaction filter; -Xmx1500m, ParallelGC, jemalloc"
+)
 HEAP = "HashMapStateBackend, full checkpoints; -Xmx2g, ParallelGC"
 VARIANTS = {
     "A": "a Bloom filter a user-day (MapState), 16 items at first, growing fourfold, 1% over the window's days; read, "
-         "changed and written back for each event",
+    "changed and written back for each event",
     "B": "exact: MapState of item hash to time, written without a read",
 }
 OUTPUT = {
@@ -27,10 +29,23 @@ PRODUCER = "KafkaSink at least once, acks=all, idempotent, linger 5 ms, batches 
 
 HEAPS = {"rocksdb": ["-Xms1500m", "-Xmx1500m"], "hashmap": ["-Xms2g", "-Xmx2g"]}
 # The packages that Flink's own start scripts open on Java 17.
-OPENED = [f"--add-opens=java.base/{package}=ALL-UNNAMED"
-          for package in ("java.lang", "java.net", "java.io", "java.nio", "sun.nio.ch", "java.lang.reflect",
-                          "java.text", "java.time", "java.util", "java.util.concurrent",
-                          "java.util.concurrent.atomic", "java.util.concurrent.locks")]
+OPENED = [
+    f"--add-opens=java.base/{package}=ALL-UNNAMED"
+    for package in (
+        "java.lang",
+        "java.net",
+        "java.io",
+        "java.nio",
+        "sun.nio.ch",
+        "java.lang.reflect",
+        "java.text",
+        "java.time",
+        "java.util",
+        "java.util.concurrent",
+        "java.util.concurrent.atomic",
+        "java.util.concurrent.locks",
+    )
+]
 
 
 class Flink(JvmContender):
@@ -46,17 +61,32 @@ class Flink(JvmContender):
         self.settings = "; ".join(parts)
 
     def versions(self):
-        return {"Flink": PROJECT.version("flink.version"), "flink-connector-kafka":
-                PROJECT.version("flink.kafka.version"), "Java": java_version()}
+        return {
+            "Flink": PROJECT.version("flink.version"),
+            "flink-connector-kafka": PROJECT.version("flink.kafka.version"),
+            "Java": java_version(),
+        }
 
     def command(self, run):
         run.state_dir.mkdir(parents=True, exist_ok=True)
         run.checkpoint_dir.mkdir(parents=True, exist_ok=True)
-        return [*JEMALLOC, "java", *HEAPS[self.backend], "-XX:+UseParallelGC", *OPENED, "-cp", PROJECT.class_path(),
-                "seen.bench.flink.SeenJob", *run.arguments(), f"variant={self.variant}", f"backend={self.backend}"]
+        return [
+            *JEMALLOC,
+            "java",
+            *HEAPS[self.backend],
+            "-XX:+UseParallelGC",
+            *OPENED,
+            "-cp",
+            PROJECT.class_path(),
+            "seen.bench.flink.SeenJob",
+            *run.arguments(),
+            f"variant={self.variant}",
+            f"backend={self.backend}",
+        ]
 
     def state_bytes(self, run):
-        """Bytes of the savepoint with which the job was stopped: RocksDB's files as they are. Other files on disk are copies."""
+        """Bytes of the savepoint with which the job was stopped: RocksDB's files as they are. Other files on
+        disk are copies."""
         self.wait_ended()
         savepoint = run.checkpoint_dir / "savepoint"
         return disk_bytes(savepoint if savepoint.exists() else run.checkpoint_dir)
@@ -68,5 +98,7 @@ CONTENDERS = [
     Flink("flink-b", "Flink B, exact items", "B"),
     Flink("flink-b-published", "Flink B, rendered every second", "B", publishes=True),
     Flink("flink-a-heap", "Flink A, state on the heap", "A", "hashmap"),
-    Flink("flink-a-heap-published", "Flink A on the heap, sent on each change", "A", "hashmap", publishes=True),
+    Flink(
+        "flink-a-heap-published", "Flink A on the heap, sent on each change", "A", "hashmap", publishes=True
+    ),
 ]

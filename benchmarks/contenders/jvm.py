@@ -1,4 +1,5 @@
-"""What the contenders on the JVM share: the build by Maven, and the format of answers, which src/common/java writes."""
+"""What the contenders on the JVM share: the build by Maven, and the format of answers, which src/common/java
+writes."""
 
 import base64
 import functools
@@ -85,7 +86,7 @@ def bloom_parts(value):
         while at < day_end:
             _, _, count, hashes = PART.unpack_from(value, at)
             at += PART.size
-            parts.append((value[at:at + count], hashes))
+            parts.append((value[at : at + count], hashes))
             at += count
     return parts
 
@@ -112,10 +113,14 @@ class JvmContender(Contender):
         self.project.build()
 
     def wait_ended(self):
-        """Waits until the process has ended, because answers and files are written after `done`. Its CPU times stay readable."""
+        """Waits until the process has ended, because answers and files are written after `done`. Its CPU
+        times stay readable."""
         if self.session is not None and self.session.done and self.session.process.returncode is None:
-            wait_until(lambda: os.waitid(os.P_PID, self.session.process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG),
-                       f"{self.name} ended", 120)
+            wait_until(
+                lambda: os.waitid(os.P_PID, self.session.process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG),
+                f"{self.name} ended",
+                120,
+            )
 
     def state_bytes(self, run):
         self.wait_ended()

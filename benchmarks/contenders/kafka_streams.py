@@ -10,12 +10,14 @@ SETTINGS = (
     "day, 16 items at first, growing fourfold, 1% over the window's days), changelog on, {cache}; RocksDB in one "
     "shared cache of 512 MiB, half of it write buffers, Bloom filters on; producer linger 5 ms, batches of 128 KiB, "
     "acks=all, idempotent; max.poll.records 5,000; static membership; topology.optimization all; JSON by Jackson's "
-    "streaming parser; -Xmx1g, ParallelGC, jemalloc")
+    "streaming parser; -Xmx1g, ParallelGC, jemalloc"
+)
 
 
 class KafkaStreams(JvmContender):
-    """A value of the changelog is a user's whole filter, and ends with the offset that it covers. So the changelog, compacted
-    and keyed by user, is the published topic. `output_name` gives the topic's required name."""
+    """A value of the changelog is a user's whole filter, and ends with the offset that it covers. So the
+    changelog, compacted and keyed by user, is the published topic. `output_name` gives the topic's required
+    name."""
 
     project = PROJECT
     publishes = True
@@ -23,8 +25,11 @@ class KafkaStreams(JvmContender):
     def __init__(self, name, title, cache_bytes, commit_ms):
         self.name, self.title = name, title
         self.options = [f"cache_bytes={cache_bytes}", f"commit_ms={commit_ms}"]
-        cache = (f"store cache {cache_bytes >> 20} MiB, so that a user is written once a commit" if cache_bytes
-                 else "no store cache, so that each change is sent at once")
+        cache = (
+            f"store cache {cache_bytes >> 20} MiB, so that a user is written once a commit"
+            if cache_bytes
+            else "no store cache, so that each change is sent at once"
+        )
         self.settings = SETTINGS.format(commit_s=commit_ms // 1000, cache=cache)
 
     def versions(self):
@@ -38,8 +43,19 @@ class KafkaStreams(JvmContender):
         run.state_dir.mkdir(parents=True, exist_ok=True)
         if run.output:
             run.output = self.output_name(run.group)
-        return [*JEMALLOC, "java", "-Xms1g", "-Xmx1g", "-XX:+UseParallelGC", "-cp", PROJECT.class_path(),
-                "seen.bench.streams.SeenStreams", f"instance={run.group}", *self.options, *run.arguments()]
+        return [
+            *JEMALLOC,
+            "java",
+            "-Xms1g",
+            "-Xmx1g",
+            "-XX:+UseParallelGC",
+            "-cp",
+            PROJECT.class_path(),
+            "seen.bench.streams.SeenStreams",
+            f"instance={run.group}",
+            *self.options,
+            *run.arguments(),
+        ]
 
 
 CONTENDERS = [

@@ -13,9 +13,11 @@ class Limit(Contender):
 
     def __init__(self, name, title, decode, parallelism):
         self.name, self.title, self.decode, self.parallelism = name, title, decode, parallelism
-        self.settings = (f"librdkafka's simple consumer, {parallelism} queue{'s' * (parallelism > 1)} and reading "
-                         f"thread{'s' * (parallelism > 1)}, 64 MiB of queue a partition, CRCs checked, jemalloc"
-                         + (", seend's decoder over every event" if decode else ", a sum over every byte"))
+        self.settings = (
+            f"librdkafka's simple consumer, {parallelism} queue{'s' * (parallelism > 1)} and reading "
+            f"thread{'s' * (parallelism > 1)}, 64 MiB of queue a partition, CRCs checked, jemalloc"
+            + (", seend's decoder over every event" if decode else ", a sum over every byte")
+        )
 
     def prepare(self):
         if not PROGRAM.exists():
@@ -33,4 +35,7 @@ class Limit(Contender):
         return None
 
 
-CONTENDERS = [Limit("limit", "librdkafka alone", False, 2), Limit("limit-decode", "librdkafka and decoding", True, 2)]
+CONTENDERS = [
+    Limit("limit", "librdkafka alone", False, 2),
+    Limit("limit-decode", "librdkafka and decoding", True, 2),
+]

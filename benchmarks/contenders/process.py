@@ -1,4 +1,5 @@
-"""A contender as the harness sees it: a process that prints how far it is. Every contender's module builds on this.
+"""A contender as the harness sees it: a process that prints how far it is. Every contender's module builds on
+this.
 
 A contender is a class with
   name        as given to `run.py --only`, and the key of its results
@@ -32,15 +33,17 @@ class Missing(Exception):
 
 @dataclasses.dataclass
 class Run:
-    """One start of a contender. `directory` is new and for this run only. It stays for the start after a kill -9."""
+    """One start of a contender. `directory` is new and for this run only. It stays for the start after a kill
+    -9."""
+
     brokers: str
     input: str
     group: str
     directory: pathlib.Path
-    output: str | None = None     # topic, created by the harness; None: publish nothing
+    output: str | None = None  # topic, created by the harness; None: publish nothing
     sample: pathlib.Path | None = None
-    bounded: bool = True          # up to the end offsets at the start
-    resume: bool = False          # go on from the state that kill -9 left
+    bounded: bool = True  # up to the end offsets at the start
+    resume: bool = False  # go on from the state that kill -9 left
     partitions: int = 4
     parallelism: int = 2
     window_days: int = 30
@@ -65,10 +68,21 @@ class Run:
 
     def arguments(self):
         """The arguments that every program of ours takes."""
-        pairs = {"brokers": self.brokers, "input": self.input, "group": self.group, "partitions": self.partitions,
-                 "parallelism": self.parallelism, "state_dir": self.state_dir, "checkpoint_dir": self.checkpoint_dir,
-                 "answers": self.answers, "bounded": str(self.bounded).lower(), "resume": str(self.resume).lower(),
-                 "window_days": self.window_days, "fpr": self.fpr, **self.options}
+        pairs = {
+            "brokers": self.brokers,
+            "input": self.input,
+            "group": self.group,
+            "partitions": self.partitions,
+            "parallelism": self.parallelism,
+            "state_dir": self.state_dir,
+            "checkpoint_dir": self.checkpoint_dir,
+            "answers": self.answers,
+            "bounded": str(self.bounded).lower(),
+            "resume": str(self.resume).lower(),
+            "window_days": self.window_days,
+            "fpr": self.fpr,
+            **self.options,
+        }
         if self.sample:
             pairs["sample"] = self.sample
         if self.output:
@@ -77,7 +91,8 @@ class Run:
 
 
 def cpu_s(pid):
-    """User and system time of all threads. /proc still has these times when a process has ended but wasn't waited for."""
+    """User and system time of all threads. /proc still has these times when a process has ended but wasn't
+    waited for."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:
@@ -136,7 +151,8 @@ class Session:
         return {name: cpu_s(process.pid) for name, process in self.processes.items()}
 
     def peak_bytes(self):
-        """Sum of the processes' memory peaks so far. Call it while the processes run: a process that has ended has no peak."""
+        """Sum of the processes' memory peaks so far. Call it while the processes run: a process that has
+        ended has no peak."""
         for name, process in self.processes.items():
             self._peaks[name] = max(self._peaks.get(name, 0), memory_bytes(process.pid))
         return sum(self._peaks.values())
@@ -169,8 +185,9 @@ class Lines(Session):
     def __init__(self, command, run, name="process", more=None):
         run.directory.mkdir(parents=True, exist_ok=True)
         self.log = open(run.log, "ab")
-        self.process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=self.log,
-                                        cwd=run.directory)
+        self.process = subprocess.Popen(
+            [str(c) for c in command], stdout=subprocess.PIPE, stderr=self.log, cwd=run.directory
+        )
         super().__init__({**(more or {}), name: self.process})
         self.partitions = run.partitions
         self.offsets, self.events, self.done, self.ended_at = None, 0, False, None
@@ -195,7 +212,9 @@ class Lines(Session):
             state = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
             if state == "Z" and not self.done:
                 self.log.flush()
-                raise RuntimeError(f"{name} ended: " + pathlib.Path(self.log.name).read_text(errors="replace")[-2000:])
+                raise RuntimeError(
+                    f"{name} ended: " + pathlib.Path(self.log.name).read_text(errors="replace")[-2000:]
+                )
 
     def applied(self):
         offsets = self.offsets
@@ -209,10 +228,10 @@ class Contender:
     name = title = settings = ""
     publishes = False
     answers_exactly = False
-    limit = False            # no state, no answers: the most that the machine can do
-    recovers = True          # a start after kill -9 goes on from the kept state
+    limit = False  # no state, no answers: the most that the machine can do
+    recovers = True  # a start after kill -9 goes on from the kept state
     session = None
-    settle_s = 5             # until background writes are done
+    settle_s = 5  # until background writes are done
 
     def versions(self):
         return {}
@@ -232,8 +251,9 @@ class Contender:
         return f"{group}-out"
 
     def covered(self, message):
-        """(input partition, offset of the user's newest record in the filter) of a published confluent_kafka.Message. By
-        default from the header "covered", or else from the last 12 bytes of the value (i32 and i64, little-endian)."""
+        """(input partition, offset of the user's newest record in the filter) of a published
+        confluent_kafka.Message. By default from the header "covered", or else from the last 12 bytes of the
+        value (i32 and i64, little-endian)."""
         headers = dict(message.headers() or [])
         return struct.unpack("<iq", headers.get("covered") or message.value()[-12:])
 

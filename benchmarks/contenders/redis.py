@@ -40,7 +40,9 @@ class Client:
 
     def info(self, name):
         text = self.ask("INFO").decode()
-        return next(line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith(name + ":"))
+        return next(
+            line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith(name + ":")
+        )
 
 
 class Redis(Contender):
@@ -49,9 +51,11 @@ class Redis(Contender):
     def __init__(self, name, title, append_only):
         self.name, self.title, self.append_only = name, title, append_only
         self.recovers = append_only
-        self.settings = ("one ZADD a user of each 4,096 records read, three such pipelines under way, over loopback; "
-                         "member: 32-bit hash of the item, decimal; nothing is ever trimmed or expired; "
-                         + ("append-only file, fsync every second, no RDB" if append_only else "no persistence"))
+        self.settings = (
+            "one ZADD a user of each 4,096 records read, three such pipelines under way, over loopback; "
+            "member: 32-bit hash of the item, decimal; nothing is ever trimmed or expired; "
+            + ("append-only file, fsync every second, no RDB" if append_only else "no persistence")
+        )
         self.server = self.port = None
 
     def prepare(self):
@@ -69,9 +73,26 @@ class Redis(Contender):
         self.port = free_port()
         with open(run.log, "ab") as log:
             self.server = subprocess.Popen(
-                ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--dir",
-                 str(run.state_dir), "--appendonly", "yes" if self.append_only else "no", "--appendfsync",
-                 "everysec", "--daemonize", "no"], stdout=log, stderr=log)
+                [
+                    "redis-server",
+                    "--bind",
+                    "127.0.0.1",
+                    "--port",
+                    str(self.port),
+                    "--save",
+                    "",
+                    "--dir",
+                    str(run.state_dir),
+                    "--appendonly",
+                    "yes" if self.append_only else "no",
+                    "--appendfsync",
+                    "everysec",
+                    "--daemonize",
+                    "no",
+                ],
+                stdout=log,
+                stderr=log,
+            )
         wait_until(self._answers, "Redis answers", 120, 0.01)
         self.empty_bytes = int(self.client.info("used_memory"))
         command = [LOADER, *run.arguments(), f"redis_port={self.port}"]
@@ -88,14 +109,22 @@ class Redis(Contender):
 
     def more(self, run):
         """More figures for the results."""
-        return {"resident_bytes": int(self.client.info("used_memory_rss")), "disk_bytes": disk_bytes(run.state_dir)}
+        return {
+            "resident_bytes": int(self.client.info("used_memory_rss")),
+            "disk_bytes": disk_bytes(run.state_dir),
+        }
 
     def answers(self, run, users):
         """Whether a member exists, as ZSCORE would say. One request gets all members of a user."""
+
         def ask(user):
             members = {int(member) for member in self.client.ask("ZRANGE", user, 0, -1)}
             return lambda item: fingerprint(item) in members
+
         return {user: ask(user) for user in users}
 
 
-CONTENDERS = [Redis("redis", "Redis, sorted sets", False), Redis("redis-aof", "Redis, sorted sets, append-only file", True)]
+CONTENDERS = [
+    Redis("redis", "Redis, sorted sets", False),
+    Redis("redis-aof", "Redis, sorted sets, append-only file", True),
+]

@@ -30,8 +30,9 @@ class SeendSession(Session):
 
     def finished(self, records):
         partitions = self.partitions()
-        return (sum(p["next_offset"] for p in partitions) >= records
-                and not (self.publishes and sum(p["marks_outstanding"] for p in partitions)))
+        return sum(p["next_offset"] for p in partitions) >= records and not (
+            self.publishes and sum(p["marks_outstanding"] for p in partitions)
+        )
 
     def ready(self):
         answer = self.daemon.get("/readyz")
@@ -50,7 +51,9 @@ class SeendContender(Contender):
 
     def __init__(self, name, title, publishes, debounce_ms=1000):
         self.name, self.title, self.publishes, self.debounce_ms = name, title, publishes, debounce_ms
-        published = f"each changed user published, debounce {debounce_ms} ms" if publishes else "publishing off"
+        published = (
+            f"each changed user published, debounce {debounce_ms} ms" if publishes else "publishing off"
+        )
         self.settings = f"defaults; store.memory_mib {MEMORY_MIB}, {published}"
         self.daemon = None
 
@@ -64,9 +67,11 @@ class SeendContender(Contender):
 
     def config(self, run):
         snapshot = {"topic": run.output, "debounce_ms": self.debounce_ms} if run.output else None
-        changes = {"kafka": {"group_id": run.group, "instance_id": run.group},
-                   "filters": [{"name": "default", "snapshot": snapshot}],
-                   "store": {"memory_mib": MEMORY_MIB, "checkpoint_interval_s": 10, "directory": str(run.state_dir)}}
+        changes = {
+            "kafka": {"group_id": run.group, "instance_id": run.group},
+            "filters": [{"name": "default", "snapshot": snapshot}],
+            "store": {"memory_mib": MEMORY_MIB, "checkpoint_interval_s": 10, "directory": str(run.state_dir)},
+        }
         return merged(changes, run.options.get("config", {}))
 
     def start(self, run):
@@ -92,9 +97,11 @@ class SeendContender(Contender):
 
     def answers(self, run, users):
         """Answers from the filter itself, read over HTTP."""
+
         def ask(user):
             payload = read_snapshot(self.daemon.http.get(user_path(user)).body).payload
             return lambda item: might_contain(payload, item)
+
         return {user: ask(user) for user in users}
 
 

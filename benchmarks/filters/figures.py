@@ -7,7 +7,8 @@ SAMPLES = ("build_ns", "parse_ns", "hit_ns", "miss_ns", "ns", "with_parse_ns")
 
 
 class Figures:
-    """`sizes`, `speeds`, `recalls`: {(kind, asked rate or None, items): line}. Samples of times are those of all rounds."""
+    """`sizes`, `speeds`, `recalls`: {(kind, asked rate or None, items): line}. Samples of times are those of
+    all rounds."""
 
     def __init__(self, lines):
         self.sizes, self.speeds, self.recalls, self.small, self.auto, self.hash_ns = {}, {}, {}, {}, {}, []
@@ -19,13 +20,16 @@ class Figures:
                 self.auto[line["asked"], line["items"]] = line["kind"]
             else:
                 key = (line["kind"], line["asked"], line["items"])
-                known = places[line["what"]].setdefault(key, {**line, **{name: [] for name in SAMPLES if name in line}})
+                known = places[line["what"]].setdefault(
+                    key, {**line, **{name: [] for name in SAMPLES if name in line}}
+                )
                 for name in SAMPLES:
                     if name in line:
                         known[name] += line[name]
 
     def rows(self):
-        """(kind, asked) in the program's order. Rates that are only for the comparison with published figures are left out."""
+        """(kind, asked) in the program's order. Rates that are only for the comparison with published figures
+        are left out."""
         return list(dict.fromkeys((kind, asked) for kind, asked, _ in self.sizes if asked in RATES))
 
     def items(self):

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Measures every kind of filter and writes the tables and charts of docs/FILTERS.md.
 
-    make bench-filters                          a few minutes
-    benchmarks/filters/run.py --report          writes the page again from the figures of the last run
-    benchmarks/filters/run.py --smoke --docs D --figures F    seconds, into other places; a test, its figures mean nothing
-"""
+make bench-filters                          a few minutes benchmarks/filters/run.py --report          writes
+the page again from the figures of the last run benchmarks/filters/run.py --smoke --docs D --figures F
+seconds, into other places; a test, its figures mean nothing"""
 
 import argparse
 import json
@@ -27,7 +26,9 @@ LIMIT_S = 1_200  # for each run of the program
 
 
 def lines_of(program, *arguments):
-    run = subprocess.run([program, *arguments], stdout=subprocess.PIPE, text=True, timeout=LIMIT_S, check=False)
+    run = subprocess.run(
+        [program, *arguments], stdout=subprocess.PIPE, text=True, timeout=LIMIT_S, check=False
+    )
     if run.returncode != 0:
         sys.exit(f"{program} {' '.join(arguments)} ended with status {run.returncode}")
     return [json.loads(line) for line in run.stdout.splitlines()]
@@ -42,7 +43,8 @@ def measure(program, rounds, extra):
 
 
 def write(measured, docs):
-    """Writes FILTERS.md and filters/*.svg in `docs`. Begins with the page in `docs`, or else with that of the repository."""
+    """Writes FILTERS.md and filters/*.svg in `docs`. Begins with the page in `docs`, or else with that of the
+    repository."""
     figures, folder = Figures(measured["lines"]), docs / "filters"
     folder.mkdir(parents=True, exist_ok=True)
     counts = figures.items()
@@ -58,7 +60,7 @@ def write(measured, docs):
         "published": tables.published(figures, most),
         "recall": tables.recall(figures),
         "machine": f"{machine['cpu']}, {machine['cores']} cores, shared with other work, {machine['system']}, Linux {machine['kernel']}, "
-                   f"{machine['day']}; {measured['rounds']} rounds.",
+        f"{machine['day']}; {measured['rounds']} rounds.",
         "all": "\n\n".join(f"### {items:,} items\n\n{tables.all_of(figures, items)}" for items in counts),
     }
     page_path = docs / "FILTERS.md"
@@ -69,14 +71,30 @@ def write(measured, docs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build" / "release" / "bench_filters")
-    parser.add_argument("--docs", type=pathlib.Path, default=ROOT / "docs", help="where FILTERS.md and filters/ are written")
-    parser.add_argument("--figures", type=pathlib.Path, default=ROOT / "build" / "bench" / "filters.json", help="where the raw figures are kept")
-    parser.add_argument("--rounds", type=int, default=5, help="how often times are measured, 1 to 100; their least and median are shown")
+    parser.add_argument(
+        "--docs", type=pathlib.Path, default=ROOT / "docs", help="where FILTERS.md and filters/ are written"
+    )
+    parser.add_argument(
+        "--figures",
+        type=pathlib.Path,
+        default=ROOT / "build" / "bench" / "filters.json",
+        help="where the raw figures are kept",
+    )
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=5,
+        help="how often times are measured, 1 to 100; their least and median are shown",
+    )
     parser.add_argument("--smoke", action="store_true", help="few items, one round")
     parser.add_argument("--report", action="store_true", help="measure nothing")
-    parser.add_argument("extra", nargs="*", metavar="key=value", help="for the program, as it says at its top")
+    parser.add_argument(
+        "extra", nargs="*", metavar="key=value", help="for the program, as it says at its top"
+    )
     arguments = parser.parse_args()
     if not 1 <= arguments.rounds <= 100:
         parser.error(f"--rounds {arguments.rounds}: it is 1 to 100")
@@ -89,8 +107,17 @@ def main():
         extra = (SMOKE if arguments.smoke else []) + arguments.extra
         measured = measure(arguments.program, 1 if arguments.smoke else arguments.rounds, extra)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text("{" + ",\n".join([f'"machine": {json.dumps(measured["machine"])}', f'"rounds": {measured["rounds"]}',
-                                          '"lines": [\n' + ",\n".join(map(json.dumps, measured["lines"])) + "\n]"]) + "}\n")
+        kept.write_text(
+            "{"
+            + ",\n".join(
+                [
+                    f'"machine": {json.dumps(measured["machine"])}',
+                    f'"rounds": {measured["rounds"]}',
+                    '"lines": [\n' + ",\n".join(map(json.dumps, measured["lines"])) + "\n]",
+                ]
+            )
+            + "}\n"
+        )
     write(measured, arguments.docs)
     print(arguments.docs / "FILTERS.md")
 

@@ -5,12 +5,18 @@ from pages import table
 
 # The claims of the papers: size (against a standard Bloom filter), accesses of a look-up, and deletion.
 CLAIMS = {
-    "bloom": ("1×", "k", "no"), "split_block_bloom": ("1×", "1", "no"), "counting_bloom": ("3–4×", "k", "yes"),
-    "d_left": ("1.5–2×", "d", "yes"), "quotient": ("1–1.2×", "≥ 1", "yes"), "cuckoo": ("≤ 1×", "2", "yes"),
+    "bloom": ("1×", "k", "no"),
+    "split_block_bloom": ("1×", "1", "no"),
+    "counting_bloom": ("3–4×", "k", "yes"),
+    "d_left": ("1.5–2×", "d", "yes"),
+    "quotient": ("1–1.2×", "≥ 1", "yes"),
+    "cuckoo": ("≤ 1×", "2", "yes"),
 }
 # Figures of the best open implementation at a million items, on larger machines.
 PUBLISHED = {
-    ("split_block_bloom", 0.0094): (10.7, 0.0094, 14), ("cuckoo", 0.0018): (12.8, 0.0018, 25), ("binary_fuse_8", None): (9.0, 0.0039, None),
+    ("split_block_bloom", 0.0094): (10.7, 0.0094, 14),
+    ("cuckoo", 0.0018): (12.8, 0.0018, 25),
+    ("binary_fuse_8", None): (9.0, 0.0039, None),
 }
 BARS_NS = {"given the hash": 3, "recall": 25_000}
 
@@ -21,7 +27,8 @@ def percent(rate):
 
 
 def is_known(size):
-    """Whether enough false positives were seen to state a rate. The rate of an exact set is arithmetic, not measured."""
+    """Whether enough false positives were seen to state a rate. The rate of an exact set is arithmetic, not
+    measured."""
     return size["false_positives"] >= 100 or size["rate_filters"] == 0
 
 
@@ -72,10 +79,36 @@ def beside_the_papers(figures, items, rate=0.01):
     for kind, asked in figures.rows_at(rate):
         size = figures.sizes[kind, asked, items]
         claim = CLAIMS.get(kind, ("", "", ""))
-        rows.append([titled(kind), f"{size['bits']:.1f}", rate_of(size), ratio_of(size), claim[0],
-                     lines_of(size), claim[1], yes(size["removes"]), claim[2], yes(size["merges"])])
-    return table(["", "bits an item", "measured rate", "of a Bloom filter's bits at that rate", "papers", "cache lines, hit / miss", "papers",
-                  "deletes", "papers", "merges"], ["---", *["---:"] * 6, *["---"] * 3], rows)
+        rows.append(
+            [
+                titled(kind),
+                f"{size['bits']:.1f}",
+                rate_of(size),
+                ratio_of(size),
+                claim[0],
+                lines_of(size),
+                claim[1],
+                yes(size["removes"]),
+                claim[2],
+                yes(size["merges"]),
+            ]
+        )
+    return table(
+        [
+            "",
+            "bits an item",
+            "measured rate",
+            "of a Bloom filter's bits at that rate",
+            "papers",
+            "cache lines, hit / miss",
+            "papers",
+            "deletes",
+            "papers",
+            "merges",
+        ],
+        ["---", *["---:"] * 6, *["---"] * 3],
+        rows,
+    )
 
 
 def all_of(figures, items):
@@ -83,21 +116,57 @@ def all_of(figures, items):
     rows = []
     for kind, asked in figures.rows():
         size, speed = figures.sizes[kind, asked, items], figures.speeds.get((kind, asked, items), {})
-        rows.append([titled(kind), asked_text(asked), rate_of(size), f"{size['bits']:.2f}", ratio_of(size),
-                     lines_of(size), *[span(speed.get(name)) for name in ("build_ns", "hit_ns", "miss_ns")],
-                     yes(size["removes"]), yes(size["merges"])])
-    return table(["", "asked", "measured", "bits an item", "of Bloom", "lines, hit / miss", "ns to build an item", "ns a hit", "ns a miss",
-                  "deletes", "merges"], ["---", *["---:"] * 8, "---", "---"], rows)
+        rows.append(
+            [
+                titled(kind),
+                asked_text(asked),
+                rate_of(size),
+                f"{size['bits']:.2f}",
+                ratio_of(size),
+                lines_of(size),
+                *[span(speed.get(name)) for name in ("build_ns", "hit_ns", "miss_ns")],
+                yes(size["removes"]),
+                yes(size["merges"]),
+            ]
+        )
+    return table(
+        [
+            "",
+            "asked",
+            "measured",
+            "bits an item",
+            "of Bloom",
+            "lines, hit / miss",
+            "ns to build an item",
+            "ns a hit",
+            "ns a miss",
+            "deletes",
+            "merges",
+        ],
+        ["---", *["---:"] * 8, "---", "---"],
+        rows,
+    )
 
 
 def recall(figures):
     rows = []
     for (kind, asked, items), line in figures.recalls.items():
         speed = figures.speeds.get((kind, asked, items), {})
-        rows.append([titled(kind), asked_text(asked), *[
-            span([ns / 1000 for ns in samples]) for samples in (line["ns"], line["with_parse_ns"], speed.get("parse_ns", []))]])
-    return table(["", "asked", "µs for 2,000 candidates", "with parsing the snapshot", "parsing the payload alone"],
-                 ["---", *["---:"] * 4], rows)
+        rows.append(
+            [
+                titled(kind),
+                asked_text(asked),
+                *[
+                    span([ns / 1000 for ns in samples])
+                    for samples in (line["ns"], line["with_parse_ns"], speed.get("parse_ns", []))
+                ],
+            ]
+        )
+    return table(
+        ["", "asked", "µs for 2,000 candidates", "with parsing the snapshot", "parsing the payload alone"],
+        ["---", *["---:"] * 4],
+        rows,
+    )
 
 
 def small(figures):
@@ -105,16 +174,32 @@ def small(figures):
     parts = []
     for rate in (0.01, 0.001):
         counts = figures.small_items()
-        best = {items: min(figures.small[kind, asked, items]["bytes"] for kind, asked in figures.rows_at(rate) if fits(kind, asked, rate))
-                for items in counts}
+        best = {
+            items: min(
+                figures.small[kind, asked, items]["bytes"]
+                for kind, asked in figures.rows_at(rate)
+                if fits(kind, asked, rate)
+            )
+            for items in counts
+        }
         rows = []
         for kind, asked in figures.rows_at(rate):
             if not fits(kind, asked, rate):
                 continue
             values = [figures.small[kind, asked, items]["bytes"] for items in counts]
-            rows.append([titled(kind), *[f"**{value:.0f}**" if value <= best[items] + 0.5 else f"{value:.0f}"
-                                         for items, value in zip(counts, values)]])
-        parts.append(f"At {asked_text(rate)}:\n\n" + table(["items", *map(str, counts)], ["---", *["---:"] * len(counts)], rows))
+            rows.append(
+                [
+                    titled(kind),
+                    *[
+                        f"**{value:.0f}**" if value <= best[items] + 0.5 else f"{value:.0f}"
+                        for items, value in zip(counts, values)
+                    ],
+                ]
+            )
+        parts.append(
+            f"At {asked_text(rate)}:\n\n"
+            + table(["items", *map(str, counts)], ["---", *["---:"] * len(counts)], rows)
+        )
     return "\n\n".join(parts)
 
 
@@ -127,12 +212,16 @@ def auto(figures):
             rows[-1][1] = items
         else:
             rows.append([items, items, picks])
-    return table(["items tried", *map(asked_text, rates)], ["---:", *["---"] * len(rates)],
-                 [[f"{first:,}" + (f" to {last:,}" if last > first else ""), *picks] for first, last, picks in rows])
+    return table(
+        ["items tried", *map(asked_text, rates)],
+        ["---:", *["---"] * len(rates)],
+        [[f"{first:,}" + (f" to {last:,}" if last > first else ""), *picks] for first, last, picks in rows],
+    )
 
 
 def fits(kind, asked, rate):
-    """Whether a kind is shown for `rate`. A kind with a fixed rate is shown only if its rate is at most `rate`."""
+    """Whether a kind is shown for `rate`. A kind with a fixed rate is shown only if its rate is at most
+    `rate`."""
     if asked is not None or kind == "fingerprints":
         return True
     return {"binary_fuse_8": 1 / 256, "binary_fuse_16": 1 / 65536}[kind] <= rate
@@ -143,9 +232,14 @@ def published(figures, items):
     for (kind, asked), (bits, rate, ns) in PUBLISHED.items():
         size, speed = figures.sizes.get((kind, asked, items)), figures.speeds.get((kind, asked, items), {})
         if size:
-            rows.append([titled(kind), f"{bits:.1f} bits at {100 * rate:g}%" + (f", {ns} ns" if ns else ""),
-                         f"{size['bits']:.1f} bits at {rate_of(size)}, {span(speed.get('hit_ns'))} ns a hit, "
-                         f"{span(speed.get('miss_ns'))} ns a miss"])
+            rows.append(
+                [
+                    titled(kind),
+                    f"{bits:.1f} bits at {100 * rate:g}%" + (f", {ns} ns" if ns else ""),
+                    f"{size['bits']:.1f} bits at {rate_of(size)}, {span(speed.get('hit_ns'))} ns a hit, "
+                    f"{span(speed.get('miss_ns'))} ns a miss",
+                ]
+            )
     return table(["", "published", "here"], ["---", "---", "---"], rows)
 
 
@@ -153,16 +247,32 @@ def bars(figures):
     """The two figures that have a target (bar), and whether they are below it."""
     speed = figures.speeds.get(("split_block_bloom", 0.01, 3000), {})
     line = figures.recalls.get(("split_block_bloom", 0.01, 3000), {})
-    slower = speed.get("hit_ns", []) if (least(speed.get("hit_ns")) or 0) >= (least(speed.get("miss_ns")) or 0) else speed["miss_ns"]
+    slower = (
+        speed.get("hit_ns", [])
+        if (least(speed.get("hit_ns")) or 0) >= (least(speed.get("miss_ns")) or 0)
+        else speed["miss_ns"]
+    )
     rows = []
     if speed:
-        rows.append(["a look-up in a `split_block_bloom` filter of 3,000 items, the hash included "
-                     f"(alone {span(figures.hash_ns)} ns)", "3 ns, given the hash", f"{span(slower)} ns",
-                     verdict(slower, BARS_NS["given the hash"])])
+        rows.append(
+            [
+                "a look-up in a `split_block_bloom` filter of 3,000 items, the hash included "
+                f"(alone {span(figures.hash_ns)} ns)",
+                "3 ns, given the hash",
+                f"{span(slower)} ns",
+                verdict(slower, BARS_NS["given the hash"]),
+            ]
+        )
     if line:
         micro = [ns / 1000 for ns in line["with_parse_ns"]]
-        rows.append(["2,000 ids of 16 bytes hashed and tested against a snapshot of 3,000 items, parsing it included", "25 µs",
-                     f"{span(micro)} µs", verdict(line["with_parse_ns"], BARS_NS["recall"])])
+        rows.append(
+            [
+                "2,000 ids of 16 bytes hashed and tested against a snapshot of 3,000 items, parsing it included",
+                "25 µs",
+                f"{span(micro)} µs",
+                verdict(line["with_parse_ns"], BARS_NS["recall"]),
+            ]
+        )
     return table(["", "bar", "measured", ""], ["---", "---:", "---:", "---"], rows)
 
 

@@ -1,8 +1,9 @@
-"""State ten times the memory: users of 3,000 items each over 30 days. A memory cgroup bounds the process and its page cache, so
-that a cold user is read from the disk. First come cold look-ups and cold publications alone. Then come phases of load, with 2,000
-queries/s beside each phase: users in sessions (20 events within five minutes) at two rates; the same while all users are
-published, as at the end of a day; the same beside a replay; the same through a kill -9; users at random, as fast as the daemon
-takes them in. Every user with an event is published."""
+"""State ten times the memory: users of 3,000 items each over 30 days. A memory cgroup bounds the process and
+its page cache, so that a cold user is read from the disk. First come cold look-ups and cold publications
+alone. Then come phases of load, with 2,000 queries/s beside each phase: users in sessions (20 events within
+five minutes) at two rates; the same while all users are published, as at the end of a day; the same beside a
+replay; the same through a kill -9; users at random, as fast as the daemon takes them in. Every user with an
+event is published."""
 
 import json
 import re
@@ -25,23 +26,61 @@ PARTITIONS = 12
 SESSION_S, SESSION_EVENTS = 300, 20
 LEADING_S = 6
 HISTOGRAMS = {"visible": "seen_event_to_visible_seconds", "published": "seen_event_to_published_seconds"}
-COUNTERS = {"published": "seen_snapshots_total", "published_bytes": "seen_snapshot_bytes_total", "replayed": "seen_replayed_events_total",
-            "checkpoint_bytes": "seen_checkpoint_bytes_total", "compaction_bytes": "seen_store_compaction_bytes_total",
-            "cache_misses": "seen_store_block_cache_misses_total", "swept": "seen_swept_users_total", "lost": "seen_lost_messages_total"}
+COUNTERS = {
+    "published": "seen_snapshots_total",
+    "published_bytes": "seen_snapshot_bytes_total",
+    "replayed": "seen_replayed_events_total",
+    "checkpoint_bytes": "seen_checkpoint_bytes_total",
+    "compaction_bytes": "seen_store_compaction_bytes_total",
+    "cache_misses": "seen_store_block_cache_misses_total",
+    "swept": "seen_swept_users_total",
+    "lost": "seen_lost_messages_total",
+}
 
 
 def run(bench, settings, say):
     need_wrk()
-    s = alone.numbers(settings, users=2_000_000, items=3_000, memory_mib=1024, page_cache_mib=128, seconds=600, rate=50_000,
-                      high_rate=100_000, queries=2_000, connections=8, cold=3_000, sampled=20_000, replay_users=100_000, debounce_ms=60_000,
-                      phases=7)
-    topic = bench.scratch_topic(bench.name("at-size"), PARTITIONS, retention_ms=-1, retention_bytes=1 << 30,
-                                segment_bytes=128 << 20)
-    output = bench.scratch_topic(bench.name("at-size-out"), PARTITIONS, cleanup_policy="delete", retention_bytes=256 << 20,
-                                 segment_bytes=64 << 20)
-    seend = alone.Seend(bench, topic, publishing=False, partitions=PARTITIONS,
-                        store={"memory_mib": s["memory_mib"], "checkpoint_interval_s": 10},
-                        filters=[{"name": "default", "items_max": 100_000, "snapshot": {"topic": output, "debounce_ms": s["debounce_ms"]}}])
+    s = alone.numbers(
+        settings,
+        users=2_000_000,
+        items=3_000,
+        memory_mib=1024,
+        page_cache_mib=128,
+        seconds=600,
+        rate=50_000,
+        high_rate=100_000,
+        queries=2_000,
+        connections=8,
+        cold=3_000,
+        sampled=20_000,
+        replay_users=100_000,
+        debounce_ms=60_000,
+        phases=7,
+    )
+    topic = bench.scratch_topic(
+        bench.name("at-size"), PARTITIONS, retention_ms=-1, retention_bytes=1 << 30, segment_bytes=128 << 20
+    )
+    output = bench.scratch_topic(
+        bench.name("at-size-out"),
+        PARTITIONS,
+        cleanup_policy="delete",
+        retention_bytes=256 << 20,
+        segment_bytes=64 << 20,
+    )
+    seend = alone.Seend(
+        bench,
+        topic,
+        publishing=False,
+        partitions=PARTITIONS,
+        store={"memory_mib": s["memory_mib"], "checkpoint_interval_s": 10},
+        filters=[
+            {
+                "name": "default",
+                "items_max": 100_000,
+                "snapshot": {"topic": output, "debounce_ms": s["debounce_ms"]},
+            }
+        ],
+    )
     built = build(seend, bench, s)
     say(str(built))
     users = some_users(s)
@@ -54,13 +93,27 @@ def run(bench, settings, say):
         finally:
             seend.session.stop()
     bench.drop(topic, output)
-    return {**{key: s[key] for key in ("users", "items", "memory_mib", "page_cache_mib", "seconds")}, **built, **cold, **size,
-            "phases": rows}
+    return {
+        **{key: s[key] for key in ("users", "items", "memory_mib", "page_cache_mib", "seconds")},
+        **built,
+        **cold,
+        **size,
+        "phases": rows,
+    }
 
 
 def generator(s, *more):
-    return [str(SEENCTL), "generate", "--stdout", "--quiet", "--users", str(s["users"]), "--user-skew", "0.01",
-            *map(str, more)]
+    return [
+        str(SEENCTL),
+        "generate",
+        "--stdout",
+        "--quiet",
+        "--users",
+        str(s["users"]),
+        "--user-skew",
+        "0.01",
+        *map(str, more),
+    ]
 
 
 def build(seend, bench, s):
@@ -72,13 +125,19 @@ def build(seend, bench, s):
     path.write_text(json.dumps(config))
     built = into_state.piped(path, seend.run.directory, {**s, "items": s["users"] * s["items"]}, s["users"])
     forget_pages(seend.run.state_dir)
-    return {"state_items": built["items"], "built_in_s": round(built["read_s"] + built["write_s"]),
-            "bytes_an_item_built": disk_bytes(seend.run.state_dir) / built["items"]}
+    return {
+        "state_items": built["items"],
+        "built_in_s": round(built["read_s"] + built["write_s"]),
+        "bytes_an_item_built": disk_bytes(seend.run.state_dir) / built["items"],
+    }
 
 
 def some_users(s):
-    made = subprocess.run(generator(s, "--events", s["sampled"] + s["sampled"] // 2, "--sessions", s["sampled"], "--seed", 1),
-                          stdout=subprocess.PIPE, check=True).stdout
+    made = subprocess.run(
+        generator(s, "--events", s["sampled"] + s["sampled"] // 2, "--sessions", s["sampled"], "--seed", 1),
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout
     return list(dict.fromkeys(re.findall(rb'"user_id":"([^"]+)"', made)))
 
 
@@ -99,7 +158,10 @@ class World:
     def stop(self):
         self.peak()
         self.seend.session.stop()
-        return {"peak_memory_MiB": self.peak_mib, "store_bytes_at_the_end": disk_bytes(self.seend.run.state_dir)}
+        return {
+            "peak_memory_MiB": self.peak_mib,
+            "store_bytes_at_the_end": disk_bytes(self.seend.run.state_dir),
+        }
 
     peak_mib = 0
 
@@ -110,8 +172,13 @@ class World:
 
     def cold(self):
         cold = self.s["cold"]
-        first = self.cold_look_ups(self.users[:cold])  # also brings the files' indexes and filters into the cache
-        result = {"first_get_p99_ms": first["cold_get_p99_ms"], **self.cold_look_ups(self.users[cold:2 * cold])}
+        first = self.cold_look_ups(
+            self.users[:cold]
+        )  # also brings the files' indexes and filters into the cache
+        result = {
+            "first_get_p99_ms": first["cold_get_p99_ms"],
+            **self.cold_look_ups(self.users[cold : 2 * cold]),
+        }
         self.say(str(result))
         result |= self.cold_publications()
         self.say(str(result))
@@ -129,38 +196,64 @@ class World:
         misses = self.seend.metric(COUNTERS["cache_misses"]) - misses
         read_bytes = self.seend.read_bytes() - read_bytes
         times.sort()
-        return {"cold_get_p50_ms": times[len(times) // 2], "cold_get_p99_ms": times[len(times) * 99 // 100],
-                "cold_get_blocks_missed": misses / len(users), "cold_get_read_bytes": read_bytes / len(users), "snapshot_bytes": bytes_answered / len(users)}
+        return {
+            "cold_get_p50_ms": times[len(times) // 2],
+            "cold_get_p99_ms": times[len(times) * 99 // 100],
+            "cold_get_blocks_missed": misses / len(users),
+            "cold_get_read_bytes": read_bytes / len(users),
+            "snapshot_bytes": bytes_answered / len(users),
+        }
 
     def cold_publications(self, rate=2_000, seconds=8):
         """Sends fewer events than a checkpoint takes, so that the reads of compactions aren't counted."""
-        published, misses = self.seend.metric(COUNTERS["published"]), self.seend.metric(COUNTERS["cache_misses"])
+        published, misses = (
+            self.seend.metric(COUNTERS["published"]),
+            self.seend.metric(COUNTERS["cache_misses"]),
+        )
         read_bytes = self.seend.read_bytes()
         self.load(rate, seconds, uniform=True).result()
         time.sleep(1.5)
         published = self.seend.metric(COUNTERS["published"]) - published
         misses = self.seend.metric(COUNTERS["cache_misses"]) - misses
         read_bytes = self.seend.read_bytes() - read_bytes
-        return {"cold_publication_blocks_missed": misses / max(1, published), "cold_publication_read_bytes": read_bytes / max(1, published)}
+        return {
+            "cold_publication_blocks_missed": misses / max(1, published),
+            "cold_publication_read_bytes": read_bytes / max(1, published),
+        }
 
     # --- the hour
 
     def load(self, rate, seconds, uniform=False):
-        sessions = self.s["users"] if uniform else min(self.s["users"], max(1, rate * SESSION_S // SESSION_EVENTS))
-        return self.bench.generate(self.topic, "--users", self.s["users"], "--user-skew", 0.01 if uniform else 0.6, "--rate", rate,
-                                   "--sessions", sessions, "--seconds", seconds)
+        sessions = (
+            self.s["users"] if uniform else min(self.s["users"], max(1, rate * SESSION_S // SESSION_EVENTS))
+        )
+        return self.bench.generate(
+            self.topic,
+            "--users",
+            self.s["users"],
+            "--user-skew",
+            0.01 if uniform else 0.6,
+            "--rate",
+            rate,
+            "--sessions",
+            sessions,
+            "--seconds",
+            seconds,
+        )
 
     def hour(self):
         rate, high, seconds = self.s["rate"], self.s["high_rate"], self.s["seconds"]
-        phases = [(f"in sessions, {rate:,}/s", dict(rate=rate)),
-                  (f"in sessions, {high:,}/s", dict(rate=high)),
-                  (f"in sessions, {rate:,}/s", dict(rate=rate)),
-                  (f"end of the day, {rate:,}/s", dict(rate=rate, beside=self.end_of_day)),
-                  (f"replay beside, {rate:,}/s", dict(rate=rate, beside=self.replay)),
-                  (f"kill -9, {rate:,}/s", dict(rate=rate, killed=True)),
-                  ("uniform, unbounded", dict(rate=0, uniform=True))]
+        phases = [
+            (f"in sessions, {rate:,}/s", dict(rate=rate)),
+            (f"in sessions, {high:,}/s", dict(rate=high)),
+            (f"in sessions, {rate:,}/s", dict(rate=rate)),
+            (f"end of the day, {rate:,}/s", dict(rate=rate, beside=self.end_of_day)),
+            (f"replay beside, {rate:,}/s", dict(rate=rate, beside=self.replay)),
+            (f"kill -9, {rate:,}/s", dict(rate=rate, killed=True)),
+            ("uniform, unbounded", dict(rate=0, uniform=True)),
+        ]
         rows = []
-        for name, how in phases[:self.s["phases"]]:
+        for name, how in phases[: self.s["phases"]]:
             rows.append({"phase": name, **self.phase(seconds, **how)})
             self.say(str(rows[-1]))
         return rows
@@ -172,7 +265,12 @@ class World:
         time.sleep(5)
         queries = Queries(self.seend, self.users, self.s, seconds - 2)
         watch = Watch(self.seend, self.bench.topics, self.topic)
-        before, counted, cpu, begun = self.histograms(), self.counters(), self.seend.session.cpu_s(), time.monotonic()
+        before, counted, cpu, begun = (
+            self.histograms(),
+            self.counters(),
+            self.seend.session.cpu_s(),
+            time.monotonic(),
+        )
         reads, written = self.seend.read_bytes(), self.seend.written_bytes()
         bystanders = Bystanders(self.bench.cpu_s, self.seend.session.cpu_s, lambda: cpu_s(load.process.pid))
         if killed:
@@ -191,15 +289,29 @@ class World:
         self.peak()
         figures = {key: value - counted[key] for key, value in self.counters().items()}
         after, lag = self.histograms(), watch.stop()
-        row |= {f"{what}_p{int(100 * share)}_ms": rounded(alone.percentile_ms(before[what], after[what], share))
-                for what in HISTOGRAMS for share in (0.5, 0.99)}
-        row |= {"applied_per_s": lag["applied_per_s"], "published_per_s": round(figures["published"] / took),
-                "greatest_lag": lag["greatest_lag"], "unpublished_at_the_end": self.marks(), "standstill_s": lag["standstill_s"],
-                "cores": round((self.seend.session.cpu_s() - cpu) / took, 2), "others_cores": round(sum(bystanders.cores()), 2),
-                "read_MB_per_s": round((self.seend.read_bytes() - reads) / took / 1e6, 1),
-                "written_MB_per_s": round((self.seend.written_bytes() - written) / took / 1e6, 1),
-                "write_amplification": round(1 + figures["compaction_bytes"] / max(1, figures["checkpoint_bytes"]), 1),
-                "swept_users": round(figures["swept"]), "lost_to_retention": round(figures["lost"]), "replayed_per_s": round(figures["replayed"] / took), **queries.result()}
+        row |= {
+            f"{what}_p{int(100 * share)}_ms": rounded(alone.percentile_ms(before[what], after[what], share))
+            for what in HISTOGRAMS
+            for share in (0.5, 0.99)
+        }
+        row |= {
+            "applied_per_s": lag["applied_per_s"],
+            "published_per_s": round(figures["published"] / took),
+            "greatest_lag": lag["greatest_lag"],
+            "unpublished_at_the_end": self.marks(),
+            "standstill_s": lag["standstill_s"],
+            "cores": round((self.seend.session.cpu_s() - cpu) / took, 2),
+            "others_cores": round(sum(bystanders.cores()), 2),
+            "read_MB_per_s": round((self.seend.read_bytes() - reads) / took / 1e6, 1),
+            "written_MB_per_s": round((self.seend.written_bytes() - written) / took / 1e6, 1),
+            "write_amplification": round(
+                1 + figures["compaction_bytes"] / max(1, figures["checkpoint_bytes"]), 1
+            ),
+            "swept_users": round(figures["swept"]),
+            "lost_to_retention": round(figures["lost"]),
+            "replayed_per_s": round(figures["replayed"] / took),
+            **queries.result(),
+        }
         load.process.terminate()
         load.process.wait()
         return row | leading.result()
@@ -224,17 +336,41 @@ class World:
     # --- beside a phase
 
     def end_of_day(self, _):
-        """Publishes all users at once, over HTTP. The daemon publishes them in the same way when a day leaves their windows."""
+        """Publishes all users at once, over HTTP. The daemon publishes them in the same way when a day leaves
+        their windows."""
         answer = self.seend.http().post("/v1/publish")
         assert answer.status in (200, 202), answer.body
 
     def replay(self, seconds):
         """Replays three days of some users, for as long as the phase lasts."""
+
         def send():
-            source = subprocess.Popen([str(SEENCTL), "generate", "--stdout", "--quiet", "--users", str(self.s["replay_users"]),
-                                       "--days", "3", "--events", str(self.s["replay_users"] * 300)], stdout=subprocess.PIPE)
-            replay = subprocess.Popen([str(SEENCTL), "replay", "-", "--config", str(self.seend.contender.daemon.config_path),
-                                       "--quiet"], stdin=source.stdout)
+            source = subprocess.Popen(
+                [
+                    str(SEENCTL),
+                    "generate",
+                    "--stdout",
+                    "--quiet",
+                    "--users",
+                    str(self.s["replay_users"]),
+                    "--days",
+                    "3",
+                    "--events",
+                    str(self.s["replay_users"] * 300),
+                ],
+                stdout=subprocess.PIPE,
+            )
+            replay = subprocess.Popen(
+                [
+                    str(SEENCTL),
+                    "replay",
+                    "-",
+                    "--config",
+                    str(self.seend.contender.daemon.config_path),
+                    "--quiet",
+                ],
+                stdin=source.stdout,
+            )
             source.stdout.close()  # otherwise the generator would wait for this process to read
             try:
                 replay.wait(seconds - 5)
@@ -243,23 +379,32 @@ class World:
                 replay.wait()
             source.terminate()
             source.wait()
+
         threading.Thread(target=send).start()
 
     def kill(self, watch, timeout_s):
         self.peak()
-        behind = sum(end for _, end in self.bench.topics.ends(self.topic).values()) - (self.seend.session.applied() or 0)
+        behind = sum(end for _, end in self.bench.topics.ends(self.topic).values()) - (
+            self.seend.session.applied() or 0
+        )
         with watch.paused():
             killed = time.monotonic()
             self.seend.session.kill9()
             self.start()
             again = time.monotonic() - killed
             caught_up = measure.caught_up_s(self.bench, self.seend.session, self.topic, killed, timeout_s)
-        return {"behind_before_kill": behind, "ready_again_s": round(again, 1), "caught_up_s": round(caught_up or -1, 1), "again_s": again}
+        return {
+            "behind_before_kill": behind,
+            "ready_again_s": round(again, 1),
+            "caught_up_s": round(caught_up or -1, 1),
+            "again_s": again,
+        }
 
 
 class Leading:
-    """Event to published of leading edges in the last seconds of a phase, joined from some partitions of the two topics. A leading
-    edge is an event of a user without an event and without a publication within the debounce."""
+    """Event to published of leading edges in the last seconds of a phase, joined from some partitions of the
+    two topics. A leading edge is an event of a user without an event and without a publication within the
+    debounce."""
 
     PARTITIONS = (0, PARTITIONS // 2)
 
@@ -273,35 +418,62 @@ class Leading:
     def result(self):
         world, debounce_ms = self.world, self.world.s["debounce_ms"]
         topics = world.bench.topics
-        begins = [latency_join.offsets_at(topics, topic, self.PARTITIONS, self.from_ms - debounce_ms - 500)
-                  for topic in (world.topic, world.output)]
-        joined = latency_join.join(topics, world.topic, world.output, world.seend.contender.covered, self.from_ms, self.until_ms,
-                                   quiet_ms=debounce_ms, unpublished_ms=debounce_ms, begins=begins)
-        return {"leading_p50_ms": joined["leading"]["p50_ms"], "leading_p99_ms": joined["leading"]["p99_ms"],
-                "leading_events": joined["leading"]["count"], "leading_unpublished_within_5_s": joined["leading_unpublished"]}
+        begins = [
+            latency_join.offsets_at(topics, topic, self.PARTITIONS, self.from_ms - debounce_ms - 500)
+            for topic in (world.topic, world.output)
+        ]
+        joined = latency_join.join(
+            topics,
+            world.topic,
+            world.output,
+            world.seend.contender.covered,
+            self.from_ms,
+            self.until_ms,
+            quiet_ms=debounce_ms,
+            unpublished_ms=debounce_ms,
+            begins=begins,
+        )
+        return {
+            "leading_p50_ms": joined["leading"]["p50_ms"],
+            "leading_p99_ms": joined["leading"]["p99_ms"],
+            "leading_events": joined["leading"]["count"],
+            "leading_unpublished_within_5_s": joined["leading_unpublished"],
+        }
 
 
 class Queries:
-    """wrk at a fixed pace, for users at random: half of the requests are filters, half are `unseen` with 200 candidates."""
+    """wrk at a fixed pace, for users at random: half of the requests are filters, half are `unseen` with 200
+    candidates."""
 
     def __init__(self, seend, users, s, seconds):
         self.rows, self.threads = [], []
         pace = {**s, "seconds": int(seconds)}
         for what, candidates in (("snapshot", 0), ("unseen", 200)):
-            self.threads.append(threading.Thread(target=self.ask, args=(seend, users, pace, what, candidates, s["queries"] // 2)))
+            self.threads.append(
+                threading.Thread(
+                    target=self.ask, args=(seend, users, pace, what, candidates, s["queries"] // 2)
+                )
+            )
             self.threads[-1].start()
 
     def ask(self, seend, users, s, what, candidates, pace):
         try:
             self.rows.append(wrk(seend, users, s, what, candidates, pace))
-        except (OSError, subprocess.SubprocessError, AttributeError) as error:  # the daemon was killed meanwhile
+        except (
+            OSError,
+            subprocess.SubprocessError,
+            AttributeError,
+        ) as error:  # the daemon was killed meanwhile
             self.rows.append({"what": what, "error": repr(error)})
 
     def result(self):
         for thread in self.threads:
             thread.join()
-        return {f"{row['what']}_{key}": rounded(row.get(key), 2) for row in self.rows
-                for key in ("requests_per_s", "p50_ms", "p99_ms")}
+        return {
+            f"{row['what']}_{key}": rounded(row.get(key), 2)
+            for row in self.rows
+            for key in ("requests_per_s", "p50_ms", "p99_ms")
+        }
 
 
 class Watch:
@@ -336,8 +508,11 @@ class Watch:
         self.ended.set()
         self.thread.join()
         (first, start, _), (last, end, _) = self.looks[0], self.looks[-1]
-        return {"applied_per_s": round((end - start) / (last - first)), "greatest_lag": self.greatest_lag,
-                "standstill_s": round(alone.longest_wait_s(self.looks), 2)}
+        return {
+            "applied_per_s": round((end - start) / (last - first)),
+            "greatest_lag": self.greatest_lag,
+            "standstill_s": round(alone.longest_wait_s(self.looks), 2),
+        }
 
 
 class Paused:

@@ -19,8 +19,16 @@ def run(bench, settings, say):
         begun = next(now for now, applied, _ in seen if applied > 0)
         took = time.monotonic() - begun
         users = alone.distinct_keys(bench, seend.published)
-        result = {"events": s["events"], "users": users, "snapshots_sent": sent, "snapshots_a_user": sent / users,
-                "of_them_before_the_end_of_the_topic": at_end, "events_per_s": rate, "cpu_us_an_event": cpu,
-                "seconds_to_all_published": took, "peak_memory_MiB": seend.session.peak_bytes() / alone.MIB}
+        result = {
+            "events": s["events"],
+            "users": users,
+            "snapshots_sent": sent,
+            "snapshots_a_user": sent / users,
+            "of_them_before_the_end_of_the_topic": at_end,
+            "events_per_s": rate,
+            "cpu_us_an_event": cpu,
+            "seconds_to_all_published": took,
+            "peak_memory_MiB": seend.session.peak_bytes() / alone.MIB,
+        }
     bench.topics.delete(workload.topic)
     return result

@@ -1,8 +1,8 @@
-"""Several daemons of one group: how long does a partition give no answer while one daemon is killed, restarted, or joins?
+"""Several daemons of one group: how long does a partition give no answer while one daemon is killed,
+restarted, or joins?
 
-A client asks a daemon that stays about one user of each partition in turn, and pauses for 5 ms after each round. The daemon
-forwards the requests for users of other daemons' partitions.
-"""
+A client asks a daemon that stays about one user of each partition in turn, and pauses for 5 ms after each
+round. The daemon forwards the requests for users of other daemons' partitions."""
 
 import re
 import shutil
@@ -34,9 +34,15 @@ def run(bench, settings, say):
                 say(str(row))
                 rows.append(row)
         state = sum(m.state_mib() for m in group.live()) / len(group.live())
-        return {"partitions": s["partitions"], "events": s["history"], "rate": s["rate"], "session_timeout_s": 6,
-                "state_mib_a_daemon": round(state, 1),
-                "rows": rows, "median_s": medians(rows)}
+        return {
+            "partitions": s["partitions"],
+            "events": s["history"],
+            "rate": s["rate"],
+            "session_timeout_s": 6,
+            "state_mib_a_daemon": round(state, 1),
+            "rows": rows,
+            "median_s": medians(rows),
+        }
     finally:
         group.end()
 
@@ -45,9 +51,14 @@ def medians(rows):
     summary = {}
     for what in dict.fromkeys(row["what"] for row in rows):
         of = [row for row in rows if row["what"] == what]
-        summary[what] = {key: {"median": round(statistics.median(row[key] for row in of), 2),
-                               "max": round(max(row[key] for row in of), 2)}
-                         for key in of[0] if key.endswith("_s") and all(row[key] is not None for row in of)}
+        summary[what] = {
+            key: {
+                "median": round(statistics.median(row[key] for row in of), 2),
+                "max": round(max(row[key] for row in of), 2),
+            }
+            for key in of[0]
+            if key.endswith("_s") and all(row[key] is not None for row in of)
+        }
     return summary
 
 
@@ -138,13 +149,20 @@ class Group:
 
     def member(self, number):
         if number not in self.members:
-            self.members[number] = Member(self.directory, self.bench.topics, self.topic, {
-                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-                "state": {"topic": f"{self.topic}-state", "run_every_s": 60},
-                "watermarks": {"topic": f"{self.topic}-beats"},
-                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-                "http": {"ready_lag_messages": LAG},
-                "store": {"checkpoint_interval_s": 10}}, f"member-{number}")
+            self.members[number] = Member(
+                self.directory,
+                self.bench.topics,
+                self.topic,
+                {
+                    "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+                    "state": {"topic": f"{self.topic}-state", "run_every_s": 60},
+                    "watermarks": {"topic": f"{self.topic}-beats"},
+                    "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+                    "http": {"ready_lag_messages": LAG},
+                    "store": {"checkpoint_interval_s": 10},
+                },
+                f"member-{number}",
+            )
         return self.members[number]
 
     def start(self, count):
@@ -155,14 +173,19 @@ class Group:
         self.load = self.bench.generate(self.topic, "--users", self.s["users"], "--rate", self.s["rate"])
 
     def settle(self, timeout_s=180):
-        """Waits until each partition has an owner that all daemons know, is read to its end, and is in the state topic."""
+        """Waits until each partition has an owner that all daemons know, is read to its end, and is in the
+        state topic."""
+
         def done():
             live = self.live()
             owners = {p: m for m in live for p in m.owned()}
-            return (len(owners) == self.s["partitions"] and all(
-                r["state"] == "ready" for m in live for r in m.routes()) and all(
-                s["base_at"] is not None for m in live for s in m.streams())
-                and all((a := m.get("/readyz")) and a.status == 200 for m in live))
+            return (
+                len(owners) == self.s["partitions"]
+                and all(r["state"] == "ready" for m in live for r in m.routes())
+                and all(s["base_at"] is not None for m in live for s in m.streams())
+                and all((a := m.get("/readyz")) and a.status == 200 for m in live)
+            )
+
         wait_until(done, "the group is at rest", timeout_s)
         time.sleep(3)
 
@@ -184,21 +207,28 @@ class Group:
         with Asker(stays, self.users) as asker:
             begun, wall = time.monotonic(), time.time()
             dead.kill9()
-            wait_until(lambda: moved <= set().union(*(m.owned() for m in survivors)), "all is owned again", 240)
+            wait_until(
+                lambda: moved <= set().union(*(m.owned() for m in survivors)), "all is owned again", 240
+            )
             time.sleep(2)
         published = self.published_again(moved, wall)
         assigned = max((m.last_log_s("partitions assigned", wall) or 0) for m in survivors)
         gaps = asker.gaps(begun)
         dead.start(ready=False)
-        return {"moved": len(moved), "copies": sum(1 for n in had.values() if n), "reassigned_s": round(assigned, 2),
-                "first_unanswered_s": round(min(gaps[p] for p in moved), 2),
-                "last_unanswered_s": round(max(gaps[p] for p in moved), 2),
-                "last_after_reassignment_s": round(max(gaps[p] for p in moved) - assigned, 2),
-                "last_published_after_reassignment_s": round(max(published.values()) - wall - assigned, 2),
-                "others_unanswered_s": round(max((g for p, g in gaps.items() if p not in moved), default=0), 2)}
+        return {
+            "moved": len(moved),
+            "copies": sum(1 for n in had.values() if n),
+            "reassigned_s": round(assigned, 2),
+            "first_unanswered_s": round(min(gaps[p] for p in moved), 2),
+            "last_unanswered_s": round(max(gaps[p] for p in moved), 2),
+            "last_after_reassignment_s": round(max(gaps[p] for p in moved) - assigned, 2),
+            "last_published_after_reassignment_s": round(max(published.values()) - wall - assigned, 2),
+            "others_unanswered_s": round(max((g for p, g in gaps.items() if p not in moved), default=0), 2),
+        }
 
     def published_again(self, partitions, killed_at):
-        """{partition: time of its first snapshot later than a second after the kill}. The time is that of the record."""
+        """{partition: time of its first snapshot later than a second after the kill}. The time is that of the
+        record."""
         consumer = Consumer({"bootstrap.servers": self.bench.brokers, "group.id": "benchmark-group"})
         since = [TopicPartition(f"{self.topic}-filters", p, int((killed_at + 1) * 1000)) for p in partitions]
         consumer.assign(consumer.offsets_for_times(since, timeout=10))
@@ -218,7 +248,10 @@ class Group:
             one.start(ready=False)
             self.settle()
         rebalanced = stays.last_log_s("partitions revoked", wall)
-        return {"rebalanced": rebalanced is not None, "longest_unanswered_s": round(max(asker.gaps(begun).values()), 2)}
+        return {
+            "rebalanced": rebalanced is not None,
+            "longest_unanswered_s": round(max(asker.gaps(begun).values()), 2),
+        }
 
     def join(self):
         stays = self.live()[0]
@@ -231,7 +264,11 @@ class Group:
         gaps = asker.gaps(begun)
         leaving = self.members.pop(number)
         leaving.kill9()  # a static member that stops stays in the group until its session ends
-        wait_until(lambda: sum(len(m.owned()) for m in self.live()) == self.s["partitions"], "the others own all", 120)
+        wait_until(
+            lambda: sum(len(m.owned()) for m in self.live()) == self.s["partitions"],
+            "the others own all",
+            120,
+        )
         shutil.rmtree(leaving.store, ignore_errors=True)
         return {"longest_unanswered_s": round(max(gaps.values()), 2)}
 

@@ -1,8 +1,8 @@
-"""Kafka Streams with three instances: how long does a partition give no answer after one is killed, without a copy and with one?
+"""Kafka Streams with three instances: how long does a partition give no answer after one is killed, without a
+copy and with one?
 
-The events are those of the scenario `group`. A partition answers if its store answers a query of its own instance. Kafka Streams
-has no part that forwards requests, so this is the least time that its users wait.
-"""
+The events are those of the scenario `group`. A partition answers if its store answers a query of its own
+instance. Kafka Streams has no part that forwards requests, so this is the least time that its users wait."""
 
 import dataclasses
 import shutil
@@ -17,21 +17,45 @@ INSTANCES = 3
 
 
 def run(bench, settings, say):
-    s = alone.numbers(settings, partitions=12, rate=20_000, users=1_000_000, history=4_000_000, repeats=1, standbys=0)
+    s = alone.numbers(
+        settings, partitions=12, rate=20_000, users=1_000_000, history=4_000_000, repeats=1, standbys=0
+    )
     contender = KafkaStreams("kafka-streams-cached", "", 256 << 20, 1_000)
     contender.prepare()
     topic = bench.scratch_topic(bench.name("group-streams"), s["partitions"], retention_ms=-1)
     directory = bench.kafka.directory.parent / "group-streams"
     shutil.rmtree(directory, ignore_errors=True)
     group = bench.name("group-streams")
-    instances = [Instance(contender, Run(
-        bench.kafka.bootstrap, topic, group, directory / f"instance-{number}", bounded=False, partitions=s["partitions"],
-        options={"instance": f"instance-{number}", "session_ms": 6000, "heartbeat_ms": 500, "watched": "true",
-                 "standbys": s["standbys"]})) for number in range(INSTANCES)]
+    instances = [
+        Instance(
+            contender,
+            Run(
+                bench.kafka.bootstrap,
+                topic,
+                group,
+                directory / f"instance-{number}",
+                bounded=False,
+                partitions=s["partitions"],
+                options={
+                    "instance": f"instance-{number}",
+                    "session_ms": 6000,
+                    "heartbeat_ms": 500,
+                    "watched": "true",
+                    "standbys": s["standbys"],
+                },
+            ),
+        )
+        for number in range(INSTANCES)
+    ]
     load, rows = None, []
     try:
-        # Before there are events, the instances share the partitions at once. Later, each instance first warms up its share.
-        wait_until(lambda: all(len(i.answering) == s["partitions"] // INSTANCES for i in instances), "each has its share", 300)
+        # Before there are events, the instances share the partitions at once. Later, each instance first
+        # warms up its share.
+        wait_until(
+            lambda: all(len(i.answering) == s["partitions"] // INSTANCES for i in instances),
+            "each has its share",
+            300,
+        )
         bench.generate(topic, "--users", s["users"], "--events", s["history"]).result()
         wait_until(lambda: read(instances, s["partitions"]) >= s["history"], "the history is read", 3000)
         load = bench.generate(topic, "--users", s["users"], "--rate", s["rate"])
@@ -40,7 +64,13 @@ def run(bench, settings, say):
             time.sleep(10)
             rows.append({"run": number, "standbys": s["standbys"], **kill(instances)})
             say(str(rows[-1]))
-        return {"partitions": s["partitions"], "events": s["history"], "rate": s["rate"], "session_timeout_s": 6, "rows": rows}
+        return {
+            "partitions": s["partitions"],
+            "events": s["history"],
+            "rate": s["rate"],
+            "session_timeout_s": 6,
+            "rows": rows,
+        }
     finally:
         if load is not None:
             load.process.kill()
@@ -59,7 +89,9 @@ def answering(instances):
 
 
 def kill(instances):
-    dead = max(instances, key=lambda i: len(i.answering))  # an instance that came back owns nothing for some minutes
+    dead = max(
+        instances, key=lambda i: len(i.answering)
+    )  # an instance that came back owns nothing for some minutes
     survivors = [i for i in instances if i is not dead]
     moved, begun = set(dead.answering), time.monotonic()
     dead.kill9()
@@ -72,7 +104,11 @@ def kill(instances):
             raise RuntimeError(f"of {moved}, only {set(back)} answer after 900 s")
         time.sleep(0.02)
     instances[instances.index(dead)] = Instance(dead.contender, dead.run)
-    return {"moved": len(moved), "first_unanswered_s": min(back.values()), "last_unanswered_s": max(back.values())}
+    return {
+        "moved": len(moved),
+        "first_unanswered_s": min(back.values()),
+        "last_unanswered_s": max(back.values()),
+    }
 
 
 class Instance(Lines):

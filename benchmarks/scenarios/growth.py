@@ -1,5 +1,5 @@
-"""How storage grows with the number of users, 30 items each over 30 days: bytes an item, bytes written for each byte kept,
-start-up, longest standstill."""
+"""How storage grows with the number of users, 30 items each over 30 days: bytes an item, bytes written for
+each byte kept, start-up, longest standstill."""
 
 import time
 
@@ -27,16 +27,28 @@ def run(bench, settings, say):
 
 
 def extrapolated(rows, s):
-    """The largest with all its items, extrapolated as the second largest grew from its short history to its whole one."""
+    """The largest with all its items, extrapolated as the second largest grew from its short history to its
+    whole one."""
     largest = rows[-1]
     short, whole = rows[-3:-1]
-    return {**largest, "items_a_user": s["items_a_user"], "measured": "extrapolated", "events_per_s": None,
-            "cpu_us_an_event": None, "longest_standstill_s": None, "held_back_s": None, "state_MiB": None, "peak_memory_MiB": None,
-            **{key: largest[key] * whole[key] / short[key] for key in GROWS}}
+    return {
+        **largest,
+        "items_a_user": s["items_a_user"],
+        "measured": "extrapolated",
+        "events_per_s": None,
+        "cpu_us_an_event": None,
+        "longest_standstill_s": None,
+        "held_back_s": None,
+        "state_MiB": None,
+        "peak_memory_MiB": None,
+        **{key: largest[key] * whole[key] / short[key] for key in GROWS},
+    }
 
 
 def one(bench, users, items):
-    workload = bench.fill(Workload("growth", users * items, users=users, days=29, more=["--items", "1000000"]))
+    workload = bench.fill(
+        Workload("growth", users * items, users=users, days=29, more=["--items", "1000000"])
+    )
     user = next(each_message(bench.topics, workload.topic)).key().decode()
     with alone.Seend(bench, workload.topic, publishing=False) as seend:
         seen = seend.wait_applied(workload.events, 60 + workload.events / 50_000)
@@ -54,9 +66,20 @@ def one(bench, users, items):
         seend.http().get(user_path(user))
         answer = time.monotonic() - begun
         rate, cpu = alone.between(seen, 0, workload.events)
-        result = {"users": users, "items_a_user": items, "measured": "measured", "bytes_an_item": size / workload.events,
-                  "written_by_kept": written / size, "state_MiB": size / alone.MIB, "events_per_s": rate, "cpu_us_an_event": cpu,
-                  "peak_memory_MiB": peak / alone.MIB, "longest_standstill_s": alone.longest_wait_s(seen), "held_back_s": held,
-                  "seconds_to_ready": ready, "ms_to_first_answer": 1000 * answer}
+        result = {
+            "users": users,
+            "items_a_user": items,
+            "measured": "measured",
+            "bytes_an_item": size / workload.events,
+            "written_by_kept": written / size,
+            "state_MiB": size / alone.MIB,
+            "events_per_s": rate,
+            "cpu_us_an_event": cpu,
+            "peak_memory_MiB": peak / alone.MIB,
+            "longest_standstill_s": alone.longest_wait_s(seen),
+            "held_back_s": held,
+            "seconds_to_ready": ready,
+            "ms_to_first_answer": 1000 * answer,
+        }
     bench.topics.delete(workload.topic)
     return result

@@ -1,6 +1,6 @@
-"""How much later other clients get their answers beside 1,000 hostile connections (tests/system/hostile_clients.py). The requests
-are `unseen` with 200 candidates, at a fixed pace. Runs without and with hostile connections take turns, first plain, then over
-TLS."""
+"""How much later other clients get their answers beside 1,000 hostile connections
+(tests/system/hostile_clients.py). The requests are `unseen` with 200 candidates, at a fixed pace. Runs
+without and with hostile connections take turns, first plain, then over TLS."""
 
 import statistics
 
@@ -15,8 +15,17 @@ from scenarios.serving import wrk
 
 
 def run(bench, settings, say):
-    s = alone.numbers(settings, users=1000, items=300, seconds=15, connections=8, paced=400, hostile=1000, repeats=4,
-                      candidates=200)
+    s = alone.numbers(
+        settings,
+        users=1000,
+        items=300,
+        seconds=15,
+        connections=8,
+        paced=400,
+        hostile=1000,
+        repeats=4,
+        candidates=200,
+    )
     workload = bench.fill(Workload("hostile", s["users"] * s["items"], users=s["users"], days=29))
     users = list(sample(bench, workload, 200))
     rows = [row for tls in (False, True) for row in by_turns(bench, workload, users, s, tls, say)]
@@ -27,7 +36,13 @@ def run(bench, settings, say):
 
     def ratio(tls):
         ratios = [p99(tls, n, "among them") / p99(tls, n, "alone") for n in range(s["repeats"])]
-        return {"tls": tls, "p99 ratio, median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}
+        return {
+            "tls": tls,
+            "p99 ratio, median": statistics.median(ratios),
+            "min": min(ratios),
+            "max": max(ratios),
+        }
+
     return {"hostile": s["hostile"], "rows": rows, "ratios": [ratio(False), ratio(True)]}
 
 
@@ -45,7 +60,10 @@ def by_turns(bench, workload, users, s, tls, say):
                     row = wrk(seend, users, s, "unseen", s["candidates"], s["paced"])
                 else:
                     with Crowd(seend.address(), s["hostile"], tls, nice=19) as crowd:
-                        row = {**wrk(seend, users, s, "unseen", s["candidates"], s["paced"]), "opened": crowd.opened}
+                        row = {
+                            **wrk(seend, users, s, "unseen", s["candidates"], s["paced"]),
+                            "opened": crowd.opened,
+                        }
                 row = {"tls": tls, "run": number, "way": way, **row}
                 say(str(row))
                 yield row

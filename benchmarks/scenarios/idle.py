@@ -1,4 +1,5 @@
-"""What a daemon costs while nothing happens. One daemon owns many partitions, and a replica follows all of them."""
+"""What a daemon costs while nothing happens. One daemon owns many partitions, and a replica follows all of
+them."""
 
 import shutil
 import time
@@ -18,14 +19,30 @@ def run(bench, settings, say):
     bench.generate(topic, "--events", s["history"]).result()
     own = f"seend-{topic}"
     roles = {"owner": ({}, own), "replica": ({"role": "replica", "replica_of": own}, f"{own}-b")}
-    members = {role: Member(directory, bench.topics, topic, {
-        **more, "kafka": {"group_id": group, "instance_id": role, "client": SESSION},
-        "state": {"topic": f"{topic}-state"}, "watermarks": {"topic": f"{topic}-beats"},
-        "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"}}, role) for role, (more, group) in roles.items()}
+    members = {
+        role: Member(
+            directory,
+            bench.topics,
+            topic,
+            {
+                **more,
+                "kafka": {"group_id": group, "instance_id": role, "client": SESSION},
+                "state": {"topic": f"{topic}-state"},
+                "watermarks": {"topic": f"{topic}-beats"},
+                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+            },
+            role,
+        )
+        for role, (more, group) in roles.items()
+    }
     try:
         for member in members.values():
             member.start(ready=False)
-        wait_until(lambda: all(len(m.owned()) == s["partitions"] for m in members.values()), "both have read all", 300)
+        wait_until(
+            lambda: all(len(m.owned()) == s["partitions"] for m in members.values()),
+            "both have read all",
+            300,
+        )
         time.sleep(70)  # until after the first run of the state topic and the first checkpoints
         rows = [{"role": role, **over(members[role], s["seconds"])} for role in members]
         for row in rows:

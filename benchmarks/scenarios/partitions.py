@@ -13,8 +13,14 @@ def run(bench, settings, say):
         workload = bench.warm(bench.fill(Workload("partitions", s["events"], partitions=partitions)), 1)
         with alone.Seend(bench, workload.topic, publishing=False, partitions=partitions) as seend:
             rate, cpu = alone.between(seend.wait_applied(s["events"], 300), 0, s["events"])
-            rows.append({"partitions": partitions, "events_per_s": rate, "cpu_us_an_event": cpu,
-                         "peak_memory_MiB": seend.session.peak_bytes() / alone.MIB})
+            rows.append(
+                {
+                    "partitions": partitions,
+                    "events_per_s": rate,
+                    "cpu_us_an_event": cpu,
+                    "peak_memory_MiB": seend.session.peak_bytes() / alone.MIB,
+                }
+            )
         say(str(rows[-1]))
         bench.topics.delete(workload.topic)
     return {"events": s["events"], "rows": rows}

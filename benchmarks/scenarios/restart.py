@@ -21,8 +21,13 @@ def run(bench, settings, say):
             after = seend.wait_applied(s["events"], 300)
             took = after[-1][0] - killed
             kept = next(applied for _, applied, _ in after if applied > 0)
-            rows.append({"applied_before": seen[-1][1], "seconds_to_caught_up": took,
-                         "longer_than_the_rest_takes_s": took - (s["events"] - seen[-1][1]) / whole,
-                         "first_seen_at": kept})
+            rows.append(
+                {
+                    "applied_before": seen[-1][1],
+                    "seconds_to_caught_up": took,
+                    "longer_than_the_rest_takes_s": took - (s["events"] - seen[-1][1]) / whole,
+                    "first_seen_at": kept,
+                }
+            )
             say(str(rows[-1]))
     return {"events": s["events"], "events_per_s_undisturbed": whole, "runs": rows}

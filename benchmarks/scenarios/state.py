@@ -1,4 +1,5 @@
-"""What the state topic costs: ingest with and without the topic, by turns. The scenario `state_bytes` has its bytes an event."""
+"""What the state topic costs: ingest with and without the topic, by turns. The scenario `state_bytes` has its
+bytes an event."""
 
 import statistics
 import time
@@ -16,8 +17,14 @@ def run(bench, settings, say):
         for streams in (True, False) if number % 2 == 0 else (False, True):
             rows.append({"run": number, "streams": streams, **one(bench, workload, streams, number)})
             say(str(rows[-1]))
-    return {"events": s["events"], "users": s["users"], "runs_of_each": s["runs"],
-            "with_by_without": {key: ratios(rows, key) for key in ("events_per_s", "cpu_us_an_event", "cpu_us_an_event_in_all")}}
+    return {
+        "events": s["events"],
+        "users": s["users"],
+        "runs_of_each": s["runs"],
+        "with_by_without": {
+            key: ratios(rows, key) for key in ("events_per_s", "cpu_us_an_event", "cpu_us_an_event_in_all")
+        },
+    }
 
 
 def one(bench, workload, streams, number):

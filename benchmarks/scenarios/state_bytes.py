@@ -1,10 +1,13 @@
-"""Bytes an event in the state topic: a run every minute at a live rate, one filter, three kinds of traffic."""
+"""Bytes an event in the state topic: a run every minute at a live rate, one filter, three kinds of
+traffic."""
 
 import time
 
 import alone
 
-KINDS = {  # 1,024 sessions at a time, an item a second each; sparse: 300,000 at a time, an item every 15 s each, users change
+# 1,024 sessions at a time, an item a second each; sparse: 300,000 at a time, an item every 15 s each, users
+# change
+KINDS = {
     "dense sessions": ["--users", 100_000],
     "sparse users": ["--users", 5_000_000, "--user-skew", 0.01, "--sessions", 300_000],
     "10-item events": ["--users", 100_000, "--batch", 10],
@@ -25,7 +28,9 @@ def one(bench, s, arguments):
     state = f"{topic}-state"
     rate = s["rate"] // 10 if "--batch" in arguments else s["rate"]
     with alone.Seend(bench, topic, publishing=False, state={"topic": state, "run_every_s": 60}) as seend:
-        sent = bench.generate(topic, *arguments, "--rate", rate, "--seconds", s["seconds"]).result(s["seconds"] + 120)
+        sent = bench.generate(topic, *arguments, "--rate", rate, "--seconds", s["seconds"]).result(
+            s["seconds"] + 120
+        )
         ends = {p: end for p, (_, end) in bench.topics.ends(topic).items()}
         deadline = time.monotonic() + 200
         while any(stream["sent_to"] < ends[stream["partition"]] for stream in streams(seend)):
@@ -35,9 +40,13 @@ def one(bench, s, arguments):
         took = seend.metric("seen_state_stream_bytes_total")
         of = streams(seend)
     bench.drop(state)
-    return {"events": sent["events"], "input_bytes_an_event": sent["bytes"] / sent["events"],
-            "state_bytes_an_event": took / sent["events"], "runs": sum(stream["runs"] for stream in of),
-            "bases": sum(stream["bases"] for stream in of)}
+    return {
+        "events": sent["events"],
+        "input_bytes_an_event": sent["bytes"] / sent["events"],
+        "state_bytes_an_event": took / sent["events"],
+        "runs": sum(stream["runs"] for stream in of),
+        "bases": sum(stream["bases"] for stream in of),
+    }
 
 
 def streams(seend):

@@ -1,4 +1,5 @@
-"""Ingest and publishing of this build beside another build of seend, by turns. SEEN_OTHER_SEEND=PATH names the other binary."""
+"""Ingest and publishing of this build beside another build of seend, by turns. SEEN_OTHER_SEEND=PATH names
+the other binary."""
 
 import os
 import pathlib
@@ -22,18 +23,28 @@ def run(bench, settings, say):
             for build in alone.in_turn(builds, number):
                 daemons.SEEND = builds[build]
                 for mode in PUBLISHING:
-                    rows.append({"run": number, "build": build, "mode": mode, **one(bench, workload, PUBLISHING[mode])})
+                    rows.append(
+                        {
+                            "run": number,
+                            "build": build,
+                            "mode": mode,
+                            **one(bench, workload, PUBLISHING[mode]),
+                        }
+                    )
                     say(str(rows[-1]))
     finally:
         daemons.SEEND = builds["this"]
-    return {"events": s["events"], "runs_of_each": s["runs"],
-            "this_by_other": {mode: ratios(rows, mode) for mode in PUBLISHING}}
+    return {
+        "events": s["events"],
+        "runs_of_each": s["runs"],
+        "this_by_other": {mode: ratios(rows, mode) for mode in PUBLISHING},
+    }
 
 
 def other_binary():
     path = pathlib.Path(os.environ.get("SEEN_OTHER_SEEND", ""))
     if not path.is_file():
-        raise SystemExit(f"SEEN_OTHER_SEEND: \"{path}\" is no file; it names the seend to compare with")
+        raise SystemExit(f'SEEN_OTHER_SEEND: "{path}" is no file; it names the seend to compare with')
     return path
 
 
@@ -43,15 +54,21 @@ def one(bench, workload, publishing):
         rate, cpu = alone.between(seen, workload.events // 5, workload.events)
         if publishing:
             seend.wait_finished(workload.events, 300)
-        return {"events_per_s": rate, "cpu_us_an_event": cpu,
-                "cpu_us_an_event_in_all": seend.session.cpu_s() / workload.events * 1e6}
+        return {
+            "events_per_s": rate,
+            "cpu_us_an_event": cpu,
+            "cpu_us_an_event_in_all": seend.session.cpu_s() / workload.events * 1e6,
+        }
 
 
 def ratios(rows, mode):
     """This build divided by the other, pair by pair: median and range."""
     result = {}
     for key in ("events_per_s", "cpu_us_an_event", "cpu_us_an_event_in_all"):
-        of = {build: [row[key] for row in rows if row["mode"] == mode and row["build"] == build] for build in ("this", "other")}
+        of = {
+            build: [row[key] for row in rows if row["mode"] == mode and row["build"] == build]
+            for build in ("this", "other")
+        }
         pairs = sorted(a / b for a, b in zip(of["this"], of["other"]))
         result[key] = {"median": statistics.median(pairs), "min": pairs[0], "max": pairs[-1]}
     return result

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Chinese texts and lines that nobody of this project wrote, in both scripts: help, manuals and messages of a distribution's packages.
+"""Chinese texts and lines that nobody of this project wrote, in both scripts: help, manuals and messages of a
+distribution's packages.
 
     benchmarks/similar/chinese.py [FOLDER]        build/similar by default; no root, nothing of the system is changed
 
-writes FOLDER/zh-long.jsonl and zh-lines.jsonl, one item a line: {"item_id","title","text","lang"}. All texts differ, also without
-their white space. `zh-long` has texts of 100 to 5,000 characters: parts of pages, cut at headings. `zh-lines` has messages of one
-line (as title), of 15 to 100 characters. At least half of the letters of each are Han. `lang` is zh-CN or zh-TW, as the package says.
-Packages that a distribution doesn't have are left out. Debian 12 gives about 8,000 texts and 27,500 lines.
+writes FOLDER/zh-long.jsonl and zh-lines.jsonl, one item a line: {"item_id","title","text","lang"}. All texts
+differ, also without their white space. `zh-long` has texts of 100 to 5,000 characters: parts of pages, cut at
+headings. `zh-lines` has messages of one line (as title), of 15 to 100 characters. At least half of the
+letters of each are Han. `lang` is zh-CN or zh-TW, as the package says. Packages that a distribution doesn't
+have are left out. Debian 12 gives about 8,000 texts and 27,500 lines.
 
-Man pages in zh_TW are no work of their own: their package makes them from those in zh_CN, with OpenCC (s2twp).
-"""
+Man pages in zh_TW are no work of their own: their package makes them from those in zh_CN, with OpenCC
+(s2twp)."""
 
 import collections
 import gzip
@@ -57,9 +59,21 @@ PAGES = (
 CATALOGUE = r"/zh_(CN|TW)/LC_MESSAGES/[^/]*\.mo$"
 # Ubuntu has most messages of its `main` packages in language packs.
 CATALOGUES = (
-    "libreoffice-l10n-zh-cn", "libreoffice-l10n-zh-tw", "gcc-14-locales | gcc-13-locales | gcc-12-locales", "git", "gnucash-common",
-    "krita-l10n", "vlc-l10n", "evolution-common", "cinnamon-l10n", "audacity-data", "util-linux-locales", "language-pack-zh-hans-base",
-    "language-pack-zh-hant-base", "language-pack-gnome-zh-hans-base", "language-pack-gnome-zh-hant-base",
+    "libreoffice-l10n-zh-cn",
+    "libreoffice-l10n-zh-tw",
+    "gcc-14-locales | gcc-13-locales | gcc-12-locales",
+    "git",
+    "gnucash-common",
+    "krita-l10n",
+    "vlc-l10n",
+    "evolution-common",
+    "cinnamon-l10n",
+    "audacity-data",
+    "util-linux-locales",
+    "language-pack-zh-hans-base",
+    "language-pack-zh-hant-base",
+    "language-pack-gnome-zh-hans-base",
+    "language-pack-gnome-zh-hant-base",
 )
 WANTED = tuple(package for package, *_ in PAGES) + CATALOGUES
 
@@ -80,15 +94,22 @@ def read_pages(deb, pattern, pages_of):
 
 def without_shared(pages):
     """The pages without the paragraphs that more than SHARED_PAGES pages have."""
-    counts = collections.Counter(block for _, sections in pages for block in {block for section in sections for block in section})
+    counts = collections.Counter(
+        block for _, sections in pages for block in {block for section in sections for block in section}
+    )
+
     def own(block):
         return len(block) < SHARED_LENGTH or counts[block] <= SHARED_PAGES
-    return [(path, [[block for block in section if own(block)] for section in sections]) for path, sections in pages]
+
+    return [
+        (path, [[block for block in section if own(block)] for section in sections])
+        for path, sections in pages
+    ]
 
 
 def texts_of(sections, most=LENGTHS["long"][1]):
-    """The texts of a page, each of at most `most` characters. Sections are joined until there are TEXT_WANTED characters. A section that
-    is too long is cut between its blocks; a block that is too long is left out."""
+    """The texts of a page, each of at most `most` characters. Sections are joined until there are TEXT_WANTED
+    characters. A section that is too long is cut between its blocks; a block that is too long is left out."""
     out, blocks, size = [], [], 0
 
     def end():
@@ -96,6 +117,7 @@ def texts_of(sections, most=LENGTHS["long"][1]):
         if blocks:
             out.append("\n".join(blocks))
         blocks, size = [], 0
+
     for section in sections:
         for block in section:
             if len(block) > most:
@@ -163,8 +185,8 @@ def items(rows, as_title):
 
 
 def prepared(folder=descriptions.FOLDER):
-    """{"long": path, "lines": path}. Writes the files again if the packages, the descriptions or the code are newer. NoTexts: there is no
-    apt or no network."""
+    """{"long": path, "lines": path}. Writes the files again if the packages, the descriptions or the code are
+    newer. NoTexts: there is no apt or no network."""
     described = descriptions.prepared(folder)["zh"]
     debs = packages.fetched(WANTED, folder / "packages")
     paths = {name: folder / f"zh-{name}.jsonl" for name in LENGTHS}

@@ -1,14 +1,16 @@
-"""Measures the program on Chinese texts: on labelled reposts in the other script, and on the pairs that are similar by themselves.
+"""Measures the program on Chinese texts: on labelled reposts in the other script, and on the pairs that are
+similar by themselves.
 
-**Truth.** A found pair is right if it is labelled, or if its exact Jaccard similarity is at least 0.8 once OpenCC (t2s) has
-simplified both texts. The similarity is that of truth.py: of runs of three characters. So the tables of the code that is measured
-never make the truth.
+**Truth.** A found pair is right if it is labelled, or if its exact Jaccard similarity is at least 0.8 once
+OpenCC (t2s) has simplified both texts. The similarity is that of truth.py: of runs of three characters. So
+the tables of the code that is measured never make the truth.
 
 - Recall of a kind and strength: the labelled pairs that are found.
-- Precision of a kind and strength: of the pairs found that have a repost, those that are right. The pairs of two originals would be
+- Precision of a kind and strength: of the pairs found that have a repost, those that are right. The pairs of
+  two originals would be
   the same each time.
-- Natural pairs: all pairs of originals with a similarity of at least 0.8. A run over the originals alone measures them.
-"""
+- Natural pairs: all pairs of originals with a similarity of at least 0.8. A run over the originals alone
+  measures them."""
 
 import collections
 import concurrent.futures
@@ -25,7 +27,9 @@ import reposts
 import truth
 
 RUN = "minhash/sketch/3"  # the default method
-BOILERPLATE = pathlib.Path(__file__).with_name("boilerplate_zh.txt")  # the patterns that docs/SIMILAR.md proposes
+BOILERPLATE = pathlib.Path(__file__).with_name(
+    "boilerplate_zh.txt"
+)  # the patterns that docs/SIMILAR.md proposes
 BEFORE, CHOSEN = "as before", "trigrams"  # the bars are about the setting CHOSEN
 SETTINGS = {  # further arguments of bench_similar
     BEFORE: ("segmentation=dictionary", "folding=0", "emoji_are_words=1"),
@@ -36,7 +40,10 @@ SETTINGS = {  # further arguments of bench_similar
     "trigrams, boilerplate": ("segmentation=trigrams", f"boilerplate={BOILERPLATE}"),
 }
 DRAWN = ("dictionary", "dictionary_trigrams", "bigrams_trigrams", CHOSEN)
-BARS = {"long": (0.95, 0.90), "lines": (0.90, 0.75)}  # precision and recall, with edits of at most BAR_PERCENT
+BARS = {
+    "long": (0.95, 0.90),
+    "lines": (0.90, 0.75),
+}  # precision and recall, with edits of at most BAR_PERCENT
 BAR_PERCENT = 10
 CHARACTERS = 500  # the speed is that of so many
 
@@ -44,7 +51,9 @@ CHARACTERS = 500  # the speed is that of so many
 def simplified(items):
     """The items with texts that OpenCC has simplified."""
     texts = opencc.converted([text for item in items for text in (item["title"], item["text"])], "t2s")
-    return [item | {"title": title, "text": text} for item, title, text in zip(items, texts[::2], texts[1::2])]
+    return [
+        item | {"title": title, "text": text} for item, title, text in zip(items, texts[::2], texts[1::2])
+    ]
 
 
 class Truth:
@@ -57,29 +66,36 @@ class Truth:
 
     def judge(self, bed):
         """A function that says whether a pair of positions in the bed's items is right."""
-        added = simplified(bed.items[len(self.originals):])
+        added = simplified(bed.items[len(self.originals) :])
         of_added = {}
 
         def shingles(position):
-            known, items, at = (self.shingles, self.originals, position) if position < len(self.originals) else (
-                of_added, added, position - len(self.originals))
+            known, items, at = (
+                (self.shingles, self.originals, position)
+                if position < len(self.originals)
+                else (of_added, added, position - len(self.originals))
+            )
             if position not in known:
                 known[position] = frozenset(truth.shingles(truth.words(items[at])))
             return known[position]
 
         def right(pair):
             return pair in bed.pairs or truth.jaccard(shingles(pair[0]), shingles(pair[1])) >= truth.THRESHOLD
+
         return right
 
 
 def found_by(program, items, folder, settings):
-    """{setting: (a measure.Run, the line about the features)} of one run for each of `settings`. Failed: the program's error."""
+    """{setting: (a measure.Run, the line about the features)} of one run for each of `settings`. Failed: the
+    program's error."""
     out = {}
     with tempfile.TemporaryDirectory(dir=folder) as place:
         path = pathlib.Path(place) / "items.jsonl"
         descriptions.write(path, items)
         for setting, arguments in settings.items():
-            (run,), features = measure.runs(program, path, [RUN], pathlib.Path(place) / "index", arguments=arguments)
+            (run,), features = measure.runs(
+                program, path, [RUN], pathlib.Path(place) / "index", arguments=arguments
+            )
             out[setting] = (run, features)
     return out
 
@@ -88,8 +104,16 @@ def of_bed(bed, found, judge, originals):
     """The figures of one bed. `found`: pairs of positions."""
     with_repost = [pair for pair in found if pair[1] >= originals]
     right, labelled = sum(map(judge, with_repost)), sum(pair in bed.pairs for pair in with_repost)
-    return {"kind": bed.kind, "percent": bed.percent, "reached": sum(bed.pairs.values()) / len(bed.pairs), "pairs": len(bed.pairs),
-            "labelled": labelled, "found": len(with_repost), "right": right, **rates(len(with_repost), right, len(bed.pairs), labelled)}
+    return {
+        "kind": bed.kind,
+        "percent": bed.percent,
+        "reached": sum(bed.pairs.values()) / len(bed.pairs),
+        "pairs": len(bed.pairs),
+        "labelled": labelled,
+        "found": len(with_repost),
+        "right": right,
+        **rates(len(with_repost), right, len(bed.pairs), labelled),
+    }
 
 
 def rates(found, right, pairs, labelled):
@@ -99,9 +123,18 @@ def rates(found, right, pairs, labelled):
 
 def natural(found, pairs, items):
     """Scores of the pairs of originals: of all, and of those in two scripts."""
+
     def crossing(some):
-        return {pair for pair in some if reposts.simplified(items[pair[0]]["lang"]) != reposts.simplified(items[pair[1]]["lang"])}
-    return {"all": measure.score(found, pairs), "two scripts": measure.score(crossing(found), crossing(pairs))}
+        return {
+            pair
+            for pair in some
+            if reposts.simplified(items[pair[0]]["lang"]) != reposts.simplified(items[pair[1]]["lang"])
+        }
+
+    return {
+        "all": measure.score(found, pairs),
+        "two scripts": measure.score(crossing(found), crossing(pairs)),
+    }
 
 
 def together(beds):
@@ -114,6 +147,7 @@ def together(beds):
 @dataclasses.dataclass
 class Plan:
     """What is made and run. `script` is "other" or "same"."""
+
     settings: dict = dataclasses.field(default_factory=lambda: SETTINGS)
     strengths: tuple = reposts.STRENGTHS
     sample: int = reposts.SAMPLE
@@ -122,20 +156,36 @@ class Plan:
 
 
 def of_texts(program, name, originals, plan, folder):
-    """The figures of one file of texts: {"items", ..., "settings": {name: {"beds", "together", "natural", "features"}}}. The natural runs
-    come first, one after another, because their times count."""
+    """The figures of one file of texts: {"items", ..., "settings": {name: {"beds", "together", "natural",
+    "features"}}}. The natural runs come first, one after another, because their times count."""
     known = Truth(originals)
     characters = sum(len(reposts.body(item)) for item in originals)
-    say(f"Chinese, {name}: {len(originals):,} texts, {characters:,} characters, {len(known.pairs):,} natural pairs")
-    out = {"name": name, "items": len(originals), "characters": characters, "pairs": len(known.pairs),
-           "langs": dict(collections.Counter(item["lang"] for item in originals)), "settings": {}}
+    say(
+        f"Chinese, {name}: {len(originals):,} texts, {characters:,} characters, {len(known.pairs):,} natural pairs"
+    )
+    out = {
+        "name": name,
+        "items": len(originals),
+        "characters": characters,
+        "pairs": len(known.pairs),
+        "langs": dict(collections.Counter(item["lang"] for item in originals)),
+        "settings": {},
+    }
     for setting, (run, features) in found_by(program, originals, folder, plan.settings).items():
-        out["settings"][setting] = {"natural": natural(run.similar, known.pairs, originals), "features": features, "figures": run.figures,
-                                    "microseconds": 1e6 * features["seconds"] * CHARACTERS / max(1, characters), "beds": []}
+        out["settings"][setting] = {
+            "natural": natural(run.similar, known.pairs, originals),
+            "features": features,
+            "figures": run.figures,
+            "microseconds": 1e6 * features["seconds"] * CHARACTERS / max(1, characters),
+            "beds": [],
+        }
 
     def measured(made, judge):
         found = found_by(program, made.items, folder, plan.settings)
-        return {setting: of_bed(made, run.similar, judge, len(originals)) for setting, (run, _) in found.items()}
+        return {
+            setting: of_bed(made, run.similar, judge, len(originals)) for setting, (run, _) in found.items()
+        }
+
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         running = []
         for made in reposts.beds(originals, plan.script, plan.strengths, plan.seed, plan.sample):
@@ -151,14 +201,25 @@ def of_texts(program, name, originals, plan, folder):
 
 
 def chinese_measure(program, paths, plan=None):
-    """figures["chinese"]. `paths`: {"long": path, "lines": path}. NoOpenCC: opencc isn't there. Failed: the program's error."""
+    """figures["chinese"]. `paths`: {"long": path, "lines": path}. NoOpenCC: opencc isn't there. Failed: the
+    program's error."""
     plan = plan or Plan()
     chosen = CHOSEN if CHOSEN in plan.settings else list(plan.settings)[-1]
     with tempfile.TemporaryDirectory() as folder:
-        texts = [of_texts(program, name, descriptions.read(path), plan, folder) for name, path in paths.items()]
-    return {"run": RUN, "script": plan.script, "arguments": {name: list(of) for name, of in plan.settings.items()}, "chosen": chosen,
-            "drawn": list(DRAWN),
-            "percent": BAR_PERCENT, "bars": BARS, "strengths": list(plan.strengths), "texts": texts}
+        texts = [
+            of_texts(program, name, descriptions.read(path), plan, folder) for name, path in paths.items()
+        ]
+    return {
+        "run": RUN,
+        "script": plan.script,
+        "arguments": {name: list(of) for name, of in plan.settings.items()},
+        "chosen": chosen,
+        "drawn": list(DRAWN),
+        "percent": BAR_PERCENT,
+        "bars": BARS,
+        "strengths": list(plan.strengths),
+        "texts": texts,
+    }
 
 
 def say(what):

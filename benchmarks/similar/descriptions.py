@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Texts that nobody of this project wrote: the descriptions of a distribution's packages, from the machine's own apt mirror.
+"""Texts that nobody of this project wrote: the descriptions of a distribution's packages, from the machine's
+own apt mirror.
 
     benchmarks/similar/descriptions.py [FOLDER]        build/similar by default; no root, nothing of the system is changed
 
-writes FOLDER/long.jsonl, short.jsonl and zh.jsonl, one item a line: {"item_id","title","text","lang"}. All texts differ.
-`long` has the long descriptions (as text). `short` has the synopses of one line (as title). `zh` has both, in Chinese.
-The lists of a plain machine have no long descriptions. So apt fetches only the translations (7 MB) into a separate folder.
-Debian and Ubuntu serve the same files. Debian 12 has about 61,000 long texts. Ubuntu 24.04 has about 64,000 (`main` and
-`universe`), and more in Chinese.
-"""
+writes FOLDER/long.jsonl, short.jsonl and zh.jsonl, one item a line: {"item_id","title","text","lang"}. All
+texts differ. `long` has the long descriptions (as text). `short` has the synopses of one line (as title).
+`zh` has both, in Chinese. The lists of a plain machine have no long descriptions. So apt fetches only the
+translations (7 MB) into a separate folder. Debian and Ubuntu serve the same files. Debian 12 has about 61,000
+long texts. Ubuntu 24.04 has about 64,000 (`main` and `universe`), and more in Chinese."""
 
 import json
 import pathlib
@@ -48,26 +48,41 @@ class NoTexts(Exception):
 
 
 def fetched(folder=FOLDER):
-    """The folder of apt's lists. Fetches the lists unless they are fresh. NoTexts: there is no apt, no network or no
-    translation."""
+    """The folder of apt's lists. Fetches the lists unless they are fresh. NoTexts: there is no apt, no
+    network or no translation."""
     lists = folder / "lists"
     known = [path for pattern in LISTS.values() for path in lists.glob(pattern)]
-    if known and (folder / "fetched").exists() and time.time() - (folder / "fetched").stat().st_mtime < FRESH_S:
+    if (
+        known
+        and (folder / "fetched").exists()
+        and time.time() - (folder / "fetched").stat().st_mtime < FRESH_S
+    ):
         return lists
     for place in (lists / "partial", folder / "state" / "cache" / "archives" / "partial"):
         place.mkdir(parents=True, exist_ok=True)
     settings = folder / "apt.conf"
     settings.write_text(APT.format(state=folder / "state", lists=lists))
     try:
-        run = subprocess.run(["apt-get", "-c", settings, "update"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             text=True, timeout=LIMIT_S, check=False)
+        run = subprocess.run(
+            ["apt-get", "-c", settings, "update"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
         said = run.stdout
     except FileNotFoundError:
-        raise NoTexts("apt-get isn't there: the texts are the package descriptions of Debian or Ubuntu") from None
+        raise NoTexts(
+            "apt-get isn't there: the texts are the package descriptions of Debian or Ubuntu"
+        ) from None
     except subprocess.TimeoutExpired:
         said = f"no answer within {LIMIT_S} s"
     if not list(lists.glob(LISTS["en"])):
-        raise NoTexts(f"no descriptions from the apt mirror (/etc/apt/sources.list): is there a network?\n{said[-1500:].strip()}")
+        raise NoTexts(
+            f"no descriptions from the apt mirror (/etc/apt/sources.list): is there a network?\n{said[-1500:].strip()}"
+        )
     (folder / "fetched").write_text(said)
     return lists
 
@@ -117,7 +132,11 @@ def distinct(texts):
 def corpora(lists):
     """{"long": [item], "short": [item], "zh": [item]} from apt's lists."""
     english = list(descriptions(lists.glob(LISTS["en"]), "Description-en"))
-    chinese = [row for row in descriptions(lists.glob(LISTS["zh"]), "Description-zh_CN") if re.search("[\u4e00-\u9fff]", row[1] + row[2])]
+    chinese = [
+        row
+        for row in descriptions(lists.glob(LISTS["zh"]), "Description-zh_CN")
+        if re.search("[\u4e00-\u9fff]", row[1] + row[2])
+    ]
     return {
         "long": items(distinct((row[2], row) for row in english), "en", title=False),
         "short": items(distinct((row[1], row) for row in english), "en", text=False),
@@ -130,20 +149,30 @@ def installed(folder, status=pathlib.Path("/var/lib/dpkg/status")):
     rows = list(descriptions([status], "Description")) if status.exists() else []
     if not rows:
         raise NoTexts(f"{status} has no descriptions: this isn't Debian or Ubuntu")
-    wanted = {"long": items(distinct((row[2], row) for row in rows), "en", title=False),
-              "short": items(distinct((row[1], row) for row in rows), "en", text=False)}
+    wanted = {
+        "long": items(distinct((row[2], row) for row in rows), "en", title=False),
+        "short": items(distinct((row[1], row) for row in rows), "en", text=False),
+    }
     for name, texts in wanted.items():
         write(folder / f"installed-{name}.jsonl", texts)
     return {name: folder / f"installed-{name}.jsonl" for name in wanted}
 
 
 def items(rows, lang, title=True, text=True):
-    """The ids are the names of the packages. The second text of a name (a security update, for example) gets a number."""
+    """The ids are the names of the packages. The second text of a name (a security update, for example) gets
+    a number."""
     names, out = {}, []
     for package, synopsis, long in rows:
         names[package] = names.get(package, 0) + 1
         item_id = package if names[package] == 1 else f"{package}~{names[package]}"
-        out.append({"item_id": item_id, "title": synopsis if title else "", "text": long if text else "", "lang": lang})
+        out.append(
+            {
+                "item_id": item_id,
+                "title": synopsis if title else "",
+                "text": long if text else "",
+                "lang": lang,
+            }
+        )
     return out
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How many items a second one core groups. The daemon reads texts of about 500 characters from a real broker, and takes them all
-the way to the topic of groups.
+"""How many items a second one core groups. The daemon reads texts of about 500 characters from a real broker,
+and takes them all the way to the topic of groups.
 
     SEEN_BUILD_DIR=build/release benchmarks/similar/items_speed.py            60,000 items, from the machine's package texts
     benchmarks/similar/items_speed.py --smoke                                 2,000 items; a test, its figures mean nothing
 
-CPU seconds are those of all threads of the daemon's process, from /proc/PID/stat, from its start to the last checkpoint.
-"""
+CPU seconds are those of all threads of the daemon's process, from /proc/PID/stat, from its start to the last
+checkpoint."""
 
 import argparse
 import json
@@ -30,11 +30,14 @@ TICKS = 100  # of /proc, a second
 
 
 def texts(count, own):
-    """Texts of about CHARACTERS characters, joined from shorter descriptions of the apt mirror. `own`: from random words, for a
-    smoke run."""
+    """Texts of about CHARACTERS characters, joined from shorter descriptions of the apt mirror. `own`: from
+    random words, for a smoke run."""
     chance = random.Random(1)
     if own:
-        words = ["".join(chance.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(chance.randint(2, 9))) for _ in range(5000)]
+        words = [
+            "".join(chance.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(chance.randint(2, 9)))
+            for _ in range(5000)
+        ]
         sentences = [" ".join(chance.choice(words) for _ in range(60)) for _ in range(count)]
     else:
         path = descriptions.FOLDER / "long.jsonl"
@@ -67,8 +70,13 @@ def measure(folder, items):
         topics.create("exposures", partitions=1)
         topics.create("items", partitions=1)
         now = int(time.time() * 1000)
-        topics.produce("items", [(str(i), json.dumps({"item_id": str(i), "created_at": now, "text": text, "lang": "en"}))
-                                 for i, text in enumerate(items)])
+        topics.produce(
+            "items",
+            [
+                (str(i), json.dumps({"item_id": str(i), "created_at": now, "text": text, "lang": "en"}))
+                for i, text in enumerate(items)
+            ],
+        )
         seend = Seend(folder, topics, "exposures", {"items": {}, "store": {"checkpoint_interval_s": 10}})
         try:
             started = time.monotonic()
@@ -76,16 +84,29 @@ def measure(folder, items):
 
             def done():
                 status = (seend.status() or {}).get("items")
-                return status and status["partitions"] and status["partitions"][0]["checkpoint_offset"] >= len(items) and status
+                return (
+                    status
+                    and status["partitions"]
+                    and status["partitions"][0]["checkpoint_offset"] >= len(items)
+                    and status
+                )
+
             status = wait_until(done, "all items are grouped and durable", timeout_s=600, every_s=0.1)
             wall = time.monotonic() - started
             cpu = cpu_s(seend.process.pid)
             partition = status["partitions"][0]
-            return {"items": len(items), "characters": CHARACTERS, "wall_s": round(wall, 2), "cpu_s": round(cpu, 2),
-                    "items_per_cpu_s": round(len(items) / cpu), "items_per_s": round(len(items) / wall),
-                    "index_bytes_per_item": round(partition["bytes"] / max(1, partition["items"])),
-                    "grouped": partition["grouped"], "compared_per_item": round(partition["compared"] / len(items), 1),
-                    "candidates_per_item": round(partition["candidates"] / len(items), 2)}
+            return {
+                "items": len(items),
+                "characters": CHARACTERS,
+                "wall_s": round(wall, 2),
+                "cpu_s": round(cpu, 2),
+                "items_per_cpu_s": round(len(items) / cpu),
+                "items_per_s": round(len(items) / wall),
+                "index_bytes_per_item": round(partition["bytes"] / max(1, partition["items"])),
+                "grouped": partition["grouped"],
+                "compared_per_item": round(partition["compared"] / len(items), 1),
+                "candidates_per_item": round(partition["candidates"] / len(items), 2),
+            }
         finally:
             seend.close()
     finally:
@@ -93,7 +114,9 @@ def measure(folder, items):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--items", type=int, default=60_000)
     parser.add_argument("--smoke", action="store_true")
     options = parser.parse_args()

@@ -9,7 +9,15 @@ import truth
 
 LIMIT_S = 1_800
 LISTED_MAX = 32  # near items of a record
-RUNS = ("both/sketch/3", "both/sketch/0", "both/off/3", "simhash/sketch/3", "simhash/off/3", "minhash/sketch/3", "minhash/off/3")
+RUNS = (
+    "both/sketch/3",
+    "both/sketch/0",
+    "both/off/3",
+    "simhash/sketch/3",
+    "simhash/off/3",
+    "minhash/sketch/3",
+    "minhash/off/3",
+)
 WORDS = (0, 5, 10, 15, 20, 30, 50, 100, 200)  # classes of length: each from its value to below the next value
 SIMILARITIES = (0.8, 0.85, 0.9, 0.95, 1.0)
 
@@ -20,9 +28,18 @@ class Failed(Exception):
 
 def lines_of(program, *arguments):
     with tempfile.TemporaryFile("w+") as out:
-        run = subprocess.run([program, *map(str, arguments)], stdout=out, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S, check=False)
+        run = subprocess.run(
+            [program, *map(str, arguments)],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
         if run.returncode != 0:
-            raise Failed(f"{program} {' '.join(map(str, arguments))} ended with status {run.returncode}: {run.stderr.strip()}")
+            raise Failed(
+                f"{program} {' '.join(map(str, arguments))} ended with status {run.returncode}: {run.stderr.strip()}"
+            )
         out.seek(0)
         for line in out:
             yield json.loads(line)
@@ -33,7 +50,11 @@ class Run:
 
     def __init__(self, name):
         self.name, self.figures = name, {}
-        self.similar, self.near, self.first = set(), {}, {}  # near: {item: items}; first: {item: first of its group, if another}
+        self.similar, self.near, self.first = (
+            set(),
+            {},
+            {},
+        )  # near: {item: items}; first: {item: first of its group, if another}
 
     def take(self, line):
         item = line["item"]
@@ -44,9 +65,18 @@ class Run:
 
 
 def runs(program, items, names, folder, by="flow", arguments=()):
-    """A Run for each of `names`, and the line about the features. `arguments`: further ones of the program."""
+    """A Run for each of `names`, and the line about the features. `arguments`: further ones of the
+    program."""
     out, features, current = [], None, Run(None)
-    for line in lines_of(program, f"items={items}", "part=near", f"runs={','.join(names)}", f"folder={folder}", f"by={by}", *arguments):
+    for line in lines_of(
+        program,
+        f"items={items}",
+        "part=near",
+        f"runs={','.join(names)}",
+        f"folder={folder}",
+        f"by={by}",
+        *arguments,
+    ):
         if line["what"] == "features":
             features = line
         elif line["what"] == "item":
@@ -59,10 +89,16 @@ def runs(program, items, names, folder, by="flow", arguments=()):
 
 
 def score(found, pairs):
-    """{found, right, pairs, precision, recall}. `precision` is None if nothing was found, `recall` if there are no true pairs."""
+    """{found, right, pairs, precision, recall}. `precision` is None if nothing was found, `recall` if there
+    are no true pairs."""
     right = sum(pair in pairs for pair in found)
-    return {"found": len(found), "right": right, "pairs": len(pairs),
-            "precision": right / len(found) if found else None, "recall": right / len(pairs) if pairs else None}
+    return {
+        "found": len(found),
+        "right": right,
+        "pairs": len(pairs),
+        "precision": right / len(found) if found else None,
+        "recall": right / len(pairs) if pairs else None,
+    }
 
 
 def by_class(found, pairs, class_of, classes):
@@ -77,24 +113,32 @@ def by_class(found, pairs, class_of, classes):
 
 def by_words(found, pairs, counts):
     """Scores by the number of words in a pair's shorter text."""
+
     def class_of(pair):
         words = min(counts[pair[0]], counts[pair[1]])
         return max(i for i, least in enumerate(WORDS) if words >= least)
+
     return by_class(found, pairs, class_of, len(WORDS))
 
 
 def by_similarity(found, pairs):
     """Scores of the true pairs by their similarity. Only the recall has a meaning."""
+
     def class_of(pair):
         return max(i for i, least in enumerate(SIMILARITIES) if pairs[pair] >= least)
+
     return by_class([pair for pair in found if pair in pairs], pairs, class_of, len(SIMILARITIES))
 
 
 def like_their_first(run, sets):
-    """How many items in another item's group are truly similar to its first item, by the similarity of the truth."""
+    """How many items in another item's group are truly similar to its first item, by the similarity of the
+    truth."""
     similarities = [truth.jaccard(sets[item], sets[first]) for item, first in run.first.items()]
-    return {"grouped": len(similarities), "right": sum(value >= truth.THRESHOLD for value in similarities),
-            "least": min(similarities, default=None)}
+    return {
+        "grouped": len(similarities),
+        "right": sum(value >= truth.THRESHOLD for value in similarities),
+        "least": min(similarities, default=None),
+    }
 
 
 def neighbours(pairs):
@@ -107,14 +151,20 @@ def neighbours(pairs):
 
 
 def lists(near, pairs, most=LISTED_MAX):
-    """Of all near lists: {entries, right: entries that are true pairs, room: entries that perfect lists would have}."""
-    return {"entries": sum(map(len, near.values())),
-            "right": sum((min(item, other), max(item, other)) in pairs for item, found in near.items() for other in found),
-            "room": sum(min(most, len(found)) for found in neighbours(pairs).values())}
+    """Of all near lists: {entries, right: entries that are true pairs, room: entries that perfect lists would
+    have}."""
+    return {
+        "entries": sum(map(len, near.values())),
+        "right": sum(
+            (min(item, other), max(item, other)) in pairs for item, found in near.items() for other in found
+        ),
+        "room": sum(min(most, len(found)) for found in neighbours(pairs).values()),
+    }
 
 
 def sparse(pairs, most=LISTED_MAX):
-    """The true pairs of items that have at most `most` near items. This leaves out large families of texts from one template."""
+    """The true pairs of items that have at most `most` near items. This leaves out large families of texts
+    from one template."""
     sizes = {item: len(found) for item, found in neighbours(pairs).items()}
     return {(i, j) for i, j in pairs if sizes[i] <= most and sizes[j] <= most}
 
@@ -131,7 +181,11 @@ class Known:
 def distances(program, known, folder):
     pairs_path = folder / f"{known.name}.pairs"
     pairs_path.write_text("".join(f"{i} {j}\n" for i, j in known.pairs))
-    return [line for line in lines_of(program, f"items={known.path}", "part=distances", f"pairs={pairs_path}") if line["what"] == "distances"]
+    return [
+        line
+        for line in lines_of(program, f"items={known.path}", "part=distances", f"pairs={pairs_path}")
+        if line["what"] == "distances"
+    ]
 
 
 def corpus(program, known, folder, names=RUNS, curves=True):
@@ -141,13 +195,27 @@ def corpus(program, known, folder, names=RUNS, curves=True):
     found, features = runs(program, known.path, names, folder / f"index-{known.name}")
     few = sparse(pairs)
     families = [len(near) for near in neighbours(pairs).values()]
-    out = {"name": known.name, "items": len(known.items), "pairs": len(pairs), "sparse": len(few),
-           "crowded_items": sum(near > LISTED_MAX for near in families), "most": max(families, default=0),
-           "features": features, "distances": distances(program, known, folder) if curves else [], "runs": []}
+    out = {
+        "name": known.name,
+        "items": len(known.items),
+        "pairs": len(pairs),
+        "sparse": len(few),
+        "crowded_items": sum(near > LISTED_MAX for near in families),
+        "most": max(families, default=0),
+        "features": features,
+        "distances": distances(program, known, folder) if curves else [],
+        "runs": [],
+    }
     for run in found:
-        line = {"run": run.name, "figures": run.figures, "similar": score(run.similar, pairs), "lists": lists(run.near, pairs),
-                "sparse_recall": score(run.similar & few, few)["recall"],
-                "first": like_their_first(run, known.sets), "words": by_words(run.similar, pairs, counts),
-                "similarities": by_similarity(run.similar, pairs)}
+        line = {
+            "run": run.name,
+            "figures": run.figures,
+            "similar": score(run.similar, pairs),
+            "lists": lists(run.near, pairs),
+            "sparse_recall": score(run.similar & few, few)["recall"],
+            "first": like_their_first(run, known.sets),
+            "words": by_words(run.similar, pairs, counts),
+            "similarities": by_similarity(run.similar, pairs),
+        }
         out["runs"].append(line)
     return out

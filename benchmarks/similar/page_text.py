@@ -1,9 +1,9 @@
-"""The text of pages and the messages of catalogues: HTML, Mallard (GNOME's help), roff (man pages), fortunes and .mo files.
+"""The text of pages and the messages of catalogues: HTML, Mallard (GNOME's help), roff (man pages), fortunes
+and .mo files.
 
-A page becomes sections. A section is a list of blocks: its heading, if it has one, and then its paragraphs, items and cells. A
-block is one line without markup. Code, navigation, scripts and forms are left out. Pure, with the standard library only; broken
-markup raises nothing.
-"""
+A page becomes sections. A section is a list of blocks: its heading, if it has one, and then its paragraphs,
+items and cells. A block is one line without markup. Code, navigation, scripts and forms are left out. Pure,
+with the standard library only; broken markup raises nothing."""
 
 import html.parser
 import re
@@ -11,15 +11,23 @@ import struct
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 ONE_HAN = re.compile(f"[{HAN}]")
-WIDE = f"{HAN}\u3001-\u301b\uff01-\uff5e"  # Han and full-width punctuation: no space stands beside a line's end
+WIDE = (
+    f"{HAN}\u3001-\u301b\uff01-\uff5e"  # Han and full-width punctuation: no space stands beside a line's end
+)
 BROKEN = re.compile(rf"(?<=[{WIDE}])[ \t]*\n\s*(?=[{WIDE}])")
-BLOCKS = frozenset("p div li td th dt dd tr table ul ol dl br hr section article caption figcaption blockquote"
-                   " item steps list terms desc note title".split())
-HTML = {"headings": frozenset(("h1", "h2", "h3", "h4", "h5", "h6")),
-        "left_out": frozenset("head script style nav header footer aside button noscript select pre svg".split())}
+BLOCKS = frozenset(
+    "p div li td th dt dd tr table ul ol dl br hr section article caption figcaption blockquote"
+    " item steps list terms desc note title".split()
+)
+HTML = {
+    "headings": frozenset(("h1", "h2", "h3", "h4", "h5", "h6")),
+    "left_out": frozenset("head script style nav header footer aside button noscript select pre svg".split()),
+}
 MALLARD = {"headings": frozenset(("title",)), "left_out": frozenset(("info", "screen", "media"))}
-NAVIGATION = frozenset("navheader navfooter toc list-of-tables list-of-figures list-of-examples relatedtopics howtoget wikihelp revhistory"
-                       " legalnotice".split())
+NAVIGATION = frozenset(
+    "navheader navfooter toc list-of-tables list-of-figures list-of-examples relatedtopics howtoget wikihelp revhistory"
+    " legalnotice".split()
+)
 IDS = frozenset(("SearchFrame", "DonationFrame"))
 
 
@@ -47,7 +55,11 @@ class Reader(html.parser.HTMLParser):
             self.depth += tag == self.skipped
             return
         named = dict(attrs)
-        if tag in self.left_out or named.get("id") in IDS or NAVIGATION & set((named.get("class") or "").split()):
+        if (
+            tag in self.left_out
+            or named.get("id") in IDS
+            or NAVIGATION & set((named.get("class") or "").split())
+        ):
             self.block()
             self.skipped, self.depth = tag, 1
         elif tag in self.headings:
@@ -88,10 +100,41 @@ def marked_up(markup, kind):
     return [section for section in reader.sections if section]
 
 
-ROFF_ESCAPE = re.compile(r"\\(?:f(?:\[[^]]*\]|\(..|.)|s[-+]?\d|[&|^/,)%:!{}]|\"[^\n]*|\*(?:\[[^]]*\]|\(..|.)|c$|[mM]\[[^]]*\])", re.M)
-ROFF_SIGNS = {"-": "-", "e": "\\", "\\": "\\", " ": " ", "~": " ", "0": " ", "t": " ", "'": "'", "`": "`", ".": ".",
-              "(co": "©", "(aq": "'", "(dq": '"', "(lq": "“", "(rq": "”", "(em": "—", "(en": "–", "(bu": "•", "(hy": "-",
-              "(mu": "×", "(ti": "~", "(ha": "^", "(cq": "’", "(oq": "‘", "(rg": "®", "(tm": "™", "(bv": "|", "(->": "→", "(<-": "←"}
+ROFF_ESCAPE = re.compile(
+    r"\\(?:f(?:\[[^]]*\]|\(..|.)|s[-+]?\d|[&|^/,)%:!{}]|\"[^\n]*|\*(?:\[[^]]*\]|\(..|.)|c$|[mM]\[[^]]*\])",
+    re.M,
+)
+ROFF_SIGNS = {
+    "-": "-",
+    "e": "\\",
+    "\\": "\\",
+    " ": " ",
+    "~": " ",
+    "0": " ",
+    "t": " ",
+    "'": "'",
+    "`": "`",
+    ".": ".",
+    "(co": "©",
+    "(aq": "'",
+    "(dq": '"',
+    "(lq": "“",
+    "(rq": "”",
+    "(em": "—",
+    "(en": "–",
+    "(bu": "•",
+    "(hy": "-",
+    "(mu": "×",
+    "(ti": "~",
+    "(ha": "^",
+    "(cq": "’",
+    "(oq": "‘",
+    "(rg": "®",
+    "(tm": "™",
+    "(bv": "|",
+    "(->": "→",
+    "(<-": "←",
+}
 ROFF_SIGN = re.compile(r"\\(\(..|\[[^]]*\]|.)")
 PARAGRAPHS = frozenset(("PP", "P", "LP", "TP", "IP", "HP", "sp", "br", "RS", "RE", "TQ"))
 FONTS = frozenset(("B", "I", "BR", "RB", "BI", "IB", "IR", "RI", "SM", "SB", "R", "OP"))
@@ -101,11 +144,13 @@ def roff_line(text):
     def sign(found):
         name = found[1]
         return ROFF_SIGNS.get(f"({name[1:-1]}" if name[0] == "[" else name, "")
+
     return ROFF_SIGN.sub(sign, ROFF_ESCAPE.sub("", text))
 
 
 def roff(source):
-    """The sections of a man page in the macros of man(7). A page of mdoc(7), and one that only names another, has none."""
+    """The sections of a man page in the macros of man(7). A page of mdoc(7), and one that only names another,
+    has none."""
     if re.search(r"^\.(?:so |Dd)", source, re.M):
         return []
     sections, lines, code = [[]], [], False
@@ -115,6 +160,7 @@ def roff(source):
         lines.clear()
         if line:
             sections[-1].append(line)
+
     for line in source.splitlines():
         found = re.match(r"[.'][ \t]*(\\\"|[A-Za-z]*)[ \t]*(.*)", line)
         if not found:
@@ -124,7 +170,10 @@ def roff(source):
                 lines.append(roff_line(line))
             continue
         macro, rest = found.groups()
-        words = [quoted.replace('""', '"') or plain for quoted, plain in re.findall(r'"((?:[^"]|"")*)"?|(\S+)', rest)]
+        words = [
+            quoted.replace('""', '"') or plain
+            for quoted, plain in re.findall(r'"((?:[^"]|"")*)"?|(\S+)', rest)
+        ]
         if macro in ("SH", "SS"):
             block()
             code = False
@@ -145,30 +194,44 @@ def roff(source):
 def fortunes(text):
     """The entries of a file of fortune(6), without colours. Each is one section."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
-    return [section for entry in re.split(r"(?m)^%\s*$", text)
-            if (section := [line for part in re.split(r"\n\s*\n", entry) if (line := one_line(part))])]
+    return [
+        section
+        for entry in re.split(r"(?m)^%\s*$", text)
+        if (section := [line for part in re.split(r"\n\s*\n", entry) if (line := one_line(part))])
+    ]
 
 
 def messages(catalogue):
-    """The translations of a .mo file, without the header. Of plural forms, the first. A catalogue that is cut short or damaged gives
-    none."""
+    """The translations of a .mo file, without the header. Of plural forms, the first. A catalogue that is cut
+    short or damaged gives none."""
     order = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}.get(catalogue[:4])
     if order is None:
         return []
     try:
         count, originals, translations = struct.unpack_from(f"{order}3I", catalogue, 8)
         lengths = struct.unpack_from(f"{order}{2 * count}I", catalogue, originals)[::2]  # of the originals
-        places = struct.unpack_from(f"{order}{2 * count}I", catalogue, translations)  # lengths and offsets by turns
+        places = struct.unpack_from(
+            f"{order}{2 * count}I", catalogue, translations
+        )  # lengths and offsets by turns
     except struct.error:
         return []
-    return [catalogue[at:at + length].split(b"\0")[0].decode("utf-8", "replace")
-            for original, length, at in zip(lengths, places[::2], places[1::2]) if original]
+    return [
+        catalogue[at : at + length].split(b"\0")[0].decode("utf-8", "replace")
+        for original, length, at in zip(lengths, places[::2], places[1::2])
+        if original
+    ]
 
 
 TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
-KEY = re.compile(r"\s*\([_~&][0-9A-Za-z]\)|(?<![0-9A-Za-z&])[_~&](?=[A-Za-z])")  # the key of a menu: (_F), (~F), (&F), &File
+KEY = re.compile(
+    r"\s*\([_~&][0-9A-Za-z]\)|(?<![0-9A-Za-z&])[_~&](?=[A-Za-z])"
+)  # the key of a menu: (_F), (~F), (&F), &File
 
 
 def message_lines(message):
     """The lines that a person sees of a message."""
-    return [line for part in re.split(r"\n|\\n|<br ?/?>", message) if (line := one_line(KEY.sub("", TAG.sub("", part))))]
+    return [
+        line
+        for part in re.split(r"\n|\\n|<br ?/?>", message)
+        if (line := one_line(KEY.sub("", TAG.sub("", part))))
+    ]

@@ -1,18 +1,19 @@
 """Labelled reposts: copies of Chinese texts with edits of a known kind and strength.
 
-**Strength** is the number of characters that were inserted, changed or moved, divided by the characters of the text before the edit.
-A character is a Unicode code point, and the text is the repost's own, after it was converted to its script and before it was edited.
+**Strength** is the number of characters that were inserted, changed or moved, divided by the characters of
+the text before the edit. A character is a Unicode code point, and the text is the repost's own, after it was
+converted to its script and before it was edited.
 
-- Inserted: each code point that the edit puts in. An emoji of several code points counts each of them, a line its line break too.
+- Inserted: each code point that the edit puts in. An emoji of several code points counts each of them, a line
+  its line break too.
 - Changed: each code point that the edit replaces or drops. A replacement counts once.
 - Moved: each code point of a sentence that now stands elsewhere. The sentences that it passed don't count.
 
-An edit never does more than it was asked for: at most round(strength * characters). It does less where no place or line is left that
-fits. An edit that reaches less than half of that isn't applicable (None).
+An edit never does more than it was asked for: at most round(strength * characters). It does less where no
+place or line is left that fits. An edit that reaches less than half of that isn't applicable (None).
 
-Each repost has its own random numbers, of the seed, the kind, the strength and the item's id. So the same seed gives the same
-reposts, whatever else is made.
-"""
+Each repost has its own random numbers, of the seed, the kind, the strength and the item's id. So the same
+seed gives the same reposts, whatever else is made."""
 
 import dataclasses
 import random
@@ -36,36 +37,86 @@ WIDTHS |= {half: full for full, half in WIDTHS.items()}
 MARKS = "，。！？；：、…—～·「」『』《》“”（）,.!?;:()~"
 MARK = re.compile(rf"(?<![0-9A-Za-z])[{re.escape(MARKS)}]|[{re.escape(MARKS)}](?![0-9A-Za-z])")
 PARTICLES = "的了着著在和与與及或也就都把被从從对對"
-BETWEEN_WORDS = re.compile(rf"(?<=[，、：, {PARTICLES}])(?={HAN})|(?<=[0-9A-Za-z])(?={HAN})|(?<={HAN})(?=[0-9A-Za-z])")
-EMOJI = ("😀 😂 😍 😭 😱 🤔 🙏 👍 👏 💪 🔥 ✨ 🎉 💯 🚀 🌟 ⭐ ❗ ✅ 📌 📷 🌸 🍀 🎁 ❤️ ☀️ ✔️ ➡️ 👍🏻 👏🏼 🇨🇳 👩‍💻 🤷‍♂️ 👨‍👩‍👧 1️⃣ 2️⃣").split()
+BETWEEN_WORDS = re.compile(
+    rf"(?<=[，、：, {PARTICLES}])(?={HAN})|(?<=[0-9A-Za-z])(?={HAN})|(?<={HAN})(?=[0-9A-Za-z])"
+)
+EMOJI = (
+    "😀 😂 😍 😭 😱 🤔 🙏 👍 👏 💪 🔥 ✨ 🎉 💯 🚀 🌟 ⭐ ❗ ✅ 📌 📷 🌸 🍀 🎁 ❤️ ☀️ ✔️ ➡️ 👍🏻 👏🏼 🇨🇳 👩‍💻 🤷‍♂️ 👨‍👩‍👧 1️⃣ 2️⃣"
+).split()
 
 
 def both(*lines):
-    """((simplified, traditional), ...) of lines "simplified = traditional". One that is the same in both stands once."""
+    """((simplified, traditional), ...) of lines "simplified = traditional". One that is the same in both
+    stands once."""
     return tuple(tuple((line.split(" = ") * 2)[:2]) for line in lines)
 
 
 # {0}: a site, {1}: an account, {2}: a person, {3}: a subject.
 SOURCE_LINES = both(
-    "转载 = 轉載", "转自网络 = 轉自網路", "图文来自网络 = 圖文來自網路", "来源：{0} = 來源：{0}", "转载自：{0} = 轉載自：{0}", "文章来源：{0} = 文章來源：{0}",
-    "作者：{2} = 作者：{2}", "编辑：{2} = 編輯：{2}", "来源：{0} 作者：{2} = 來源：{0} 作者：{2}", "本文转载自公众号「{1}」 = 本文轉載自公眾號「{1}」",
-    "本文首发于微信公众号：{1}（ID：{1}） = 本文首發於微信公眾號：{1}（ID：{1}）", "点击阅读原文 = 點擊閱讀原文", "点击“阅读原文”查看更多 = 點擊「閱讀原文」查看更多",
-    "原文链接：https://example.com/a/20240518 = 原文連結：https://example.com/a/20240518", "#{3} = #{3}", "#{3}# = #{3}#",
+    "转载 = 轉載",
+    "转自网络 = 轉自網路",
+    "图文来自网络 = 圖文來自網路",
+    "来源：{0} = 來源：{0}",
+    "转载自：{0} = 轉載自：{0}",
+    "文章来源：{0} = 文章來源：{0}",
+    "作者：{2} = 作者：{2}",
+    "编辑：{2} = 編輯：{2}",
+    "来源：{0} 作者：{2} = 來源：{0} 作者：{2}",
+    "本文转载自公众号「{1}」 = 本文轉載自公眾號「{1}」",
+    "本文首发于微信公众号：{1}（ID：{1}） = 本文首發於微信公眾號：{1}（ID：{1}）",
+    "点击阅读原文 = 點擊閱讀原文",
+    "点击“阅读原文”查看更多 = 點擊「閱讀原文」查看更多",
+    "原文链接：https://example.com/a/20240518 = 原文連結：https://example.com/a/20240518",
+    "#{3} = #{3}",
+    "#{3}# = #{3}#",
     "#{3} #干货分享 #每日推荐 = #{3} #乾貨分享 #每日推薦",
     "【版权声明】本文版权归原作者所有，转载请注明出处，如有侵权请联系我们删除。 = 【版權聲明】本文版權歸原作者所有，轉載請註明出處，如有侵權請聯絡我們刪除。",
     "免责声明：本文来自{0}，仅代表作者个人观点，与本号无关。 = 免責聲明：本文來自{0}，僅代表作者個人觀點，與本號無關。",
-    "喜欢就点个赞吧，记得关注「{1}」，每天更新！ = 喜歡就按個讚吧，記得追蹤「{1}」，每天更新！", "往期推荐：这些文章你可能也喜欢 = 往期推薦：這些文章你可能也喜歡",
+    "喜欢就点个赞吧，记得关注「{1}」，每天更新！ = 喜歡就按個讚吧，記得追蹤「{1}」，每天更新！",
+    "往期推荐：这些文章你可能也喜欢 = 往期推薦：這些文章你可能也喜歡",
     "扫码加入读者群，和{2}一起讨论 = 掃碼加入讀者群，和{2}一起討論",
 )
 WATERMARKS = both(
-    "@{2} = @{2}", "©{1} = ©{1}", "@{2} · 原创 = @{2} · 原創", "公众号·{1} = 公眾號·{1}", "@{2} · 原创 首发于{0} = @{2} · 原創 首發於{0}",
-    "{1}｜原创作品 未经授权禁止转载 = {1}｜原創作品 未經授權禁止轉載", "{0} @{2} 出品 = {0} @{2} 出品", "首发于 {1} | 作者 {2} = 首發於 {1} | 作者 {2}",
+    "@{2} = @{2}",
+    "©{1} = ©{1}",
+    "@{2} · 原创 = @{2} · 原創",
+    "公众号·{1} = 公眾號·{1}",
+    "@{2} · 原创 首发于{0} = @{2} · 原創 首發於{0}",
+    "{1}｜原创作品 未经授权禁止转载 = {1}｜原創作品 未經授權禁止轉載",
+    "{0} @{2} 出品 = {0} @{2} 出品",
+    "首发于 {1} | 作者 {2} = 首發於 {1} | 作者 {2}",
 )
 NAMES = (  # sites, accounts, persons, subjects; none is real
-    both("每日见闻网 = 每日見聞網", "晨光新闻 = 晨光新聞", "东方科技站 = 東方科技站", "知事社区 = 知事社區", "云上日报 = 雲上日報"),
-    both("数码小课堂 = 數碼小課堂", "程序员茶馆 = 程式員茶館", "深夜读书会 = 深夜讀書會", "效率研究所 = 效率研究所", "极客手册 = 極客手冊"),
-    both("小林 = 小林", "阿华 = 阿華", "王小明 = 王小明", "老张说事 = 老張說事", "陈小姐 = 陳小姐", "木木 = 木木"),
-    both("科技 = 科技", "电脑技巧 = 電腦技巧", "读书 = 讀書", "生活 = 生活", "办公软件 = 辦公軟體", "学习 = 學習"),
+    both(
+        "每日见闻网 = 每日見聞網",
+        "晨光新闻 = 晨光新聞",
+        "东方科技站 = 東方科技站",
+        "知事社区 = 知事社區",
+        "云上日报 = 雲上日報",
+    ),
+    both(
+        "数码小课堂 = 數碼小課堂",
+        "程序员茶馆 = 程式員茶館",
+        "深夜读书会 = 深夜讀書會",
+        "效率研究所 = 效率研究所",
+        "极客手册 = 極客手冊",
+    ),
+    both(
+        "小林 = 小林",
+        "阿华 = 阿華",
+        "王小明 = 王小明",
+        "老张说事 = 老張說事",
+        "陈小姐 = 陳小姐",
+        "木木 = 木木",
+    ),
+    both(
+        "科技 = 科技",
+        "电脑技巧 = 電腦技巧",
+        "读书 = 讀書",
+        "生活 = 生活",
+        "办公软件 = 辦公軟體",
+        "学习 = 學習",
+    ),
 )
 
 
@@ -92,13 +143,14 @@ def put_in(text, insertions):
     return "".join(out) + text[begin:]
 
 
-# Each edit takes the text, the most characters to insert, change or move, the language and random numbers. It returns the new text
-# and how many characters it inserted, changed or moved.
+# Each edit takes the text, the most characters to insert, change or move, the language and random numbers. It
+# returns the new text and how many characters it inserted, changed or moved.
 
 
 def emoji(text, most, lang, chance):
-    """Runs of one to three emoji: seven of ten at ends of sentences, the others between words. Without a dictionary, places between words
-    are those after a comma, a space or a particle, and beside Latin words."""
+    """Runs of one to three emoji: seven of ten at ends of sentences, the others between words. Without a
+    dictionary, places between words are those after a comma, a space or a particle, and beside Latin
+    words."""
     ends, position = [], 0
     for piece in sentences(text):
         position += len(piece)
@@ -120,7 +172,8 @@ def emoji(text, most, lang, chance):
 
 
 def source_lines(text, most, lang, chance):
-    """Lines about the source, hashtags and calls to click, each at most once: three of ten in front, the others at the end."""
+    """Lines about the source, hashtags and calls to click, each at most once: three of ten in front, the
+    others at the end."""
     front, end, used = [], [], 0
     lines = list(SOURCE_LINES)
     chance.shuffle(lines)
@@ -133,18 +186,22 @@ def source_lines(text, most, lang, chance):
 
 
 def watermark(text, most, lang, chance):
-    """A line in front with a name, and the same line again at ends of lines and of the text, as often as fits."""
+    """A line in front with a name, and the same line again at ends of lines and of the text, as often as
+    fits."""
     fitting = [line for line in (filled(line, lang, chance) for line in WATERMARKS) if len(line) + 1 <= most]
     if not fitting:
         return text, 0
     mark = chance.choice(fitting)
     places = [len(text), *(found.start() for found in re.finditer("\n", text))]
     again = chance.sample(places, min(len(places), most // (len(mark) + 1) - 1))
-    return f"{mark}\n" + put_in(text, {place: f"\n{mark}" for place in again}), (1 + len(again)) * (len(mark) + 1)
+    return f"{mark}\n" + put_in(text, {place: f"\n{mark}" for place in again}), (1 + len(again)) * (
+        len(mark) + 1
+    )
 
 
 def punctuation(text, most, lang, chance):
-    """Marks get another width, become other marks, go, or come up to four times. A mark inside a Latin word or a number stays."""
+    """Marks get another width, become other marks, go, or come up to four times. A mark inside a Latin word
+    or a number stays."""
     text, used = list(text), 0
     places = [found.start() for found in MARK.finditer("".join(text))]
     chance.shuffle(places)
@@ -188,7 +245,8 @@ def reordered(text, most, lang, chance):
 
 
 def words(text, most, lang, chance):
-    """One or two characters at a time become other characters of the text. Three of ten times they are dropped."""
+    """One or two characters at a time become other characters of the text. Three of ten times they are
+    dropped."""
     out, used = list(text), 0
     places = [found.start() for found in re.finditer(HAN, text)]
     letters = [text[place] for place in places]
@@ -208,7 +266,8 @@ def words(text, most, lang, chance):
 
 
 def everything(text, most, lang, chance):
-    """All kinds but `words`. Each has an equal share of what is left, so that one that finds no place leaves its share to the next."""
+    """All kinds but `words`. Each has an equal share of what is left, so that one that finds no place leaves
+    its share to the next."""
     used = 0
     for left, edit in zip((5, 4, 3, 2, 1), (reordered, punctuation, emoji, watermark, source_lines)):
         text, done = edit(text, (most - used) // left, lang, chance)
@@ -216,8 +275,15 @@ def everything(text, most, lang, chance):
     return text, used
 
 
-EDITS = {"emoji": emoji, "source line": source_lines, "punctuation": punctuation, "reordered sentences": reordered, "watermark": watermark,
-         "words": words, "all": everything}
+EDITS = {
+    "emoji": emoji,
+    "source line": source_lines,
+    "punctuation": punctuation,
+    "reordered sentences": reordered,
+    "watermark": watermark,
+    "words": words,
+    "all": everything,
+}
 KINDS = (CONVERTED, CONVERTED_WORDS, *EDITS)
 APART = ("words", CONVERTED_WORDS)  # what no bar is about
 
@@ -230,7 +296,8 @@ class Repost:
 
 
 def repost(text, lang, kind, percent, chance):
-    """A Repost of a text that is in its script already, or None if the kind isn't applicable at that strength."""
+    """A Repost of a text that is in its script already, or None if the kind isn't applicable at that
+    strength."""
     if kind in (CONVERTED, CONVERTED_WORDS):
         return Repost(text, lang, 0.0)
     wanted = percent / 100 * len(text)
@@ -239,7 +306,11 @@ def repost(text, lang, kind, percent, chance):
 
 
 def body(item):
-    return item["title"] + "\n" + item["text"] if item["title"] and item["text"] else item["title"] + item["text"]
+    return (
+        item["title"] + "\n" + item["text"]
+        if item["title"] and item["text"]
+        else item["title"] + item["text"]
+    )
 
 
 def item_of(made, item_id, as_title):
@@ -271,7 +342,9 @@ def in_other_script(originals, of_simplified, of_traditional):
     out = [None] * len(originals)
     for is_simplified, configurations in ((True, of_simplified), (False, of_traditional)):
         places = [i for i, item in enumerate(originals) if simplified(item["lang"]) == is_simplified]
-        for place, copy in zip(places, opencc.by_turns([body(originals[place]) for place in places], configurations)):
+        for place, copy in zip(
+            places, opencc.by_turns([body(originals[place]) for place in places], configurations)
+        ):
             out[place] = copy
     return out
 
@@ -279,7 +352,10 @@ def in_other_script(originals, of_simplified, of_traditional):
 def evenly(originals, seed):
     """All positions in the order in which reposts are tried: by chance, the scripts by turns."""
     chance = random.Random(f"{seed} order")
-    groups = [[i for i, item in enumerate(originals) if simplified(item["lang"]) == is_simplified] for is_simplified in (True, False)]
+    groups = [
+        [i for i, item in enumerate(originals) if simplified(item["lang"]) == is_simplified]
+        for is_simplified in (True, False)
+    ]
     for group in groups:
         chance.shuffle(group)
     longest = max(map(len, groups))
@@ -289,6 +365,7 @@ def evenly(originals, seed):
 @dataclasses.dataclass
 class Bed:
     """The originals with reposts of one kind and strength."""
+
     kind: str
     percent: int
     items: list  # the originals, then the reposts
@@ -296,8 +373,8 @@ class Bed:
 
 
 def bed(originals, copies, kind, percent, seed=SEED, sample=SAMPLE):
-    """A Bed with at most `sample` reposts: of the first originals, in the order of evenly(), for which the kind is applicable. A text
-    that is the same in both scripts has no repost in the other one."""
+    """A Bed with at most `sample` reposts: of the first originals, in the order of evenly(), for which the
+    kind is applicable. A text that is the same in both scripts has no repost in the other one."""
     items, pairs = list(originals), {}
     texts = copies.of(kind)
     for position in evenly(originals, seed) if texts else ():
@@ -315,7 +392,8 @@ def bed(originals, copies, kind, percent, seed=SEED, sample=SAMPLE):
 
 
 def beds(originals, script="other", strengths=STRENGTHS, seed=SEED, sample=SAMPLE):
-    """A Bed for each kind and strength. A kind without edits has one, of strength 0. Those without any repost are left out."""
+    """A Bed for each kind and strength. A kind without edits has one, of strength 0. Those without any repost
+    are left out."""
     copies = Copies(originals, script)
     for kind in KINDS:
         for percent in strengths if kind in EDITS else (0,):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Measures the recall and precision of near-duplicates, and writes the tables and charts of docs/SIMILAR.md.
 
-    make bench-similar                          some minutes; texts from the machine's apt mirror
-    benchmarks/similar/run.py --only chinese    the Chinese part alone; the other figures stay
-    benchmarks/similar/run.py --report          writes the page again from the figures of the last run
-    benchmarks/similar/run.py --smoke --docs D --figures F    seconds, with the installed packages' descriptions; a test, its
-                                                figures mean nothing
+make bench-similar                          some minutes; texts from the machine's apt mirror
+benchmarks/similar/run.py --only chinese    the Chinese part alone; the other figures stay
+benchmarks/similar/run.py --report          writes the page again from the figures of the last run
+benchmarks/similar/run.py --smoke --docs D --figures F    seconds, with the installed packages' descriptions;
+a test, its
+                                            figures mean nothing
 """
 
 import argparse
@@ -43,7 +44,9 @@ def measured_descriptions(program, texts, smoke):
     with tempfile.TemporaryDirectory() as folder:
         for name, path in paths.items():
             known = measure.Known(name, path)
-            print(f"{name}: {len(known.items):,} texts, {len(known.pairs):,} pairs", file=sys.stderr, flush=True)
+            print(
+                f"{name}: {len(known.items):,} texts, {len(known.pairs):,} pairs", file=sys.stderr, flush=True
+            )
             corpus = measure.corpus(program, known, pathlib.Path(folder))
             out["corpora"].append(corpus | {"title": TITLES[name], "bars": BARS[name]})
             if name == "long":
@@ -52,7 +55,8 @@ def measured_descriptions(program, texts, smoke):
 
 
 def measured_chinese(program, texts, smoke, script):
-    """{"chinese": figures}. The figures are None in a smoke run without opencc. NoTexts, NoOpenCC, Failed: as their modules say."""
+    """{"chinese": figures}. The figures are None in a smoke run without opencc. NoTexts, NoOpenCC, Failed: as
+    their modules say."""
     plan = chinese_measure.Plan(script=script)
     if not smoke:
         paths = chinese.prepared(texts)
@@ -61,7 +65,11 @@ def measured_chinese(program, texts, smoke, script):
         plan.settings = {name: chinese_measure.SETTINGS[name] for name in SMOKE_SETTINGS}
         plan.strengths = (10,)
     else:
-        print("Chinese: left out, because opencc isn't there (apt-get install opencc)", file=sys.stderr, flush=True)
+        print(
+            "Chinese: left out, because opencc isn't there (apt-get install opencc)",
+            file=sys.stderr,
+            flush=True,
+        )
         return {"chinese": None}
     return {"chinese": chinese_measure.chinese_measure(program, paths, plan) | {"machine": results.machine()}}
 
@@ -70,7 +78,10 @@ def sample(folder):
     """Like chinese.prepared(), but of the few texts of SMOKE_TEXTS, which this project wrote."""
     known = descriptions.read(SMOKE_TEXTS)
     paths = {}
-    for name, wanted in (("long", [item for item in known if item["text"]]), ("lines", [item for item in known if not item["text"]])):
+    for name, wanted in (
+        ("long", [item for item in known if item["text"]]),
+        ("lines", [item for item in known if not item["text"]]),
+    ):
         paths[name] = folder / f"sample-zh-{name}.jsonl"
         descriptions.write(paths[name], wanted)
     return paths
@@ -99,8 +110,8 @@ def parts_of_chinese(figures, folder):
 
 
 def write(figures, docs):
-    """Writes SIMILAR.md and similar/*.svg in `docs`. Begins with the page in `docs`, or else with that of the repository. Parts that
-    weren't measured stay as they are."""
+    """Writes SIMILAR.md and similar/*.svg in `docs`. Begins with the page in `docs`, or else with that of the
+    repository. Parts that weren't measured stay as they are."""
     folder = docs / "similar"
     folder.mkdir(parents=True, exist_ok=True)
     parts = parts_of_descriptions(figures, folder) if "corpora" in figures else {}
@@ -125,15 +136,33 @@ def measured(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build" / "release" / "bench_similar")
-    parser.add_argument("--docs", type=pathlib.Path, default=ROOT / "docs", help="where SIMILAR.md and similar/ are written")
-    parser.add_argument("--figures", type=pathlib.Path, default=ROOT / "build" / "bench" / "similar.json", help="where the raw figures are kept")
-    parser.add_argument("--texts", type=pathlib.Path, default=descriptions.FOLDER, help="where the descriptions are kept")
+    parser.add_argument(
+        "--docs", type=pathlib.Path, default=ROOT / "docs", help="where SIMILAR.md and similar/ are written"
+    )
+    parser.add_argument(
+        "--figures",
+        type=pathlib.Path,
+        default=ROOT / "build" / "bench" / "similar.json",
+        help="where the raw figures are kept",
+    )
+    parser.add_argument(
+        "--texts", type=pathlib.Path, default=descriptions.FOLDER, help="where the descriptions are kept"
+    )
     parser.add_argument("--smoke", action="store_true", help="few texts, without a network")
     parser.add_argument("--report", action="store_true", help="measure nothing")
-    parser.add_argument("--only", choices=PARTS, help="measure this part; the figures of the other stay as they were")
-    parser.add_argument("--script", choices=("other", "same"), default="other", help="of Chinese reposts; other: than the original's")
+    parser.add_argument(
+        "--only", choices=PARTS, help="measure this part; the figures of the other stay as they were"
+    )
+    parser.add_argument(
+        "--script",
+        choices=("other", "same"),
+        default="other",
+        help="of Chinese reposts; other: than the original's",
+    )
     arguments = parser.parse_args()
     if arguments.report:
         figures = json.loads(arguments.figures.read_text())

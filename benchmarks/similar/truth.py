@@ -1,11 +1,12 @@
-"""The exact near-duplicates: all pairs whose sets of word 3-shingles have a Jaccard similarity of at least THRESHOLD.
+"""The exact near-duplicates: all pairs whose sets of word 3-shingles have a Jaccard similarity of at least
+THRESHOLD.
 
-Uses only the standard library, and no code that is measured. Words are runs of \\w in lower case. In Chinese, each character is a
-word. Prefix filter (Chaudhuri, Ganti, Kaushik, "A Primitive Operator for Similarity Joins", ICDE 2006; Bayardo, Ma, Srikant,
-"Scaling Up All Pairs Similarity Search", WWW 2007): sets x and y with J >= t share at least t |x| elements. Take the elements
-in one order, rarest first. Then x and y share one of the first |x| - ceil(t |x|) + 1 elements of each. Candidates found in this
-way are compared exactly. `all_pairs` compares every pair, and tests compare its result with that of `near_pairs`.
-"""
+Uses only the standard library, and no code that is measured. Words are runs of \\w in lower case. In Chinese,
+each character is a word. Prefix filter (Chaudhuri, Ganti, Kaushik, "A Primitive Operator for Similarity
+Joins", ICDE 2006; Bayardo, Ma, Srikant, "Scaling Up All Pairs Similarity Search", WWW 2007): sets x and y
+with J >= t share at least t |x| elements. Take the elements in one order, rarest first. Then x and y share
+one of the first |x| - ceil(t |x|) + 1 elements of each. Candidates found in this way are compared exactly.
+`all_pairs` compares every pair, and tests compare its result with that of `near_pairs`."""
 
 import collections
 import math
@@ -30,7 +31,8 @@ def shingles(tokens):
 
 
 def shingle_sets(items):
-    """A set of numbers for each item. Equal shingles have equal numbers. Rarer shingles have smaller numbers."""
+    """A set of numbers for each item. Equal shingles have equal numbers. Rarer shingles have smaller
+    numbers."""
     known = {}
     sets = [{known.setdefault(shingle, len(known)) for shingle in shingles(words(item))} for item in items]
     counts = [0] * len(known)
@@ -58,7 +60,7 @@ def near_pairs(sets, threshold=THRESHOLD):
         need = least_common(size, threshold)
         smallest = need  # J <= |smaller| / |larger|
         seen = set()
-        for element in sorted(sets[i])[:size - need + 1]:
+        for element in sorted(sets[i])[: size - need + 1]:
             rows = lists[element]
             for j in reversed(rows):  # the largest first
                 if len(sets[j]) < smallest:
@@ -73,8 +75,8 @@ def near_pairs(sets, threshold=THRESHOLD):
 
 
 def least_common(size, threshold):
-    """The least number of elements that a set of `size` shares with any similar set. A rounding error must not raise the
-    number."""
+    """The least number of elements that a set of `size` shares with any similar set. A rounding error must
+    not raise the number."""
     return max(1, math.ceil(threshold * size - 1e-9))
 
 

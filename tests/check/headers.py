@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Each header of src compiles alone. Usage: headers.py [--self-test]
 
-The build proves this for each header that a compiled file includes first. Where SEEN_UNITY joins several sources, only the
-first include of the first source counts. This script compiles the other headers. It skips a header that has passed, until the
-header or something that it includes changes.
-"""
+The build proves this for each header that a compiled file includes first. Where SEEN_UNITY joins several
+sources, only the first include of the first source counts. This script compiles the other headers. It skips a
+header that has passed, until the header or something that it includes changes."""
 
 import pathlib
 import re
@@ -31,9 +30,28 @@ def proven_by_the_build():
 def compile_alone(header, folder, command):
     """(the compiler's complaint or None, what the header includes)"""
     with tempfile.NamedTemporaryFile(suffix=".d") as dependencies:
-        done = subprocess.run([*command, "-O0", "-w", "-fsyntax-only", "-MD", "-MF", dependencies.name, "-MT", "header",
-                               "-x", "c++", "-include", str(header), "/dev/null"],
-                              cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [
+                *command,
+                "-O0",
+                "-w",
+                "-fsyntax-only",
+                "-MD",
+                "-MF",
+                dependencies.name,
+                "-MT",
+                "header",
+                "-x",
+                "c++",
+                "-include",
+                str(header),
+                "/dev/null",
+            ],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode != 0:
             return f"{header} does not compile alone:\n{done.stderr}", []
         text = pathlib.Path(dependencies.name).read_text(encoding="utf-8")
@@ -47,7 +65,9 @@ def self_test():
         bad.write_text("#pragma once\nstd::string Name();\n", encoding="utf-8")
         command = ["c++", "-std=c++20"]
         complaint, files = compile_alone(good, folder, command)
-        wrong = complaint is not None or str(good) not in files or compile_alone(bad, folder, command)[0] is None
+        wrong = (
+            complaint is not None or str(good) not in files or compile_alone(bad, folder, command)[0] is None
+        )
     print("judged wrongly" if wrong else "2 headers judged as they should be")
     return 1 if wrong else 0
 
@@ -56,7 +76,9 @@ def main():
     if "--self-test" in sys.argv:
         return self_test()
     commands, headers = compile_commands(), listed(".h", folders=["src"])
-    of_room = {path.split("/")[1]: entry for path, entry in sorted(commands.items()) if path.startswith("src/")}
+    of_room = {
+        path.split("/")[1]: entry for path, entry in sorted(commands.items()) if path.startswith("src/")
+    }
     proven = proven_by_the_build()
     alone = [header for header in headers if header not in proven]
     any_room = of_room.get("app") or next(iter(of_room.values()))
@@ -72,8 +94,10 @@ def main():
         return complaint, False
 
     failed, known = side_by_side(judge, alone)
-    print(f"{len(headers)} headers: {len(headers) - len(alone)} by the build, {known} unchanged, "
-          f"{len(alone) - known} compiled, {failed} do not compile alone")
+    print(
+        f"{len(headers)} headers: {len(headers) - len(alone)} by the build, {known} unchanged, "
+        f"{len(alone) - known} compiled, {failed} do not compile alone"
+    )
     return 1 if failed or not headers else 0
 
 

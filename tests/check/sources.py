@@ -1,4 +1,5 @@
-"""What the checks share: the list of sources, how the build compiles them, and a cache of the files that passed."""
+"""What the checks share: the list of sources, how the build compiles them, and a cache of the files that
+passed."""
 
 import concurrent.futures
 import hashlib
@@ -27,13 +28,19 @@ def tool(name):
 
 def listed(*suffixes, folders=FOLDERS):
     """The files of the project, committed or not, with these suffixes."""
-    found = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", *folders], cwd=ROOT,
-                           capture_output=True, text=True, check=True).stdout.split("\n")
+    found = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *folders],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split("\n")
     return [path for path in sorted(set(found)) if path.endswith(suffixes) and (ROOT / path).exists()]
 
 
 def compiled_files():
-    """{file that the compiler gets: (folder, command without ccache, -c, -o and the file, sources relative to the root)}"""
+    """{file that the compiler gets: (folder, command without ccache, -c, -o and the file, sources relative to
+    the root)}"""
     try:
         entries = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     except OSError:
@@ -50,14 +57,24 @@ def compiled_files():
             elif (pathlib.Path(entry["directory"]) / word).resolve() != pathlib.Path(entry["file"]).resolve():
                 kept.append(word)
         # The build may be older than the sources, so a source may be gone.
-        sources = [source for source in sources_of(pathlib.Path(entry["file"])) if pathlib.Path(source).exists()]
-        compiled[entry["file"]] = (entry["directory"], kept, [os.path.relpath(source, ROOT) for source in sources])
+        sources = [
+            source for source in sources_of(pathlib.Path(entry["file"])) if pathlib.Path(source).exists()
+        ]
+        compiled[entry["file"]] = (
+            entry["directory"],
+            kept,
+            [os.path.relpath(source, ROOT) for source in sources],
+        )
     return compiled
 
 
 def compile_commands():
     """{path relative to the root: (folder, command)}, one entry for each source."""
-    return {source: (folder, command) for folder, command, sources in compiled_files().values() for source in sources}
+    return {
+        source: (folder, command)
+        for folder, command, sources in compiled_files().values()
+        for source in sources
+    }
 
 
 def sources_of(compiled):
@@ -68,8 +85,9 @@ def sources_of(compiled):
 
 
 class Cache:
-    """Remembers which files passed. An entry holds until the bytes of the file, or of something that it includes, change.
-    Comments count too, because NOLINT is a comment. So the cache needs no preprocessor. Any thread may use it."""
+    """Remembers which files passed. An entry holds until the bytes of the file, or of something that it
+    includes, change. Comments count too, because NOLINT is a comment. So the cache needs no preprocessor. Any
+    thread may use it."""
 
     def __init__(self, name, *settings):
         self.folder = CACHE / name
@@ -93,11 +111,18 @@ class Cache:
             known = json.loads(self.entry(path).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return False
-        return known["settings"] == self.settings and known["command"] == command and all(
-            self.digest(file) == digest for file, digest in known["files"].items())
+        return (
+            known["settings"] == self.settings
+            and known["command"] == command
+            and all(self.digest(file) == digest for file, digest in known["files"].items())
+        )
 
     def keep(self, path, command, files):
-        known = {"settings": self.settings, "command": command, "files": {str(f): self.digest(str(f)) for f in files}}
+        known = {
+            "settings": self.settings,
+            "command": command,
+            "files": {str(f): self.digest(str(f)) for f in files},
+        }
         self.entry(path).write_text(json.dumps(known), encoding="utf-8")
 
 
@@ -108,7 +133,8 @@ def read_dependencies(text, folder):
 
 
 def side_by_side(judge, paths):
-    """judge(path) -> (complaint or None, whether the cache has it). Prints the complaints; returns (failed, known)."""
+    """judge(path) -> (complaint or None, whether the cache has it). Prints the complaints; returns (failed,
+    known)."""
     failed = known = 0
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         for complaint, was_known in pool.map(judge, paths):

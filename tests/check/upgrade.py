@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Rolling upgrades from an earlier version, under load, against a real Kafka. Usage: upgrade.py [--build-only | --store]
+"""Rolling upgrades from an earlier version, under load, against a real Kafka. Usage: upgrade.py [--build-only
+| --store]
 
-Builds the earlier version once, in build/upgrade, from the repository's own history. Then it runs tests/system/upgrade
-with these binaries and those of build/release. With --store it runs no test: it makes the golden state directory again
-(tests/golden/state-directory/README.md).
-"""
+Builds the earlier version once, in build/upgrade, from the repository's own history. Then it runs
+tests/system/upgrade with these binaries and those of build/release. With --store it runs no test: it makes
+the golden state directory again (tests/golden/state-directory/README.md)."""
 
 import os
 import pathlib
@@ -19,7 +19,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 from running.process import JOBS, PYTHON, say  # noqa: E402
 from running.tests import python_with  # noqa: E402
 
-# The last commit in which the daemons of a group don't share their state. It knows neither `state` nor `cluster`.
+# The last commit in which the daemons of a group don't share their state. It knows neither `state` nor
+# `cluster`.
 EARLIER = "97a3f73e87c3adb186fe64e6a51bd6cf46027a6a"
 FOLDER = ROOT / "build" / "upgrade"
 BUILD = FOLDER / "build"
@@ -31,10 +32,13 @@ def git(*arguments, **more):
 
 
 def unpack():
-    """Unpacks the earlier version's sources, with today's file times. With the commit's times CMake may configure for ever."""
+    """Unpacks the earlier version's sources, with today's file times. With the commit's times CMake may
+    configure for ever."""
     if git("cat-file", "-e", f"{EARLIER}^{{commit}}").returncode != 0:
-        sys.exit(f"commit {EARLIER[:7]}, the earlier version, is not in this repository. A shallow clone lacks it: "
-                 "run `git fetch --unshallow`. Sources without a repository have no history to build it from.")
+        sys.exit(
+            f"commit {EARLIER[:7]}, the earlier version, is not in this repository. A shallow clone lacks it: "
+            "run `git fetch --unshallow`. Sources without a repository have no history to build it from."
+        )
     archive = git("archive", "--format=tar", EARLIER)
     if archive.returncode != 0:
         sys.exit(f"git archive {EARLIER[:7]}: {archive.stderr.decode()}")
@@ -51,12 +55,27 @@ def build():
         stamp.write_text(EARLIER, encoding="utf-8")
     log = FOLDER / "build.log"
     with open(log, "ab") as output:
-        for command in (["cmake", "-S", FOLDER / "source", "-B", BUILD, "-G", "Ninja", "-DSEEN_TESTS=OFF", "-DSEEN_UNITY=8",
-                         "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2"],
-                        ["cmake", "--build", BUILD, "--parallel", os.environ.get("JOBS", JOBS), "--target", *PROGRAMS]):
+        for command in (
+            [
+                "cmake",
+                "-S",
+                FOLDER / "source",
+                "-B",
+                BUILD,
+                "-G",
+                "Ninja",
+                "-DSEEN_TESTS=OFF",
+                "-DSEEN_UNITY=8",
+                "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+                "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2",
+            ],
+            ["cmake", "--build", BUILD, "--parallel", os.environ.get("JOBS", JOBS), "--target", *PROGRAMS],
+        ):
             done = subprocess.run([str(word) for word in command], stdout=output, stderr=output, check=False)
             if done.returncode != 0:
-                sys.exit("\n".join(log.read_text(errors="replace").splitlines()[-60:]) + f"\nfailed; see {log}")
+                sys.exit(
+                    "\n".join(log.read_text(errors="replace").splitlines()[-60:]) + f"\nfailed; see {log}"
+                )
 
 
 def run(command):
@@ -72,7 +91,11 @@ def main():
     say(f"{EARLIER[:7]} is built: {time.monotonic() - start:.0f} s")
     if "--build-only" in sys.argv:
         return 0
-    start, python, tests = time.monotonic(), python_with("confluent_kafka, numpy, pytest"), ROOT / "tests" / "system" / "upgrade"
+    start, python, tests = (
+        time.monotonic(),
+        python_with("confluent_kafka, numpy, pytest"),
+        ROOT / "tests" / "system" / "upgrade",
+    )
     if "--store" in sys.argv:
         return run([python, tests / "make_state_directory.py"])
     status = run([python, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", tests])

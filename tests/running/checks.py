@@ -17,6 +17,7 @@ def check_program(name, after=(), processors=1):
         counts = step(f"{name}, self-test", [*program, "--self-test"], LIMIT_S[name], PYTHON)
         counts.add(step(name, program, LIMIT_S[name], PYTHON))
         return counts
+
     return Task(name, name, check, tuple(after), processors)
 
 

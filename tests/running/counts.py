@@ -20,7 +20,8 @@ class Counts:
         self.skipped += other.skipped
 
     def or_failed(self, status):
-        """These counts, with one failure if the command failed and no test did: a crash, a hang, a sanitizer."""
+        """These counts, with one failure if the command failed and no test did: a crash, a hang, a
+        sanitizer."""
         if status != 0 and self.failed == 0:
             self.failed = 1
         return self

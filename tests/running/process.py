@@ -36,9 +36,14 @@ def run(command, log, limit_s, environment=None, on_line=None, folder=ROOT, firs
     with open(log, "wb") as output:
         try:
             process = subprocess.Popen(
-                command if first else ["nice", "-n", "10", *command], cwd=folder, stdin=subprocess.DEVNULL,
-                stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})},
-                start_new_session=True)
+                command if first else ["nice", "-n", "10", *command],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+            )
         except OSError as error:
             output.write(f"{error}\n".encode())
             return 127
@@ -51,14 +56,17 @@ def run(command, log, limit_s, environment=None, on_line=None, folder=ROOT, firs
         if process.returncode is not None:
             return process.returncode
         with open(log, "a", encoding="utf-8") as output:
-            output.write("\nended: by a signal\n" if stop.is_set() else f"\nended: took longer than {limit_s} s\n")
+            output.write(
+                "\nended: by a signal\n" if stop.is_set() else f"\nended: took longer than {limit_s} s\n"
+            )
         return None
     finally:
         end_group(process)
 
 
 def ended(process, patience_s):
-    """Whether the process has ended, after `patience_s` at most. Adds up its CPU time, with that of its children."""
+    """Whether the process has ended, after `patience_s` at most. Adds up its CPU time, with that of its
+    children."""
     deadline = time.monotonic() + patience_s
     while process.returncode is None:
         found, status, usage = os.wait4(process.pid, os.WNOHANG)

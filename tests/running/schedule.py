@@ -1,4 +1,5 @@
-"""Runs tasks beside each other: each after those that it needs, and no more at once than there are processors."""
+"""Runs tasks beside each other: each after those that it needs, and no more at once than there are
+processors."""
 
 import concurrent.futures
 import dataclasses
@@ -12,8 +13,9 @@ from running.process import JOBS, cpu_seconds_spent, say, stop
 
 @dataclasses.dataclass(eq=False)
 class Task:
-    """`action` returns its Counts, or the tasks that continue it. `processors`: 1 for a test binary, JOBS for what
-    runs that many processes by itself, 0 for what waits most of the time."""
+    """`action` returns its Counts, or the tasks that continue it. `processors`: 1 for a test binary, JOBS for
+    what runs that many processes by itself, 0 for what waits most of the time."""
+
     part: str
     name: str
     action: Callable
@@ -42,7 +44,9 @@ class Schedule:
             try:
                 while self.waiting or self.running:
                     self.start(pool)
-                    done, _ = concurrent.futures.wait(self.running, return_when=concurrent.futures.FIRST_COMPLETED)
+                    done, _ = concurrent.futures.wait(
+                        self.running, return_when=concurrent.futures.FIRST_COMPLETED
+                    )
                     for future in done:
                         self.finish(self.running.pop(future), *future.result())
             except BaseException:
@@ -56,8 +60,11 @@ class Schedule:
                 self.waiting.remove(task)
                 self.failed.add(task)
                 say(f"left out: {task.name}, because something that it needs failed")
-            elif self.succeeded.issuperset(task.after) and (task.processors == 0 or self.processors_free() > 0):
-                # A task of many processes may begin beside the last of single ones: better one too many than one idle.
+            elif self.succeeded.issuperset(task.after) and (
+                task.processors == 0 or self.processors_free() > 0
+            ):
+                # A task of many processes may begin beside the last of single ones: better one too many than
+                # one idle.
                 self.waiting.remove(task)
                 self.parts.setdefault(task.part, PartTime(time.monotonic()))
                 self.running[pool.submit(perform, task)] = task

@@ -32,8 +32,13 @@ def rules():
         name = rule.stem.replace("_", " ")
         for name, more in ((f"{name}, self-test", ["--self-test"]), (name, [])):
             command = [sys.executable, rule, *more]
-            tasks.append(Task("rules", name, lambda name=name, command=command: step(
-                name, command, LIMIT_S["rules"], PYTHON)))
+            tasks.append(
+                Task(
+                    "rules",
+                    name,
+                    lambda name=name, command=command: step(name, command, LIMIT_S["rules"], PYTHON),
+                )
+            )
     return tasks
 
 
@@ -43,45 +48,64 @@ def build_task(preset, target, after=()):
 
     def build():
         result, start, log = Counts(), time.monotonic(), LOGS / f"{name.replace(' ', '-')}.log"
-        for command in (["cmake", "--preset", preset],
-                        ["cmake", "--build", "--preset", preset, "--parallel", JOBS, "--target", target]):
+        for command in (
+            ["cmake", "--preset", preset],
+            ["cmake", "--build", "--preset", preset, "--parallel", JOBS, "--target", target],
+        ):
             if run(command, log, LIMIT_S["build"]) != 0:
                 result.failed = 1
                 break
         return report(name, result, time.monotonic() - start, log)
+
     return Task(name, name, build, tuple(after), JOBS)
 
 
 # --- GoogleTest
 
+
 def binaries_of(preset, simulation):
-    """The test binaries of a build, the longest of the last run first; simulations are a part of their own."""
+    """The test binaries of a build, the longest of the last run first; simulations are a part of their
+    own."""
     folder = ROOT / "build" / preset
     names = (folder / "test-binaries.txt").read_text(encoding="utf-8").split()
 
     def seconds(name):
         try:
-            return float(json.loads((LOGS / preset / f"{name}.json").read_text(encoding="utf-8"))["time"].rstrip("s"))
+            return float(
+                json.loads((LOGS / preset / f"{name}.json").read_text(encoding="utf-8"))["time"].rstrip("s")
+            )
         except (OSError, ValueError, KeyError):
             return 0.0
+
     chosen = [name for name in sorted(names) if name.startswith("test_simulation") == simulation]
     return [folder / name for name in sorted(chosen, key=seconds, reverse=True)]
 
 
 def google_tests(part, preset, words, after, simulation):
     """One task, which becomes a task a binary once the build has named them."""
+
     def expand():
         tasks = []
         for binary in binaries_of(preset, simulation):
             shards = JOBS if simulation else 1
-            tasks += [Task(part, binary.name, lambda binary=binary, shard=shard, shards=shards:
-                           google_test(preset, binary, words, shard, shards)) for shard in range(shards)]
+            tasks += [
+                Task(
+                    part,
+                    binary.name,
+                    lambda binary=binary, shard=shard, shards=shards: google_test(
+                        preset, binary, words, shard, shards
+                    ),
+                )
+                for shard in range(shards)
+            ]
         return tasks
+
     return Task(part, f"{part}: binaries", expand, tuple(after), 0)
 
 
 def google_test(preset, binary, words, shard, shards):
-    """Runs one GoogleTest binary, or a share of its tests, and counts its cases from the report that it writes."""
+    """Runs one GoogleTest binary, or a share of its tests, and counts its cases from the report that it
+    writes."""
     name = f"{preset}/{binary.name}" + (f", share {shard + 1} of {shards}" if shards > 1 else "")
     file = binary.name + (f"-{shard + 1}" if shards > 1 else "")
     log, result = LOGS / preset / f"{file}.log", LOGS / preset / f"{file}.json"
@@ -93,12 +117,17 @@ def google_test(preset, binary, words, shard, shards):
     if preset == "tsan" and can_fix_addresses():
         command = ["setarch", "-R", *command]
     start = time.monotonic()
-    status = run(command, log, LIMIT_S["binary"], {
-        "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
-        "UBSAN_OPTIONS": "print_stacktrace=1",
-        "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT / 'tests' / 'tsan.supp'}",
-        **({"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(shard)} if shards > 1 else {}),
-    })
+    status = run(
+        command,
+        log,
+        LIMIT_S["binary"],
+        {
+            "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
+            "UBSAN_OPTIONS": "print_stacktrace=1",
+            "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT / 'tests' / 'tsan.supp'}",
+            **({"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(shard)} if shards > 1 else {}),
+        },
+    )
     return report(name, counts.of_google_test(result).or_failed(status), time.monotonic() - start, log)
 
 
@@ -112,17 +141,29 @@ def can_fix_addresses():
 
 # --- The readers in other languages, by their own languages' tests
 
+
 def clients(words):
-    tests = [(name, test) for name, test in (("java", client_java), ("go", client_go), ("python", client_python))
-             if (ROOT / "clients" / name).is_dir()]
+    tests = [
+        (name, test)
+        for name, test in (("java", client_java), ("go", client_go), ("python", client_python))
+        if (ROOT / "clients" / name).is_dir()
+    ]
     return [Task("clients", f"clients/{name}", lambda test=test: test(words), (), 0) for name, test in tests]
 
 
 def client_python(words):
     log, result = LOGS / "clients-python.log", LOGS / "clients-python.xml"
     result.unlink(missing_ok=True)
-    command = [python_with("numpy, pytest, xxhash"), "-m", "pytest", "-v", "-p", "no:cacheprovider",
-               f"--junitxml={result}", *(["-k", words] if words else [])]
+    command = [
+        python_with("numpy, pytest, xxhash"),
+        "-m",
+        "pytest",
+        "-v",
+        "-p",
+        "no:cacheprovider",
+        f"--junitxml={result}",
+        *(["-k", words] if words else []),
+    ]
     start = time.monotonic()
     status = run(command, log, LIMIT_S["clients"], PYTHON, folder=ROOT / "clients" / "python")
     return report("clients/python", counts.of_pytest(result, status, words), time.monotonic() - start, log)
@@ -161,6 +202,7 @@ def client_java(words):
 
 # --- The real binaries with real clients, by pytest
 
+
 def system(words):
     folder = ROOT / "tests" / "system"
     if not list(folder.glob("**/test_*.py")):
@@ -168,8 +210,19 @@ def system(words):
     log, result = LOGS / "system.log", LOGS / "system.xml"
     result.unlink(missing_ok=True)
     python = python_with("confluent_kafka, numpy, pytest")
-    command = [python, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--durations=15", f"--junitxml={result}", folder,
-               *side_by_side(python), *(["-k", words] if words else [])]
+    command = [
+        python,
+        "-m",
+        "pytest",
+        "-v",
+        "-p",
+        "no:cacheprovider",
+        "--durations=15",
+        f"--junitxml={result}",
+        folder,
+        *side_by_side(python),
+        *(["-k", words] if words else []),
+    ]
 
     def progress(line):
         if PYTEST_OUTCOME.match(line):
@@ -181,7 +234,8 @@ def system(words):
 
 
 def side_by_side(python):
-    """Two tests a processor, since they wait half of the time, as far as the memory reaches; with a broker each."""
+    """Two tests a processor, since they wait half of the time, as far as the memory reaches; with a broker
+    each."""
     if subprocess.run([python, "-c", "import xdist"], capture_output=True, check=False).returncode != 0:
         say("       system tests run one after another: python3-pytest-xdist is missing")
         return []

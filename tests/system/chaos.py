@@ -1,5 +1,5 @@
-"""Several daemons under faults: a load of acknowledged events, clients that check what each answer claims, and the
-faults."""
+"""Several daemons under faults: a load of acknowledged events, clients that check what each answer claims,
+and the faults."""
 
 import collections
 import random
@@ -18,10 +18,17 @@ MARGIN_S = 0.05  # allows for a difference between this process's clock and a da
 
 
 class LiveLoad:
-    """Sends one-item events at a steady rate. An event that Kafka acknowledges goes into the oracle, with its moment."""
+    """Sends one-item events at a steady rate. An event that Kafka acknowledges goes into the oracle, with its
+    moment."""
 
     def __init__(self, topics, topic, oracle, seed, partitions, users=300, rate=400):
-        self.topics, self.topic, self.oracle, self.rate, self.partitions = topics, topic, oracle, rate, partitions
+        self.topics, self.topic, self.oracle, self.rate, self.partitions = (
+            topics,
+            topic,
+            oracle,
+            rate,
+            partitions,
+        )
         self.chance = random.Random(seed)
         self.users = [f"user-{i}" for i in range(users)]
         self.acknowledged = collections.defaultdict(list)  # user -> [(monotonic, item)]
@@ -30,17 +37,24 @@ class LiveLoad:
         self.stop, self.thread = threading.Event(), threading.Thread(target=self.run)
 
     def run(self):
-        # Brokers may be away for a while, so the timeout is long: no event is given up. The producer isn't idempotent. After
-        # a change of leader an idempotent producer may fail for good with OUT_OF_ORDER_SEQUENCE_NUMBER. An exposure that
-        # arrives twice counts once.
-        producer = self.topics.producer("murmur2_random", **{"message.timeout.ms": 300_000, "linger.ms": 5,
-                                                             "enable.idempotence": False, "acks": "all"})
+        # Brokers may be away for a while, so the timeout is long: no event is given up. The producer isn't
+        # idempotent. After a change of leader an idempotent producer may fail for good with
+        # OUT_OF_ORDER_SEQUENCE_NUMBER. An exposure that arrives twice counts once.
+        producer = self.topics.producer(
+            "murmur2_random",
+            **{"message.timeout.ms": 300_000, "linger.ms": 5, "enable.idempotence": False, "acks": "all"},
+        )
         while not self.stop.is_set():
             for _ in range(max(1, self.rate // 100)):
                 user, item, at = self.chance.choice(self.users), f"item-{self.sent}", now_ms()
                 self.sent += 1
-                producer.produce(self.topic, event(user, item, at), user, on_delivery=self.report(user, item, at),
-                                 partition=partition_of(user, self.partitions))
+                producer.produce(
+                    self.topic,
+                    event(user, item, at),
+                    user,
+                    on_delivery=self.report(user, item, at),
+                    partition=partition_of(user, self.partitions),
+                )
             producer.poll(0.01)
         assert producer.flush(300) == 0
 
@@ -52,6 +66,7 @@ class LiveLoad:
             with self.lock:
                 self.acknowledged[user].append((time.monotonic(), item))
                 self.oracle.add(user, item, at)
+
         return done
 
     def known_at(self, user, moment, most=200):
@@ -69,8 +84,8 @@ class LiveLoad:
 
 
 class Asker:
-    """Asks any daemon about any user. An answer states its age. All that Kafka had acknowledged that long before the
-    question must be seen."""
+    """Asks any daemon about any user. An answer states its age. All that Kafka had acknowledged that long
+    before the question must be seen."""
 
     def __init__(self, members, load, partitions, seed):
         self.members, self.load, self.partitions = members, load, partitions
@@ -86,7 +101,9 @@ class Asker:
         while not self.stop.is_set():
             user = self.chance.choice(self.load.users)
             partition = partition_of(user, self.partitions)
-            alive = [m for m in self.members if m.process is not None and not getattr(m, "stands_still", False)]
+            alive = [
+                m for m in self.members if m.process is not None and not getattr(m, "stands_still", False)
+            ]
             if not alive:
                 time.sleep(0.01)
                 continue
@@ -111,8 +128,18 @@ class Asker:
             self.checked += len(held)
             missed = [item for item in held if item in unseen]
             if missed:
-                self.wrong.append((member.name, answer.headers["Seen-Answered-By"], answer.headers["Seen-As-Of"], user,
-                                   partition, missed[:3], len(missed), len(held)))
+                self.wrong.append(
+                    (
+                        member.name,
+                        answer.headers["Seen-Answered-By"],
+                        answer.headers["Seen-As-Of"],
+                        user,
+                        partition,
+                        missed[:3],
+                        len(missed),
+                        len(held),
+                    )
+                )
 
     def note(self, partition):
         now = time.monotonic()
@@ -124,7 +151,9 @@ class Asker:
     def histogram(self):
         """Counts of the gaps without an answer, by length."""
         bounds = (1, 2, 5, 9, 15, 30, float("inf"))
-        counts = collections.Counter(next(b for b in bounds if gap <= b) for gaps in self.gaps.values() for gap in gaps)
+        counts = collections.Counter(
+            next(b for b in bounds if gap <= b) for gaps in self.gaps.values() for gap in gaps
+        )
         return {f"<= {bound} s": counts[bound] for bound in bounds if counts[bound]}
 
     def __enter__(self):
@@ -144,16 +173,32 @@ class Faults:
         self.done = collections.Counter()
 
     def one(self):
-        fault = self.chance.choice([self.kill, self.kill, self.stand_still, self.terminate, self.lose_disk,
-                                    self.lose_partition, self.fill_disk, self.cut_from_brokers, self.cut_from_others,
-                                    self.promote, self.restart_broker, self.truncate_snapshots, self.add_partition,
-                                    self.nothing])
+        fault = self.chance.choice(
+            [
+                self.kill,
+                self.kill,
+                self.stand_still,
+                self.terminate,
+                self.lose_disk,
+                self.lose_partition,
+                self.fill_disk,
+                self.cut_from_brokers,
+                self.cut_from_others,
+                self.promote,
+                self.restart_broker,
+                self.truncate_snapshots,
+                self.add_partition,
+                self.nothing,
+            ]
+        )
         self.done[fault.__name__] += 1
         print(f"{time.strftime('%H:%M:%S')} {fault.__name__}", flush=True)
         fault(self.chance.choice(self.members))
         time.sleep(self.chance.uniform(0.5, 8))
         for member in self.members:
-            assert member.alive(), f"{member.name} ended by itself with {member.process.poll()}:\n{member.log()[-2000:]}"
+            assert member.alive(), (
+                f"{member.name} ended by itself with {member.process.poll()}:\n{member.log()[-2000:]}"
+            )
 
     def away(self):
         time.sleep(self.chance.choice([0.1, 1, 4, 10]))

@@ -5,9 +5,9 @@
     SEEN_SEED=17 ... -k kill                           the same random choices again
     SEEN_BUILD_DIR=build/dev ...                       other binaries
 
-Each worker of pytest-xdist starts one broker, and all tests of the worker share it. A worker runs one test at a time, so a
-test may stop the broker. A test marked `heavy` needs most of the machine: only one heavy test runs at a time.
-"""
+Each worker of pytest-xdist starts one broker, and all tests of the worker share it. A worker runs one test at
+a time, so a test may stop the broker. A test marked `heavy` needs most of the machine: only one heavy test
+runs at a time."""
 
 import itertools
 import json
@@ -27,7 +27,8 @@ from seend import Seend  # noqa: E402
 from topics import Topics  # noqa: E402
 
 
-# The tests of upgrade/ need an earlier version's binaries. tests/check/upgrade.py builds them and names their folder.
+# The tests of upgrade/ need an earlier version's binaries. tests/check/upgrade.py builds them and names their
+# folder.
 collect_ignore = [] if "SEEN_EARLIER_BUILD_DIR" in os.environ else ["upgrade"]
 
 DURATIONS = SOURCE / "build" / "test-logs" / "system-durations.json"  # seconds by test, of earlier runs
@@ -50,13 +51,18 @@ def pytest_collection_modifyitems(config, items):
 
 
 def put_in_order(items, durations):
-    """Assigns the groups of pytest-xdist. Heavy tests come first, then the longest, so that no long test is left at the end."""
+    """Assigns the groups of pytest-xdist. Heavy tests come first, then the longest, so that no long test is
+    left at the end."""
+
     def group(item):
         if item.get_closest_marker("heavy"):
             return "heavy"
-        if any(definition[-1].scope == "module" for definition in item._fixtureinfo.name2fixturedefs.values()):
+        if any(
+            definition[-1].scope == "module" for definition in item._fixtureinfo.name2fixturedefs.values()
+        ):
             return item.path.stem  # one worker, so that the module's fixtures are made once
         return item.nodeid
+
     seconds = {}
     for item in items:
         seconds[group(item)] = seconds.get(group(item), 0) + durations.get(item.nodeid, 0)
@@ -140,6 +146,7 @@ def daemon(request, tmp_path, topics):
     def make(topic, config=None, name="seend", at=topics):
         made.append(Seend(tmp_path, at, topic, config, name))
         return made[-1]
+
     yield make
     for one in made:
         one.close()

@@ -1,5 +1,5 @@
-"""Draws a dashboard's panels as a page of plain SVG, from the dashboard's JSON and the answers of Prometheus. The page
-shows people what Grafana would draw. It needs no Grafana."""
+"""Draws a dashboard's panels as a page of plain SVG, from the dashboard's JSON and the answers of Prometheus.
+The page shows people what Grafana would draw. It needs no Grafana."""
 
 import html
 import json
@@ -7,9 +7,20 @@ import math
 import re
 
 COLORS = {"green": "#56a64b", "orange": "#ff9830", "red": "#e02f44", "blue": "#5794f2", "purple": "#b877d9"}
-LINES = ["#7eb26d", "#eab839", "#6ed0e0", "#ef843c", "#e24d42", "#1f78c1", "#ba43a9", "#705da0", "#508642", "#cca300"]
+LINES = [
+    "#7eb26d",
+    "#eab839",
+    "#6ed0e0",
+    "#ef843c",
+    "#e24d42",
+    "#1f78c1",
+    "#ba43a9",
+    "#705da0",
+    "#508642",
+    "#cca300",
+]
 COLUMN, LINE = 58, 34  # pixels of one cell of Grafana's grid
-HEAD = 26              # pixels of a panel's title
+HEAD = 26  # pixels of a panel's title
 
 STYLE = """body{background:#111217;color:#ccccdc;font:12px sans-serif;margin:8px;position:relative}
 .panel{position:absolute;background:#181b1f;border:1px solid #2c3235;border-radius:3px;overflow:hidden}
@@ -32,10 +43,20 @@ class Answers:
 
     def series(self, expression):
         """[(labels, [(time, value)])], without NaN and infinite values."""
-        result = self.prometheus.ask("query_range", query=self.filled_in(expression), start=self.start, end=self.end,
-                                     step=self.step)["result"]
-        found = [(series["metric"], [(at, float(value)) for at, value in series["values"]
-                                     if value not in ("NaN", "+Inf", "-Inf")]) for series in result]
+        result = self.prometheus.ask(
+            "query_range", query=self.filled_in(expression), start=self.start, end=self.end, step=self.step
+        )["result"]
+        found = [
+            (
+                series["metric"],
+                [
+                    (at, float(value))
+                    for at, value in series["values"]
+                    if value not in ("NaN", "+Inf", "-Inf")
+                ],
+            )
+            for series in result
+        ]
         return [(labels, points) for labels, points in found if points]
 
     def alerts(self):
@@ -55,7 +76,11 @@ def shown(value, unit):
             if abs(value) >= seconds:
                 return f"{value / seconds:.3g} {name}"
         return f"{value * 1000:.3g} ms" if 0 < abs(value) < 1 else f"{value:.3g} s"
-    step, names = (1024, ["", " Ki", " Mi", " Gi", " Ti"]) if unit in ("bytes", "Bps") else (1000, ["", " k", " M", " G"])
+    step, names = (
+        (1024, ["", " Ki", " Mi", " Gi", " Ti"])
+        if unit in ("bytes", "Bps")
+        else (1000, ["", " k", " M", " G"])
+    )
     suffix = {"bytes": "B", "Bps": "B/s", "ops": "/s", "reqps": "/s"}.get(unit, "")
     place = 0
     while abs(value) >= step and place + 1 < len(names):
@@ -89,13 +114,17 @@ def mapping(mappings, value):
 
 
 def text(x, y, what, size=10, anchor="start", fill="#ccccdc"):
-    return (f'<text x="{x:.1f}" y="{y:.1f}" style="font-size:{size}px;fill:{fill}" text-anchor="{anchor}">'
-            f'{html.escape(str(what))}</text>')
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" style="font-size:{size}px;fill:{fill}" text-anchor="{anchor}">'
+        f"{html.escape(str(what))}</text>"
+    )
 
 
 def rect(x, y, width, height, fill, title=""):
-    return (f'<rect class="mark" x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{max(height, 0.5):.1f}" '
-            f'fill="{fill}"><title>{html.escape(title)}</title></rect>')
+    return (
+        f'<rect class="mark" x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{max(height, 0.5):.1f}" '
+        f'fill="{fill}"><title>{html.escape(title)}</title></rect>'
+    )
 
 
 def defaults(panel):
@@ -103,8 +132,11 @@ def defaults(panel):
 
 
 def all_series(panel, answers):
-    return [(named(target["legendFormat"], labels), labels, points) for target in panel["targets"]
-            for labels, points in answers.series(target["expr"])]
+    return [
+        (named(target["legendFormat"], labels), labels, points)
+        for target in panel["targets"]
+        for labels, points in answers.series(target["expr"])
+    ]
 
 
 def draw_stat(panel, answers, width, height):
@@ -113,8 +145,10 @@ def draw_stat(panel, answers, width, height):
     for n, (name, value) in enumerate(values):
         x, part = n * width / len(values), width / len(values)
         thresholds = override(panel, name, "thresholds") or defaults(panel).get("thresholds")
-        parts += [rect(x, 0, part, height, color_of(value, thresholds), name),
-                  text(x + part / 2, height / 2 + 8, shown(value, defaults(panel)["unit"]), 20, "middle", "#fff")]
+        parts += [
+            rect(x, 0, part, height, color_of(value, thresholds), name),
+            text(x + part / 2, height / 2 + 8, shown(value, defaults(panel)["unit"]), 20, "middle", "#fff"),
+        ]
         if len(values) > 1:
             parts.append(text(x + part / 2, height / 2 + 24, name, 10, "middle", "#fff"))
     return svg(width, height, parts)
@@ -138,46 +172,75 @@ def draw_timeseries(panel, answers, width, height):
     parts = []
     for share in (0, 0.5, 1):
         at = low + share * (high - low)
-        parts += [f'<line x1="56" x2="{width - 6}" y1="{y(at):.1f}" y2="{y(at):.1f}" stroke="#2c3235"/>',
-                  text(52, y(at) + 3, shown(at, defaults(panel)["unit"]), 9, "end")]
+        parts += [
+            f'<line x1="56" x2="{width - 6}" y1="{y(at):.1f}" y2="{y(at):.1f}" stroke="#2c3235"/>',
+            text(52, y(at) + 3, shown(at, defaults(panel)["unit"]), 9, "end"),
+        ]
     if defaults(panel)["custom"].get("thresholdsStyle"):
         for step in defaults(panel)["thresholds"]["steps"]:
             if step["value"] is not None and low <= step["value"] <= high:
-                parts.append(f'<line x1="56" x2="{width - 6}" y1="{y(step["value"]):.1f}" y2="{y(step["value"]):.1f}" '
-                             f'stroke="{COLORS[step["color"]]}" stroke-dasharray="4"/>')
+                parts.append(
+                    f'<line x1="56" x2="{width - 6}" y1="{y(step["value"]):.1f}" y2="{y(step["value"]):.1f}" '
+                    f'stroke="{COLORS[step["color"]]}" stroke-dasharray="4"/>'
+                )
     for n, (name, _, points) in enumerate(found):
         line = " ".join(f"{x(at):.1f},{y(value):.1f}" for at, value in points)
-        parts.append(f'<polyline class="mark" points="{line}" fill="none" stroke="{LINES[n % len(LINES)]}" '
-                     f'stroke-width="1.3"><title>{html.escape(name)}</title></polyline>')
+        parts.append(
+            f'<polyline class="mark" points="{line}" fill="none" stroke="{LINES[n % len(LINES)]}" '
+            f'stroke-width="1.3"><title>{html.escape(name)}</title></polyline>'
+        )
         if len(points) == 1:
             parts.append(rect(x(points[0][0]) - 1, y(points[0][1]) - 1, 3, 3, LINES[n % len(LINES)], name))
         if n < rows:
             more = f"  (and {len(found) - rows} more)" if n == rows - 1 and len(found) > rows else ""
-            parts.append(text(8, bottom + 24 + 14 * n, f"{name}: {shown(points[-1][1], defaults(panel)['unit'])}{more}",
-                              10, fill=LINES[n % len(LINES)]))
+            parts.append(
+                text(
+                    8,
+                    bottom + 24 + 14 * n,
+                    f"{name}: {shown(points[-1][1], defaults(panel)['unit'])}{more}",
+                    10,
+                    fill=LINES[n % len(LINES)],
+                )
+            )
     return svg(width, height, parts)
 
 
 def draw_heatmap(panel, answers, width, height):
     (target,) = panel["targets"]
-    found = sorted(((float(labels["le"]), dict(points)) for labels, points in answers.series(target["expr"])),
-                   key=lambda one: one[0])
+    found = sorted(
+        ((float(labels["le"]), dict(points)) for labels, points in answers.series(target["expr"])),
+        key=lambda one: one[0],
+    )
     times = sorted({at for _, points in found for at in points})
     parts = []
     if found and times:
         cell_w, cell_h = (width - 60) / len(times), (height - 16) / len(found)
         columns = {at: [points.get(at, 0) for _, points in found] for at in times}
-        cells = {at: [now - before for now, before in zip(column, [0, *column])] for at, column in columns.items()}
+        cells = {
+            at: [now - before for now, before in zip(column, [0, *column])] for at, column in columns.items()
+        }
         most = max((count for column in cells.values() for count in column), default=0)
         for i, at in enumerate(times):
             for j, count in enumerate(cells[at]):
                 if count > 0 and most > 0:
                     hue = 240 - 240 * math.sqrt(count / most)
-                    parts.append(rect(56 + i * cell_w, height - 10 - (j + 1) * cell_h, cell_w - 0.5, cell_h - 0.5,
-                                      f"hsl({hue:.0f},70%,50%)", f"{count:.3g}"))
+                    parts.append(
+                        rect(
+                            56 + i * cell_w,
+                            height - 10 - (j + 1) * cell_h,
+                            cell_w - 0.5,
+                            cell_h - 0.5,
+                            f"hsl({hue:.0f},70%,50%)",
+                            f"{count:.3g}",
+                        )
+                    )
         for j in range(0, len(found), 3):
             bound = found[j][0]
-            parts.append(text(52, height - 10 - j * cell_h, "more" if math.isinf(bound) else shown(bound, "s"), 9, "end"))
+            parts.append(
+                text(
+                    52, height - 10 - j * cell_h, "more" if math.isinf(bound) else shown(bound, "s"), 9, "end"
+                )
+            )
     return svg(width, height, parts)
 
 
@@ -187,10 +250,19 @@ def draw_bargauge(panel, answers, width, height):
     parts, each = [], min(26, (height - 6) / max(len(found), 1))
     for n, (name, value) in enumerate(found):
         y = 4 + n * each
-        parts += [f'<rect x="180" y="{y:.1f}" width="{width - 250}" height="{each - 4:.1f}" fill="#2c3235"/>',
-                  rect(180, y, (width - 250) * min(value / most, 1), each - 4,
-                       color_of(value, defaults(panel).get("thresholds")), name),
-                  text(6, y + each / 2 + 2, name), text(width - 62, y + each / 2 + 2, shown(value, defaults(panel)["unit"]))]
+        parts += [
+            f'<rect x="180" y="{y:.1f}" width="{width - 250}" height="{each - 4:.1f}" fill="#2c3235"/>',
+            rect(
+                180,
+                y,
+                (width - 250) * min(value / most, 1),
+                each - 4,
+                color_of(value, defaults(panel).get("thresholds")),
+                name,
+            ),
+            text(6, y + each / 2 + 2, name),
+            text(width - 62, y + each / 2 + 2, shown(value, defaults(panel)["unit"])),
+        ]
     return svg(width, height, parts)
 
 
@@ -223,7 +295,10 @@ def draw_table(panel, answers, width, height):
             value = values.get(column)
             unit = override(panel, column, "unit")
             found = mapping(override(panel, column, "mappings"), value) if value is not None else None
-            what, color = found or ("" if value is None else f"{value:g}" if unit == "none" else shown(value, unit), "inherit")
+            what, color = found or (
+                "" if value is None else f"{value:g}" if unit == "none" else shown(value, unit),
+                "inherit",
+            )
             cells.append(f'<td style="color:{color}">{html.escape(what)}</td>')
         lines.append(f'<tr class="mark">{"".join(cells)}</tr>')
     return f'<div style="overflow:auto;height:{height}px"><table>{"".join(lines)}</table></div>'
@@ -235,13 +310,22 @@ def draw_alerts(panel, answers, width, height):
         if panel["options"]["stateFilter"].get(alert["state"]):
             labels = ", ".join(f"{k}={v}" for k, v in alert["labels"].items() if k != "alertname")
             color = COLORS["red" if alert["state"] == "firing" else "orange"]
-            lines.append(f'<tr class="mark"><td style="color:{color}">{alert["state"]}</td>'
-                         f'<td>{html.escape(alert["labels"]["alertname"])}<br>{html.escape(labels)}</td></tr>')
+            lines.append(
+                f'<tr class="mark"><td style="color:{color}">{alert["state"]}</td>'
+                f"<td>{html.escape(alert['labels']['alertname'])}<br>{html.escape(labels)}</td></tr>"
+            )
     return f'<div style="overflow:auto;height:{height}px"><table>{"".join(lines) or "<tr><td>none</td></tr>"}</table></div>'
 
 
-DRAW = {"stat": draw_stat, "timeseries": draw_timeseries, "heatmap": draw_heatmap, "bargauge": draw_bargauge,
-        "state-timeline": draw_timeline, "table": draw_table, "alertlist": draw_alerts}
+DRAW = {
+    "stat": draw_stat,
+    "timeseries": draw_timeseries,
+    "heatmap": draw_heatmap,
+    "bargauge": draw_bargauge,
+    "state-timeline": draw_timeline,
+    "table": draw_table,
+    "alertlist": draw_alerts,
+}
 
 
 def svg(width, height, parts):
@@ -253,19 +337,30 @@ def render(dashboard, answers):
     parts, empty, bottom = [], [], 0
     for panel in dashboard["panels"]:
         grid = panel["gridPos"]
-        x, y, width, height = grid["x"] * COLUMN, grid["y"] * LINE + 30, grid["w"] * COLUMN - 6, grid["h"] * LINE - 6
+        x, y, width, height = (
+            grid["x"] * COLUMN,
+            grid["y"] * LINE + 30,
+            grid["w"] * COLUMN - 6,
+            grid["h"] * LINE - 6,
+        )
         bottom = max(bottom, y + height)
         if panel["type"] == "row":
-            parts.append(f'<div class="row" style="left:{x + 8}px;top:{y + 8}px">{html.escape(panel["title"])}</div>')
+            parts.append(
+                f'<div class="row" style="left:{x + 8}px;top:{y + 8}px">{html.escape(panel["title"])}</div>'
+            )
             continue
         inner = DRAW[panel["type"]](panel, answers, width - 2, height - HEAD)
         if 'class="mark"' not in inner:
             empty.append(panel["title"])
-        parts.append(f'<div class="panel" style="left:{x + 8}px;top:{y + 8}px;width:{width}px;height:{height}px">'
-                     f'<h3 title="{html.escape(panel["description"])}">{html.escape(panel["title"])}</h3>{inner}</div>')
-    return (f'<!doctype html><meta charset="utf-8"><title>{html.escape(dashboard["title"])}</title><style>{STYLE}</style>'
-            f'<body style="height:{bottom + 20}px"><h2 style="margin:0 0 8px">{html.escape(dashboard["title"])}</h2>'
-            f'{"".join(parts)}</body>'), empty
+        parts.append(
+            f'<div class="panel" style="left:{x + 8}px;top:{y + 8}px;width:{width}px;height:{height}px">'
+            f'<h3 title="{html.escape(panel["description"])}">{html.escape(panel["title"])}</h3>{inner}</div>'
+        )
+    return (
+        f'<!doctype html><meta charset="utf-8"><title>{html.escape(dashboard["title"])}</title><style>{STYLE}</style>'
+        f'<body style="height:{bottom + 20}px"><h2 style="margin:0 0 8px">{html.escape(dashboard["title"])}</h2>'
+        f"{''.join(parts)}</body>"
+    ), empty
 
 
 def read(path):

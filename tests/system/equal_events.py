@@ -1,24 +1,34 @@
-"""The events of the equality test, seeded: history in files, one file a day, and live events. For some users, this module
-also works out what they have seen, from docs/SEEN.md alone.
+"""The events of the equality test, seeded: history in files, one file a day, and live events. For some users,
+this module also works out what they have seen, from docs/SEEN.md alone.
 
-Every run must give the same result, but history and live events interleave differently in each run. Within a day the order
-in the log decides. So on one day, different streams never show and take back the same item:
+Every run must give the same result, but history and live events interleave differently in each run. Within a
+day the order in the log decides. So on one day, different streams never show and take back the same item:
 
 - History is of yesterday and before, live events are of today.
 - Some users, named g, end without an id in the state: they are erased for good, or have nothing but removals.
-- The last file is an archive's copy of the first live events. It leaves out users who take something back today."""
+- The last file is an archive's copy of the first live events. It leaves out users who take something back
+  today."""
 
 import collections
 
 from hashes import fingerprint
 from oracle import DAY_MS
 
-DAYS_BACK = (20, 17, 14, 11, 4, 3, 2, 1)  # not near the end of a window of 7 or 30 days, so that midnight may pass
+DAYS_BACK = (
+    20,
+    17,
+    14,
+    11,
+    4,
+    3,
+    2,
+    1,
+)  # not near the end of a window of 7 or 30 days, so that midnight may pass
 FILTERS = {"default": 30, "short": 7, "bought": 30}  # name -> window_days
 BOUGHT_DAYS = 30
 TAKES_BACK = 10  # every tenth user does so today
-# The events of the users named g, by days ago. In this order: erased in history; erased live; an item that is shown before
-# the window of a week and taken back within it; an item that is taken back and was never shown.
+# The events of the users named g, by days ago. In this order: erased in history; erased live; an item that is
+# shown before the window of a week and taken back within it; an item that is taken back and was never shown.
 GONE = (
     {17: "exposed", 4: "exposed", 1: "erased"},
     {17: "exposed", 4: "exposed", 0: "erased"},
@@ -28,14 +38,17 @@ GONE = (
 
 
 class Events:
-    """`folder`/history: files to replay. `folder`/live.jsonl: live events, in their order. `counts`: events by kind."""
+    """`folder`/history: files to replay. `folder`/live.jsonl: live events, in their order. `counts`: events
+    by kind."""
 
     def __init__(self, folder, chance, count, now_ms):
         self.chance, self.history, self.live = chance, folder / "history", folder / "live.jsonl"
         self.users, self.now_ms, self.today = max(200, count // 50), now_ms, now_ms // DAY_MS
         self.items, self.number = max(2_000, count // 100), 0
         self.counts, self.last_shown = collections.Counter(), {}
-        self.sample = {f"u{i}" for i in range(0, self.users, max(1, self.users // 400))} | {f"g{i}" for i in range(12)}
+        self.sample = {f"u{i}" for i in range(0, self.users, max(1, self.users // 400))} | {
+            f"g{i}" for i in range(12)
+        }
         self.told = collections.defaultdict(list)  # events of the sample: (day, order, kind, item)
         self.history.mkdir()
         self.gone = max(40, count // 2_000)
@@ -55,14 +68,16 @@ class Events:
 
     def _write_live(self, copies):
         left = copies
-        with open(self.live, "w", encoding="utf-8") as live, \
-                open(self.history / "200-copies.jsonl", "w", encoding="utf-8") as copy:
+        with (
+            open(self.live, "w", encoding="utf-8") as live,
+            open(self.history / "200-copies.jsonl", "w", encoding="utf-8") as copy,
+        ):
             erasures = list(self._events_of_gone(0))
             live.writelines(erasures)
             for i in range(self.live_count - len(erasures)):
                 line = self._event(max(self.today * DAY_MS, self.now_ms - self.live_count + i), True)
                 live.write(line)
-                if left and not self._takes_back(line[12:line.index('"', 12)]):
+                if left and not self._takes_back(line[12 : line.index('"', 12)]):
                     copy.write(line)
                     left -= 1
         assert left == 0
@@ -72,7 +87,11 @@ class Events:
             kind = GONE[i % len(GONE)].get(back)
             if kind is None:
                 continue
-            at = (self.today - back) * DAY_MS if back else max(self.today * DAY_MS, self.now_ms - self.live_count)
+            at = (
+                (self.today - back) * DAY_MS
+                if back
+                else max(self.today * DAY_MS, self.now_ms - self.live_count)
+            )
             self.counts[kind] += 1
             self.number += 1
             item = None if kind == "erased" else f"g{i}"
@@ -113,7 +132,8 @@ class Events:
         elif is_live:
             item = f"l{int(self.items * random())}"
         else:
-            item = f"h{int(self.items * random() ** 2)}"  # skewed: some are shown again, as the filter "often" needs 3 exposures
+            # skewed: some are shown again, as the filter "often" needs 3 exposures
+            item = f"h{int(self.items * random() ** 2)}"
         if kind == "exposed":
             self.last_shown[user] = item
         self._note(user, at, kind, item)
@@ -132,12 +152,18 @@ class Events:
             elif kind == "erased":
                 erased = max(erased, (day, order))
         shown = {"default": ("exposed",), "short": ("exposed",), "bought": ("exposed", "purchased")}[name]
-        return {item for day, order, kind, item in self.told[user]
-                if kind in shown and (day, order) > taken.get(item, (0, 0)) and (day, order) > erased
-                and day >= self.today - (BOUGHT_DAYS if kind == "purchased" else FILTERS[name])}
+        return {
+            item
+            for day, order, kind, item in self.told[user]
+            if kind in shown
+            and (day, order) > taken.get(item, (0, 0))
+            and (day, order) > erased
+            and day >= self.today - (BOUGHT_DAYS if kind == "purchased" else FILTERS[name])
+        }
 
     def check(self, seend):
-        """(false negatives, number of seen items that it asked about) over all users of the sample and all filters."""
+        """(false negatives, number of seen items that it asked about) over all users of the sample and all
+        filters."""
         missed, asked = [], 0
         for user in sorted(self.told):
             items = sorted({item for _, _, kind, item in self.told[user] if kind in ("exposed", "purchased")})
@@ -148,7 +174,10 @@ class Events:
                 missed += [(name, user, item) for item in seen & unseen]
                 asked += len(seen)
                 prints = {fingerprint(item) for item in seen}
-                wrong = [item for item in (*items, *strangers) if item not in seen and item not in unseen
-                         and fingerprint(item) not in prints]
+                wrong = [
+                    item
+                    for item in (*items, *strangers)
+                    if item not in seen and item not in unseen and fingerprint(item) not in prints
+                ]
                 assert not wrong, f"{name}, {user}: not seen and called so: {wrong[:5]}"
         return missed, asked

@@ -1,5 +1,5 @@
-"""A day of a feed, seeded: items that are served, shown, shown late, taken back and shown again. The module also works out
-the expected result, from the documentation alone."""
+"""A day of a feed, seeded: items that are served, shown, shown late, taken back and shown again. The module
+also works out the expected result, from the documentation alone."""
 
 import collections
 
@@ -14,24 +14,27 @@ Served = collections.namedtuple("Served", "user_id item_id served_at scene posit
 
 
 class History:
-    """`pages` pages of ten items; seven items of each page are shown. The results are `records`, in the order of their
-    timestamps, and the oracle: `seen` and `unexposed`.
+    """`pages` pages of ten items; seven items of each page are shown. The results are `records`, in the order
+    of their timestamps, and the oracle: `seen` and `unexposed`.
 
-    An item is shown between seconds and ten minutes after it was served. One in a hundred is shown, or only reported, hours
-    later: too late to count as shown in time. Some pages reach Kafka after the first of their exposures. Every seventieth
-    shown item is taken back, and one in ten of these is shown once more. One in a hundred of the items that were never
-    shown is served again hours later, and then shown. Some users end with nothing seen."""
+    An item is shown between seconds and ten minutes after it was served. One in a hundred is shown, or only
+    reported, hours later: too late to count as shown in time. Some pages reach Kafka after the first of their
+    exposures. Every seventieth shown item is taken back, and one in ten of these is shown once more. One in a
+    hundred of the items that were never shown is served again hours later, and then shown. Some users end
+    with nothing seen."""
 
     def __init__(self, chance, day_start_ms, *, pages, users, ttl_s, grace_s):
         self.chance, self.start, self.users = chance, day_start_ms, users
         self.ttl_ms, self.grace_ms = ttl_s * 1000, grace_s * 1000
         self.width_ms = max(1, ttl_s // 6) * 1000
-        self.records = []                              # (timestamp, user, value)
-        self.seen = collections.defaultdict(set)       # user -> items
-        self.not_seen = collections.defaultdict(list)  # user -> items served and never shown, or taken back for good
-        self.unexposed = {}                            # (user, item, served_at) -> Served
+        self.records = []  # (timestamp, user, value)
+        self.seen = collections.defaultdict(set)  # user -> items
+        self.not_seen = collections.defaultdict(
+            list
+        )  # user -> items served and never shown, or taken back for good
+        self.unexposed = {}  # (user, item, served_at) -> Served
         self.counts = collections.Counter()
-        self._served_of = collections.Counter()        # user -> number of items served so far
+        self._served_of = collections.Counter()  # user -> number of items served so far
         for number in range(pages):
             self._page(number)
         for number in range(users // 100):
@@ -46,17 +49,27 @@ class History:
 
     def _page(self, number):
         random = self.chance.random
-        at = self.start + int(random() * (20 * 60 * MINUTE_MS))  # the last four hours are left for late events
+        at = self.start + int(
+            random() * (20 * 60 * MINUTE_MS)
+        )  # the last four hours are left for late events
         user = f"user-{int(self.users * random() ** 1.5)}"
         page = Served(user, None, at, "home" if random() < 0.7 else "video", None, f"request-{number}")
         first = self._served_of[user]
         self._served_of[user] += PAGE
         seed = int(user[5:]) * 7919
-        items = [f"item-{(seed + (first + i) * 104_729) % ITEMS}" for i in range(PAGE)]  # coprime: no user gets an item twice
+        items = [
+            f"item-{(seed + (first + i) * 104_729) % ITEMS}" for i in range(PAGE)
+        ]  # coprime: no user gets an item twice
         arrives = at + (30_000 if random() < 0.01 else 0)
         listed = ",".join(f'{{"item_id":"{item}","position":{i}}}' for i, item in enumerate(items))
-        self.records.append((arrives, user, f'{{"kind":"served","user_id":"{user}","exposed_at":{at},"scene":"{page.scene}",'
-                                            f'"request_id":"{page.request_id}","items":[{listed}]}}'))
+        self.records.append(
+            (
+                arrives,
+                user,
+                f'{{"kind":"served","user_id":"{user}","exposed_at":{at},"scene":"{page.scene}",'
+                f'"request_id":"{page.request_id}","items":[{listed}]}}',
+            )
+        )
         self.counts["served"] += PAGE
         shown = set(self.chance.sample(range(PAGE), 7))
         for position, item in enumerate(items):
@@ -72,8 +85,14 @@ class History:
         for name in ("unlucky", "thorough"):
             user = f"{name}-{number}"
             served = Served(user, "item-1", at, "home", 0, f"request-{user}")
-            self.records.append((at, user, f'{{"kind":"served","user_id":"{user}","exposed_at":{at},"scene":"home",'
-                                           f'"request_id":"{served.request_id}","position":0,"item_id":"item-1"}}'))
+            self.records.append(
+                (
+                    at,
+                    user,
+                    f'{{"kind":"served","user_id":"{user}","exposed_at":{at},"scene":"home",'
+                    f'"request_id":"{served.request_id}","position":0,"item_id":"item-1"}}',
+                )
+            )
             self.counts["served"] += 1
             self.not_seen[user].append("item-1")
             if name == "unlucky":
@@ -81,14 +100,26 @@ class History:
                 continue
             self._expose(served, at + MINUTE_MS, at + MINUTE_MS)
             removed_at = at + 2 * MINUTE_MS
-            self.records.append((removed_at, user, f'{{"kind":"removed","user_id":"{user}","item_id":"item-1",'
-                                                   f'"exposed_at":{removed_at},"scene":"home"}}'))
+            self.records.append(
+                (
+                    removed_at,
+                    user,
+                    f'{{"kind":"removed","user_id":"{user}","item_id":"item-1",'
+                    f'"exposed_at":{removed_at},"scene":"home"}}',
+                )
+            )
             self.counts["removed"] += 1
 
     def _expose(self, served, exposed_at, arrives):
-        self.records.append((arrives, served.user_id, f'{{"user_id":"{served.user_id}","item_id":"{served.item_id}",'
-                             f'"exposed_at":{exposed_at},"scene":"{served.scene}","position":{served.position},'
-                             f'"request_id":"{served.request_id}"}}'))
+        self.records.append(
+            (
+                arrives,
+                served.user_id,
+                f'{{"user_id":"{served.user_id}","item_id":"{served.item_id}",'
+                f'"exposed_at":{exposed_at},"scene":"{served.scene}","position":{served.position},'
+                f'"request_id":"{served.request_id}"}}',
+            )
+        )
         self.counts["exposed"] += 1
 
     def _shown(self, served):
@@ -110,8 +141,14 @@ class History:
             self.seen[served.user_id].add(served.item_id)
             return
         removed_at = arrives + 1_000 + int(random() * 60 * MINUTE_MS)
-        self.records.append((removed_at, served.user_id, f'{{"kind":"removed","user_id":"{served.user_id}",'
-                             f'"item_id":"{served.item_id}","exposed_at":{removed_at},"scene":"{served.scene}"}}'))
+        self.records.append(
+            (
+                removed_at,
+                served.user_id,
+                f'{{"kind":"removed","user_id":"{served.user_id}",'
+                f'"item_id":"{served.item_id}","exposed_at":{removed_at},"scene":"{served.scene}"}}',
+            )
+        )
         self.counts["removed"] += 1
         if random() < 0.1:
             again = removed_at + 1_000 + int(random() * 60 * MINUTE_MS)
@@ -128,9 +165,15 @@ class History:
             return
         at = served.served_at + 150 * MINUTE_MS
         again = served._replace(served_at=at, request_id=served.request_id + "-again", position=0)
-        self.records.append((at, served.user_id, f'{{"kind":"served","user_id":"{served.user_id}","exposed_at":{at},'
-                             f'"scene":"{served.scene}","request_id":"{again.request_id}","position":0,'
-                             f'"item_id":"{served.item_id}"}}'))
+        self.records.append(
+            (
+                at,
+                served.user_id,
+                f'{{"kind":"served","user_id":"{served.user_id}","exposed_at":{at},'
+                f'"scene":"{served.scene}","request_id":"{again.request_id}","position":0,'
+                f'"item_id":"{served.item_id}"}}',
+            )
+        )
         self.counts["served"] += 1
         self.counts["served again"] += 1
         self._expose(again, at + 60_000, at + 61_000)
@@ -140,7 +183,8 @@ class History:
         self.unexposed[served.user_id, served.item_id, served.served_at] = served
 
     def _end(self):
-        """Adds exposures of other users, so that the partition time of every partition reaches the end of the day."""
+        """Adds exposures of other users, so that the partition time of every partition reaches the end of the
+        day."""
         for i in range(64):
             at = self.start + DAY_MS - 1000 + i
             ender = Served(f"ender-{i}", "last-item", at, "home", 0, "request-end")

@@ -1,5 +1,5 @@
-"""Hostile connections, about a thousand from one thread: slow headers, slow bodies, huge lengths, repeated handshakes.
-They use loopback only, and end with the process or with the `with` block."""
+"""Hostile connections, about a thousand from one thread: slow headers, slow bodies, huge lengths, repeated
+handshakes. They use loopback only, and end with the process or with the `with` block."""
 
 import os
 import random
@@ -24,9 +24,10 @@ def handshake():
 
 
 class Crowd:
-    """`count` connections, a quarter of each kind. A connection that the daemon ends is opened again. Use with `with`.
-    Without TLS, connections of the kind `handshakes` send nothing. `nice`: priority of the crowd's thread. Real attackers
-    use their own machines, so this thread should take little processor time from the daemon."""
+    """`count` connections, a quarter of each kind. A connection that the daemon ends is opened again. Use
+    with `with`. Without TLS, connections of the kind `handshakes` send nothing. `nice`: priority of the
+    crowd's thread. Real attackers use their own machines, so this thread should take little processor time
+    from the daemon."""
 
     def __init__(self, address, count, tls=False, source=None, nice=0):
         host, port = address.split(":")
@@ -84,7 +85,9 @@ class Crowd:
         def add(kind):
             one = self._open(kind)
             selector.register(one["socket"], selectors.EVENT_READ, one)
-            due.append((time.monotonic() + random.random() * DRIP_S, one))  # spreads the connections over the interval
+            due.append(
+                (time.monotonic() + random.random() * DRIP_S, one)
+            )  # spreads the connections over the interval
 
         def close(one):
             if one["socket"].fileno() < 0:
@@ -93,6 +96,7 @@ class Crowd:
             one["socket"].close()
             self.ended += 1
             add(one["kind"])
+
         begun = time.monotonic()
         for number in range(self.count):
             add(KINDS[number % len(KINDS)])

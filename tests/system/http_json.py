@@ -21,7 +21,8 @@ class Answer:
 
 
 class Http:
-    """For one thread. If the other side closed the connection, a request opens it again, once. `ca`: use TLS, trust this file."""
+    """For one thread. If the other side closed the connection, a request opens it again, once. `ca`: use TLS,
+    trust this file."""
 
     def __init__(self, address, timeout_s=10, ca=None):
         self.address, self.timeout_s, self.connection = address, timeout_s, None
@@ -49,8 +50,12 @@ class Http:
         return self.request("GET", path)
 
     def post(self, path, value=None):
-        return self.request("POST", path, None if value is None else json.dumps(value).encode(),
-                            {"Content-Type": "application/json"})
+        return self.request(
+            "POST",
+            path,
+            None if value is None else json.dumps(value).encode(),
+            {"Content-Type": "application/json"},
+        )
 
     def delete(self, path):
         return self.request("DELETE", path)

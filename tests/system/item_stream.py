@@ -6,8 +6,12 @@ import random
 from places import now_ms, wait_until
 
 NOW = now_ms()
-WORDS = [a + b + c for a in ("ka", "lo", "mi", "ru", "te", "so") for b in ("ba", "du", "fe", "gi", "no")
-         for c in ("n", "rt", "sk", "lm", "x", "p", "st")]
+WORDS = [
+    a + b + c
+    for a in ("ka", "lo", "mi", "ru", "te", "so")
+    for b in ("ba", "du", "fe", "gi", "no")
+    for c in ("n", "rt", "sk", "lm", "x", "p", "st")
+]
 
 
 def text_of(seed, words=80):
@@ -22,7 +26,9 @@ def changed(text, at, word="zzyzx"):
 
 
 def item(item_id, text=None, **more):
-    return json.dumps({"item_id": item_id, "created_at": NOW, **({} if text is None else {"text": text}), **more})
+    return json.dumps(
+        {"item_id": item_id, "created_at": NOW, **({} if text is None else {"text": text}), **more}
+    )
 
 
 class Items:
@@ -40,11 +46,13 @@ class Items:
 
     def send(self, *values):
         """Sends each value with its item's id as the key, as producers do."""
+
         def key(value):
             try:
                 return str(json.loads(value)["item_id"])
             except (ValueError, KeyError, TypeError):
                 return "?"
+
         producer = self.topics.producer(**{"message.max.bytes": 20_000_000})
         for value in values:
             producer.produce(self.topic, value, key(value))
@@ -61,10 +69,13 @@ class Items:
             ends = {p: end for p, (_, end) in self.topics.ends(self.ordered).items()}
             at = {p["partition"]: p["checkpoint_offset"] for p in items["partitions"]}
             return all(at.get(p, -1) >= end for p, end in ends.items())
+
         try:
             wait_until(at_rest, "all items are grouped and in a checkpoint", timeout_s, every_s=0.2)
         except AssertionError as error:
-            raise AssertionError(f"{error}\n{json.dumps((seend.status() or {}).get('items'), indent=1)}") from None
+            raise AssertionError(
+                f"{error}\n{json.dumps((seend.status() or {}).get('items'), indent=1)}"
+            ) from None
 
     def ordered_all(self, seend):
         ends = {p: end for p, (_, end) in self.topics.ends(self.topic).items() if end}

@@ -1,4 +1,5 @@
-"""A real Apache Kafka on loopback, with one KRaft node or several. Its jars come from Maven (tests/kafka/pom.xml)."""
+"""A real Apache Kafka on loopback, with one KRaft node or several. Its jars come from Maven
+(tests/kafka/pom.xml)."""
 
 import contextlib
 import fcntl
@@ -46,8 +47,8 @@ log4j.appender.stdout.layout.ConversionPattern=%d %p %c %m%n
 
 
 def fetch_jars():
-    """Fetches the jars once per checkout and per version of pom.xml. The stamp is a copy of pom.xml. Of several processes, only
-    the first fetches."""
+    """Fetches the jars once per checkout and per version of pom.xml. The stamp is a copy of pom.xml. Of
+    several processes, only the first fetches."""
     pom = SOURCE / "tests" / "kafka" / "pom.xml"
     stamp = KAFKA_LIBS / ".pom.xml"
     KAFKA_LIBS.parent.mkdir(parents=True, exist_ok=True)
@@ -60,8 +61,19 @@ def fetch_jars():
 
 def fetch(pom, stamp):
     shutil.rmtree(KAFKA_LIBS, ignore_errors=True)
-    subprocess.run(["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies",
-                    f"-DoutputDirectory={KAFKA_LIBS}"], check=True, timeout=600)
+    subprocess.run(
+        [
+            "mvn",
+            "-q",
+            "-B",
+            "-f",
+            str(pom),
+            "dependency:copy-dependencies",
+            f"-DoutputDirectory={KAFKA_LIBS}",
+        ],
+        check=True,
+        timeout=600,
+    )
     shutil.copyfile(pom, stamp)
 
 
@@ -81,12 +93,27 @@ class Kafka:
         data = self.directory / "data"
         self.log_path = self.directory / "kafka.log"
         (self.directory / "server.properties").write_text(
-            SERVER_PROPERTIES.format(port=self.port, controller_port=self.controller_port, data=data, node=node,
-                                     voters=voters, replicas=len(controllers)) + self.more_properties())
+            SERVER_PROPERTIES.format(
+                port=self.port,
+                controller_port=self.controller_port,
+                data=data,
+                node=node,
+                voters=voters,
+                replicas=len(controllers),
+            )
+            + self.more_properties()
+        )
         (self.directory / "log4j.properties").write_text(LOG4J)
         if not (data / "meta.properties").exists():
-            self.tool("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c",
-                      str(self.directory / "server.properties"), *self.format_arguments())
+            self.tool(
+                "kafka.tools.StorageTool",
+                "format",
+                "-t",
+                "MkU3OEVBNTcwNTJENDM2Qg",
+                "-c",
+                str(self.directory / "server.properties"),
+                *self.format_arguments(),
+            )
 
     def more_properties(self):
         """Further lines of server.properties. If a name occurs twice, its last line counts."""
@@ -97,28 +124,45 @@ class Kafka:
         return []
 
     def _java(self, heap="256m"):
-        return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                f"-Dlog4j.configuration=file:{self.directory}/log4j.properties", "-cp", f"{self.libs}/*"]
+        return [
+            "java",
+            f"-Xmx{heap}",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            f"-Dlog4j.configuration=file:{self.directory}/log4j.properties",
+            "-cp",
+            f"{self.libs}/*",
+        ]
 
     def tool(self, main_class, *arguments, stdin=None, check=True):
         """Runs one of Kafka's own command-line tools (a Java client)."""
-        done = subprocess.run([*self._java(), main_class, *arguments], input=stdin, text=True,
-                              capture_output=True, timeout=120)
+        done = subprocess.run(
+            [*self._java(), main_class, *arguments], input=stdin, text=True, capture_output=True, timeout=120
+        )
         assert not check or done.returncode == 0, f"{main_class}: {done.stdout}\n{done.stderr}"
         return done.stdout
 
     def java_program(self, file, *arguments):
         """Starts a program of tests/kafka with Kafka's jars. Its input and output are pipes."""
-        return subprocess.Popen([*self._java(), str(SOURCE / "tests" / "kafka" / file), *arguments], text=True,
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return subprocess.Popen(
+            [*self._java(), str(SOURCE / "tests" / "kafka" / file), *arguments],
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
 
     def start(self, wait=True):
         assert self.process is None
         log = open(self.log_path, "ab")
         java = self._java(self.heap)
         java.remove("-XX:TieredStopAtLevel=1")
-        self.process = subprocess.Popen([*java, "kafka.Kafka", str(self.directory / "server.properties")],
-                                        stdout=log, stderr=log, cwd=self.directory)
+        self.process = subprocess.Popen(
+            [*java, "kafka.Kafka", str(self.directory / "server.properties")],
+            stdout=log,
+            stderr=log,
+            cwd=self.directory,
+        )
         if wait:
             self.wait_ready()
 
@@ -126,9 +170,12 @@ class Kafka:
         def answers():
             assert self.process.poll() is None, self.log_path.read_text()[-4000:]
             try:
-                return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0}).list_topics(timeout=1)
+                return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0}).list_topics(
+                    timeout=1
+                )
             except confluent_kafka.KafkaException:
                 return None
+
         wait_until(answers, f"Kafka answers on {self.bootstrap}", timeout_s=180)
 
     def _end(self, number):
@@ -154,12 +201,23 @@ class Kafka:
 
     @contextlib.contextmanager
     def quota(self, client_id, **bytes_a_second):
-        """Limits the clients of this id inside the `with` block. `bytes_a_second`: consumer=.. to read, producer=.. to write."""
+        """Limits the clients of this id inside the `with` block. `bytes_a_second`: consumer=.. to read,
+        producer=.. to write."""
         rates = {f"{direction}_byte_rate": rate for direction, rate in bytes_a_second.items()}
 
         def alter(*change):
-            self.tool("kafka.admin.ConfigCommand", "--bootstrap-server", self.bootstrap, "--entity-type", "clients",
-                      "--entity-name", client_id, "--alter", *change)
+            self.tool(
+                "kafka.admin.ConfigCommand",
+                "--bootstrap-server",
+                self.bootstrap,
+                "--entity-type",
+                "clients",
+                "--entity-name",
+                client_id,
+                "--alter",
+                *change,
+            )
+
         alter("--add-config", ",".join(f"{name}={rate}" for name, rate in rates.items()))
         try:
             yield
@@ -169,7 +227,20 @@ class Kafka:
     def delete_records(self, topic, below):
         """`below`: {partition: first offset that stays}"""
         path = self.directory / "delete-records.json"
-        path.write_text(json.dumps({"version": 1, "partitions": [
-            {"topic": topic, "partition": p, "offset": offset} for p, offset in below.items()]}))
-        self.tool("org.apache.kafka.tools.DeleteRecordsCommand", "--bootstrap-server", self.bootstrap,
-                  "--offset-json-file", str(path))
+        path.write_text(
+            json.dumps(
+                {
+                    "version": 1,
+                    "partitions": [
+                        {"topic": topic, "partition": p, "offset": offset} for p, offset in below.items()
+                    ],
+                }
+            )
+        )
+        self.tool(
+            "org.apache.kafka.tools.DeleteRecordsCommand",
+            "--bootstrap-server",
+            self.bootstrap,
+            "--offset-json-file",
+            str(path),
+        )

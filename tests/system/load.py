@@ -8,7 +8,8 @@ from places import now_ms
 
 
 class Load:
-    """Events of `users` users and `items` items, in the last `days` days. A window of 30 days covers all of them."""
+    """Events of `users` users and `items` items, in the last `days` days. A window of 30 days covers all of
+    them."""
 
     def __init__(self, chance, users=2_000, items=20_000, days=20):
         self.chance, self.users, self.items, self.days = chance, users, items, days
@@ -26,7 +27,8 @@ class Load:
             yield user, f'{{"user_id":"{user}","item_id":"{item}","exposed_at":{exposed_at},"scene":"s"}}'
 
     def send(self, topics, topic, count, rate=None, partitioner="murmur2_random"):
-        """Produces `count` events and waits until Kafka has them. `rate`: events/s; None: as fast as possible."""
+        """Produces `count` events and waits until Kafka has them. `rate`: events/s; None: as fast as
+        possible."""
         producer, failed, start = topics.producer(partitioner), [], time.monotonic()
 
         def report(error, _message):

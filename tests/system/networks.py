@@ -11,8 +11,11 @@ class Network:
     def __init__(self, directory, name, bootstrap):
         self.prefix = pathlib.Path(directory) / f"{name}-cut"
         library = compiled("cut_network", directory)
-        self.environment = {"LD_PRELOAD": str(library), "SEEN_CUT": str(self.prefix),
-                            "SEEN_CUT_PORT": bootstrap.rpartition(":")[2]}
+        self.environment = {
+            "LD_PRELOAD": str(library),
+            "SEEN_CUT": str(self.prefix),
+            "SEEN_CUT_PORT": bootstrap.rpartition(":")[2],
+        }
 
     def cut(self, what):
         """`what`: brokers or others."""

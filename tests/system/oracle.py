@@ -30,7 +30,8 @@ class Oracle:
         return {fingerprint(item) for item in self.items(user)}
 
     def check_http(self, seend, users=None, strangers=20):
-        """Checks that the seen sets are exactly the expected ones, day by day: shown items are seen, and no others."""
+        """Checks that the seen sets are exactly the expected ones, day by day: shown items are seen, and no
+        others."""
         for user in users if users is not None else self.users():
             shown, prints = sorted(self.items(user)), self.fingerprints(user)
             other = [f"never-shown-{i}" for i in range(strangers)]
@@ -40,7 +41,9 @@ class Oracle:
             assert seend.unseen(user, shown[:3] + other) == other
             kept = seend.segments(user)
             expected = {day: len({fingerprint(i) for i in items}) for day, items in self.days[user].items()}
-            actual = {s["first_at_ms"] // DAY_MS: s["items"] for s in kept["segments"] if s["kind"] == "exposed"}
+            actual = {
+                s["first_at_ms"] // DAY_MS: s["items"] for s in kept["segments"] if s["kind"] == "exposed"
+            }
             assert actual == expected, f"{user}: segments"
             assert kept["items"] == len(prints), user
 
@@ -53,7 +56,8 @@ class Oracle:
         return snapshot
 
     def check_published(self, topics, topic, input_partitions, partitioner="murmur2"):
-        """Checks that the snapshot topic has exactly the expected filter of every user. The daemon must be at rest."""
+        """Checks that the snapshot topic has exactly the expected filter of every user. The daemon must be at
+        rest."""
         last = {}
         for message in topics.read_all(topic):
             user = message.key().decode()

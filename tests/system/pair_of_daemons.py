@@ -1,4 +1,5 @@
-"""Two daemons of one group, and a replica: the clients' examples must ask the daemon that owns the user's partition."""
+"""Two daemons of one group, and a replica: the clients' examples must ask the daemon that owns the user's
+partition."""
 
 import time
 
@@ -9,7 +10,10 @@ from places import free_port, now_ms, wait_until
 PARTITIONS = 6
 SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 TIMEOUT_MS = 2_000  # the time-out that the examples get
-HTTP, REQUEST = ("http", "member-0", ["new"]), ("request", "", ["shown", "new"])  # answers of the examples: (from, by, unseen)
+HTTP, REQUEST = (
+    ("http", "member-0", ["new"]),
+    ("request", "", ["shown", "new"]),
+)  # answers of the examples: (from, by, unseen)
 
 
 class PairOfDaemons:
@@ -19,24 +23,37 @@ class PairOfDaemons:
         topics.create(topic_name, partitions=PARTITIONS)
 
         def make(name, kafka=None, **more):
-            return daemon(topic_name, {
-                "kafka": {"instance_id": name, "client": SESSION, **(kafka or {})},
-                "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
-                "watermarks": {"topic": f"{topic_name}-beats"},
-                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-                **more,
-            }, name=name)
-        self.replica = make("replica", {"group_id": f"{topic_name}-zone-b"}, role="replica", replica_of=f"{topic_name}-group")
+            return daemon(
+                topic_name,
+                {
+                    "kafka": {"instance_id": name, "client": SESSION, **(kafka or {})},
+                    "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+                    "watermarks": {"topic": f"{topic_name}-beats"},
+                    "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+                    **more,
+                },
+                name=name,
+            )
+
+        self.replica = make(
+            "replica", {"group_id": f"{topic_name}-zone-b"}, role="replica", replica_of=f"{topic_name}-group"
+        )
         self.members = [make(f"member-{number}").start(ready=False) for number in range(2)]
         self.addresses = ",".join(  # for `--http`: an address where nobody listens, then both daemons
-            f"http://{address}" for address in (f"127.0.0.1:{free_port()}", *(m.address for m in self.members)))
+            f"http://{address}"
+            for address in (f"127.0.0.1:{free_port()}", *(m.address for m in self.members))
+        )
         self.third = make("member-2")
         self.users = [user for partition in range(PARTITIONS) for user in self.users_of(partition)]
         topics.produce(topic_name, [(user, event(user, "shown", now_ms())) for user in self.users])
         self.wait_owned(self.members)
         ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-        wait_until(lambda: all(s["next_offset"] >= ends[p] for m in self.members for p, s in m.partition_status().items()),
-                   "all is read")
+        wait_until(
+            lambda: all(
+                s["next_offset"] >= ends[p] for m in self.members for p, s in m.partition_status().items()
+            ),
+            "all is read",
+        )
 
     @staticmethod
     def users_of(partition):
@@ -44,20 +61,38 @@ class PairOfDaemons:
         return [name for name in names if partition_of(name, PARTITIONS) == partition][:2]
 
     def wait_owned(self, members):
-        """Waits until each member owns a partition, every partition has one owner, and each member knows the owners."""
+        """Waits until each member owns a partition, every partition has one owner, and each member knows the
+        owners."""
+
         def known():
             owned = [{p for p, s in m.partition_status().items() if s["state"] == "ready"} for m in members]
             if not all(owned) or sum(map(len, owned)) != PARTITIONS:
                 return False
-            owners = {p: m.config["kafka"]["instance_id"] for m, theirs in zip(members, owned) for p in theirs}
-            return all({r["partition"]: r["instance"] for r in m.http.get("/v1/routes").json()["routes"]} == owners
-                       for m in members) and owners
+            owners = {
+                p: m.config["kafka"]["instance_id"] for m, theirs in zip(members, owned) for p in theirs
+            }
+            return (
+                all(
+                    {r["partition"]: r["instance"] for r in m.http.get("/v1/routes").json()["routes"]}
+                    == owners
+                    for m in members
+                )
+                and owners
+            )
+
         self.owners = wait_until(known, "each member knows every partition's owner", 60)
 
     def start_replica(self):
         self.replica.start(ready=False)
-        wait_until(lambda: all(sum(r["state"] == "ready" for r in m.http.get("/v1/routes").json()["routes"]) == 2 * PARTITIONS
-                               for m in self.members), "everybody knows the replica", 60)
+        wait_until(
+            lambda: all(
+                sum(r["state"] == "ready" for r in m.http.get("/v1/routes").json()["routes"])
+                == 2 * PARTITIONS
+                for m in self.members
+            ),
+            "everybody knows the replica",
+            60,
+        )
 
     def owner_of(self, user):
         return self.owners[partition_of(user, PARTITIONS)]
@@ -73,7 +108,9 @@ class PairOfDaemons:
         if any(source != "http" for source, _, _ in answers.values()):
             return False
         assert {tuple(unseen) for _, _, unseen in answers.values()} == {("new",)}, answers
-        by_owners = {user: by for user, (_, by, _) in answers.items()} == {user: self.owner_of(user) for user in self.users}
+        by_owners = {user: by for user, (_, by, _) in answers.items()} == {
+            user: self.owner_of(user) for user in self.users
+        }
         return by_owners and self.forwards() == before
 
 
@@ -115,7 +152,13 @@ def check_owners_are_asked(pair, ask):
     def check_answered():
         for user in pair.users:
             source, by, unseen = ask(user)
-            assert (source, unseen) == ("http", ["new"]) and by in ("member-0", "replica"), (user, source, by, unseen)
+            assert (source, unseen) == ("http", ["new"]) and by in ("member-0", "replica"), (
+                user,
+                source,
+                by,
+                unseen,
+            )
+
     with dies.standing_still():
         check_answered()
     wait_until(lambda: pair.asks_owners(ask), "it answers again", 30)

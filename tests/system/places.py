@@ -15,8 +15,9 @@ WORKERS_MAX = 16
 
 
 def free_port():
-    """A loopback port on which nobody listens now. It lies below the ephemeral range, so that no client takes it by
-    chance. Each worker of pytest-xdist has its own range, so that two workers never find the same port."""
+    """A loopback port on which nobody listens now. It lies below the ephemeral range, so that no client takes
+    it by chance. Each worker of pytest-xdist has its own range, so that two workers never find the same
+    port."""
     worker = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "")) or 0) % WORKERS_MAX
     width = (32_000 - 20_000) // WORKERS_MAX
     low, high = 20_000 + worker * width, 20_000 + (worker + 1) * width

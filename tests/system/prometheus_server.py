@@ -16,8 +16,8 @@ DEPLOYED = SOURCE / "deploy" / "prometheus"
 
 class Prometheus:
     def __init__(self, directory, targets, deployed="prometheus.yml", alerts=None, job=""):
-        """`targets`: {target of the deployed file: its address here}. `alerts`: rules that replace the deployed ones.
-        `job`: more lines of the daemons' job."""
+        """`targets`: {target of the deployed file: its address here}. `alerts`: rules that replace the
+        deployed ones. `job`: more lines of the daemons' job."""
         changed = (DEPLOYED / deployed).read_text()
         for target, address in targets.items():
             assert f'"{target}"' in changed, f"deploy/prometheus/{deployed} scrapes {target}"
@@ -32,8 +32,16 @@ class Prometheus:
         self.log_path = directory / "prometheus.log"
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                ["prometheus", f"--config.file={directory}/prometheus.yml", f"--storage.tsdb.path={directory}/tsdb",
-                 f"--web.listen-address={address}"], stdout=log, stderr=log, cwd=directory)
+                [
+                    "prometheus",
+                    f"--config.file={directory}/prometheus.yml",
+                    f"--storage.tsdb.path={directory}/tsdb",
+                    f"--web.listen-address={address}",
+                ],
+                stdout=log,
+                stderr=log,
+                cwd=directory,
+            )
         self.http = Http(address)
 
     def reconfigure(self, old, new):
@@ -58,7 +66,8 @@ class Prometheus:
         return float(series["value"][1])
 
     def empty_panels(self, panels, quiet=()):
-        """The queries of these panels that find nothing. Queries of metrics in `quiet` may find nothing: they aren't listed."""
+        """The queries of these panels that find nothing. Queries of metrics in `quiet` may find nothing: they
+        aren't listed."""
         empty = []
         for panel in panels:
             for target in panel["targets"]:
@@ -66,17 +75,21 @@ class Prometheus:
                 assert "$" not in expression, expression
                 now = time.time()
                 result = self.ask("query_range", query=expression, start=now - 6, end=now, step=1)["result"]
-                finite = [v for series in result for _, v in series["values"] if v not in ("NaN", "+Inf", "-Inf")]
+                finite = [
+                    v for series in result for _, v in series["values"] if v not in ("NaN", "+Inf", "-Inf")
+                ]
                 if not finite and not any(name in expression for name in quiet):
                     empty.append(f"{panel['title']}: {expression}")
         return empty
 
     def wait_scraped(self, scrapes):
         """Waits until each target was scraped so many times."""
+
         def enough():
             assert self.process.poll() is None, self.log_path.read_text()[-3000:]
             result = self.query("sum_over_time(up[5m])")
             return bool(result) and all(float(series["value"][1]) >= scrapes for series in result)
+
         wait_until(enough, f"{scrapes} scrapes by Prometheus", timeout_s=60, every_s=0.3)
 
     def close(self):

@@ -1,4 +1,5 @@
-"""A real Apache Kafka that authenticates its clients: SASL_SSL (SCRAM, OAUTHBEARER), mutual TLS, and an authorizer.
+"""A real Apache Kafka that authenticates its clients: SASL_SSL (SCRAM, OAUTHBEARER), mutual TLS, and an
+authorizer.
 
 The tests' own clients are a super user on another listener, in plain text. All other clients need ACLs."""
 
@@ -38,7 +39,9 @@ class SecureKafka(Kafka):
         self.authority = Authority(directory)
         certificate, key = self.authority.sign("broker")
         self.keystore = directory / "broker.pem"
-        self.keystore.write_text(key.read_text() + certificate.read_text() + self.authority.certificate.read_text())
+        self.keystore.write_text(
+            key.read_text() + certificate.read_text() + self.authority.certificate.read_text()
+        )
         self.sasl_port, self.mtls_port = free_port(), free_port()
         self.sasl, self.mtls = f"127.0.0.1:{self.sasl_port}", f"127.0.0.1:{self.mtls_port}"
         self.users, self.shell = users, None
@@ -48,8 +51,12 @@ class SecureKafka(Kafka):
         return PROPERTIES.format(kafka=self)
 
     def format_arguments(self):
-        return [argument for name, password in self.users.items() for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512")
-                for argument in ("--add-scram", f"{mechanism}=[name={name},password={password}]")]
+        return [
+            argument
+            for name, password in self.users.items()
+            for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512")
+            for argument in ("--add-scram", f"{mechanism}=[name={name},password={password}]")
+        ]
 
     def start(self, wait=True):
         if self.shell is None:  # it compiles while Kafka starts
@@ -64,7 +71,8 @@ class SecureKafka(Kafka):
             self.shell = None
 
     def acls(self, arguments):
-        """Runs kafka-acls.sh with these arguments, against this broker and as the super user. Returns its output."""
+        """Runs kafka-acls.sh with these arguments, against this broker and as the super user. Returns its
+        output."""
         words = list(arguments)
         words[words.index("--bootstrap-server") + 1] = self.bootstrap
         self.shell.stdin.write("\t".join(words) + "\n")
@@ -80,20 +88,40 @@ class SecureKafka(Kafka):
     def acl(self, what, principal, operation, resource, name):
         """`what`: add or remove."""
         force = ["--force"] if what == "remove" else []
-        return self.acls(["--bootstrap-server", "", f"--{what}", *force, "--allow-principal", f"User:{principal}",
-                          "--operation", operation, f"--{resource}", name])
+        return self.acls(
+            [
+                "--bootstrap-server",
+                "",
+                f"--{what}",
+                *force,
+                "--allow-principal",
+                f"User:{principal}",
+                "--operation",
+                operation,
+                f"--{resource}",
+                name,
+            ]
+        )
 
 
 def page_commands(text):
-    """The commands kafka-acls.sh of a page, as lists of arguments. They are indented; a `\\` at the end continues a line."""
+    """The commands kafka-acls.sh of a page, as lists of arguments. They are indented; a `\\` at the end
+    continues a line."""
     lines = text.replace("\\\n", " ").splitlines()
     return [shlex.split(line)[1:] for line in lines if line.startswith("    kafka-acls.sh ")]
 
 
 def acls_of(arguments):
     """The ACLs that a command adds, as [(operation, resource, name)]."""
-    pairs = [(word.removeprefix("--"), arguments[i + 1]) for i, word in enumerate(arguments) if word.startswith("--")
-             and i + 1 < len(arguments) and not arguments[i + 1].startswith("--")]
+    pairs = [
+        (word.removeprefix("--"), arguments[i + 1])
+        for i, word in enumerate(arguments)
+        if word.startswith("--") and i + 1 < len(arguments) and not arguments[i + 1].startswith("--")
+    ]
     names = [(option, value) for option, value in pairs if option in ("topic", "group")]
-    return [(operation, resource, name) for option, operation in pairs if option == "operation"
-            for resource, name in names]
+    return [
+        (operation, resource, name)
+        for option, operation in pairs
+        if option == "operation"
+        for resource, name in names
+    ]

@@ -7,8 +7,11 @@ from places import SEENCTL
 
 
 def run(*arguments, status=0, timeout_s=120):
-    """Runs seenctl and returns (standard output, standard error). Fails unless the exit status is `status`."""
-    done = subprocess.run([str(SEENCTL), *map(str, arguments)], capture_output=True, text=True, timeout=timeout_s)
+    """Runs seenctl and returns (standard output, standard error). Fails unless the exit status is
+    `status`."""
+    done = subprocess.run(
+        [str(SEENCTL), *map(str, arguments)], capture_output=True, text=True, timeout=timeout_s
+    )
     assert done.returncode == status, (done.returncode, done.stdout[-2000:], done.stderr[-3000:])
     return done.stdout, done.stderr
 
@@ -18,7 +21,9 @@ def run_json(*arguments, status=0):
 
 
 def begin(*arguments):
-    return subprocess.Popen([str(SEENCTL), *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        [str(SEENCTL), *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 def digest(seend, *more):

@@ -23,10 +23,19 @@ def merged(base, changes):
 
 
 def wait_streamed(daemons, ends):
-    """Waits until the state topic has the state of these daemons. `ends`: {input partition: offset that the state reaches}."""
-    wait_until(lambda: {stream["partition"]: stream["sent_to"] for daemon in daemons
-                        for stream in daemon.status()["state_topic"]["streams"]} == ends,
-               "all state is in the state topic")
+    """Waits until the state topic has the state of these daemons. `ends`: {input partition: offset that the
+    state reaches}."""
+    wait_until(
+        lambda: (
+            {
+                stream["partition"]: stream["sent_to"]
+                for daemon in daemons
+                for stream in daemon.status()["state_topic"]["streams"]
+            }
+            == ends
+        ),
+        "all state is in the state topic",
+    )
 
 
 class Seend:
@@ -34,16 +43,24 @@ class Seend:
         self.directory = pathlib.Path(directory)
         self.topics, self.topic = topics, topic  # the topic whose events it keeps
         self.address = f"127.0.0.1:{free_port()}"
-        self.config = merged({
-            "kafka": {"brokers": topics.bootstrap, "group_id": f"{topic}-group"},
-            "input": {"topic": topic, "dead_letter_topic": f"{topic}-dead"},
-            "filters": [{"name": "default", "snapshot": {"topic": f"{topic}-filters", "debounce_ms": 200}}],
-            "store": {"directory": str(self.directory / f"{name}-store"), "memory_mib": 256,
-                      "checkpoint_interval_s": 1},
-            "watermarks": {"topic": None},
-            "state": {"topic": None},
-            "http": {"listen": self.address},
-        }, config or {})
+        self.config = merged(
+            {
+                "kafka": {"brokers": topics.bootstrap, "group_id": f"{topic}-group"},
+                "input": {"topic": topic, "dead_letter_topic": f"{topic}-dead"},
+                "filters": [
+                    {"name": "default", "snapshot": {"topic": f"{topic}-filters", "debounce_ms": 200}}
+                ],
+                "store": {
+                    "directory": str(self.directory / f"{name}-store"),
+                    "memory_mib": 256,
+                    "checkpoint_interval_s": 1,
+                },
+                "watermarks": {"topic": None},
+                "state": {"topic": None},
+                "http": {"listen": self.address},
+            },
+            config or {},
+        )
         self.source = None  # the topic that it re-keys into `topic`
         if not self.config["input"].get("keyed_by_user", True):
             self.source, self.topic = topic, self.config["input"].get("keyed_topic") or f"{topic}-by-user"
@@ -63,9 +80,13 @@ class Seend:
         assert self.process is None, "still running"
         self.config_path.write_text(json.dumps(self.config, indent=1))
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen([str(self.program), "--config", str(self.config_path), *arguments],
-                                            stdout=log, stderr=log, cwd=self.directory,
-                                            env={**os.environ, **self.environment})
+            self.process = subprocess.Popen(
+                [str(self.program), "--config", str(self.config_path), *arguments],
+                stdout=log,
+                stderr=log,
+                cwd=self.directory,
+                env={**os.environ, **self.environment},
+            )
         if ready:
             self.wait_ready(timeout_s)
         return self
@@ -88,6 +109,7 @@ class Seend:
         def red():
             answer = self.get("/readyz")
             return answer if answer and answer.status == 503 else None
+
         return wait_until(red, f"{self.name} says that it isn't ready", timeout_s)
 
     def wait_exit(self, timeout_s=30):
@@ -102,11 +124,14 @@ class Seend:
 
     @contextlib.contextmanager
     def standing_still(self):
-        """Pauses the process (SIGSTOP) and waits until it has stopped. The end of the `with` block resumes it."""
+        """Pauses the process (SIGSTOP) and waits until it has stopped. The end of the `with` block resumes
+        it."""
         stat = pathlib.Path(f"/proc/{self.process.pid}/stat")
         self.process.send_signal(signal.SIGSTOP)
         try:
-            wait_until(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", f"{self.name} stands still")
+            wait_until(
+                lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", f"{self.name} stands still"
+            )
             yield
         finally:
             self.process.send_signal(signal.SIGCONT)
@@ -131,10 +156,16 @@ class Seend:
 
     def wait_refused(self, partitions):
         """Waits until exactly these partitions are refused or stopped. Returns their reasons as one text."""
+
         def refused():
-            states = {p: s for p, s in self.partition_status().items() if s["state"] in ("refused", "stopped")}
+            states = {
+                p: s for p, s in self.partition_status().items() if s["state"] in ("refused", "stopped")
+            }
             return states if sorted(states) == sorted(partitions) else None
-        return " ".join(s["reason"] for s in wait_until(refused, f"{self.name} refuses {partitions}").values())
+
+        return " ".join(
+            s["reason"] for s in wait_until(refused, f"{self.name} refuses {partitions}").values()
+        )
 
     def close(self):
         if self.process is not None:
@@ -178,8 +209,10 @@ class Seend:
         """{'name{labels}': value}"""
         page = self.http.get("/metrics")
         assert page.status == 200
-        return {name: float(value) for name, value in
-                re.findall(r"^([a-z_]+(?:\{[^}]*\})?) (\S+)$", page.text, re.M)}
+        return {
+            name: float(value)
+            for name, value in re.findall(r"^([a-z_]+(?:\{[^}]*\})?) (\S+)$", page.text, re.M)
+        }
 
     def metric_sum(self, name):
         return sum(value for key, value in self.metrics().items() if key.split("{")[0] == name)
@@ -194,8 +227,14 @@ class Seend:
         """Waits until the keyed topic has acknowledged every record that the source topic has now."""
         ends = {p: end for p, (_, end) in self.topics.ends(self.source).items() if end}
         group = f"{self.group}-rekey"
-        wait_until(lambda: all(self.topics.committed(group, self.source).get(p, -1) >= end for p, end in ends.items()),
-                   f"{self.name} re-keys up to {ends}", timeout_s, every_s=0.2)
+        wait_until(
+            lambda: all(
+                self.topics.committed(group, self.source).get(p, -1) >= end for p, end in ends.items()
+            ),
+            f"{self.name} re-keys up to {ends}",
+            timeout_s,
+            every_s=0.2,
+        )
         return ends
 
     def wait_caught_up(self, timeout_s=60):
@@ -207,19 +246,24 @@ class Seend:
         def caught_up():
             at = {p: s["next_offset"] or 0 for p, s in self.partition_status().items()}
             return at if all(at.get(p, -1) >= end for p, end in ends.items()) else None
+
         try:
             return wait_until(caught_up, f"{self.name} reads up to {ends}", timeout_s)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{json.dumps(self.status(), indent=1)[:4000]}") from None
 
     def wait_at_rest(self, timeout_s=60):
-        """Waits until the daemon has caught up, every snapshot is acknowledged, and a checkpoint has all of it."""
+        """Waits until the daemon has caught up, every snapshot is acknowledged, and a checkpoint has all of
+        it."""
         ends = self.wait_caught_up(timeout_s)
 
         def at_rest():
             partitions = self.partition_status().values()
-            return partitions and all(s["marks_outstanding"] == 0 and s["checkpoint_offset"] >= ends[s["partition"]]
-                                      for s in partitions)
+            return partitions and all(
+                s["marks_outstanding"] == 0 and s["checkpoint_offset"] >= ends[s["partition"]]
+                for s in partitions
+            )
+
         try:
             wait_until(at_rest, f"{self.name} has published and checkpointed all", timeout_s)
         except AssertionError as error:

@@ -12,5 +12,7 @@ def compiled(shim, directory, sources=pathlib.Path(__file__).parent):
     if not library.exists():
         compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "clang"
         source = sources / f"{shim}.c"
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True)
+        subprocess.run(
+            [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True
+        )
     return library

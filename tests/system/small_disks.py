@@ -1,4 +1,5 @@
-"""Disks that a test fills and empties. One is a small file system. The other simulates a full disk and needs no mount."""
+"""Disks that a test fills and empties. One is a small file system. The other simulates a full disk and needs
+no mount."""
 
 import errno
 import shutil
@@ -10,12 +11,15 @@ from shims import compiled
 
 
 class SlowCompaction:
-    """A disk on which compaction makes no progress between `begin` and `end`. Checkpoints keep their speed."""
+    """A disk on which compaction makes no progress between `begin` and `end`. Checkpoints keep their
+    speed."""
 
     def __init__(self, place):
         self.marker = place.with_name(f"{place.name}.slow")
-        self.environment = {"LD_PRELOAD": str(compiled("slow_compaction", place.parent)),
-                            "SEEN_SLOW_COMPACTION": str(self.marker)}
+        self.environment = {
+            "LD_PRELOAD": str(compiled("slow_compaction", place.parent)),
+            "SEEN_SLOW_COMPACTION": str(self.marker),
+        }
 
     def begin(self):
         self.marker.touch()
@@ -26,12 +30,16 @@ class SlowCompaction:
 
 class Tmpfs:
     """A file system of 24 MiB and 600 files."""
+
     environment = {}
 
     def __init__(self, place):
         self.place = place
-        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,nr_inodes=600", "tmpfs", str(place)],
-                               capture_output=True, text=True)
+        mount = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=24m,nr_inodes=600", "tmpfs", str(place)],
+            capture_output=True,
+            text=True,
+        )
         if mount.returncode != 0:
             pytest.skip(f"needs a small file system, and mount isn't permitted here: {mount.stderr.strip()}")
 
@@ -60,7 +68,8 @@ class Tmpfs:
 
 
 class Preloaded:
-    """A folder that full_disk.c can make look full. It works for every user on every machine that has built the daemon."""
+    """A folder that full_disk.c can make look full. It works for every user on every machine that has built
+    the daemon."""
 
     def __init__(self, place):
         self.place = place

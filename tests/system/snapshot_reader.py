@@ -13,19 +13,38 @@ SIMILAR_FIELDS = struct.Struct("<IB3xII")
 
 # `similar`: the payload of the similar set. None: the snapshot has no similar set.
 Snapshot = collections.namedtuple(
-    "Snapshot", "item_count as_of_ms horizon_day partition input_offset false_positive_rate payload similar similar_count",
-    defaults=(None, 0))
+    "Snapshot",
+    "item_count as_of_ms horizon_day partition input_offset false_positive_rate payload similar similar_count",
+    defaults=(None, 0),
+)
 
 
 def read_snapshot(data):
-    """Raises ValueError for each snapshot that the page says to refuse. The checks are in the order of the page."""
+    """Raises ValueError for each snapshot that the page says to refuse. The checks are in the order of the
+    page."""
+
     def refuse_unless(condition, what):
         if not condition:
             raise ValueError(f"snapshot: {what}")
+
     refuse_unless(data[:4] == b"SEEN", "magic")
     refuse_unless(len(data) >= HEADER.size, "cut off")
-    (_, version, form, hash_kind, flags, header_bytes, item_count, as_of_ms, horizon_day, partition,
-     input_offset, rate, payload_bytes, checksum) = HEADER.unpack_from(data)
+    (
+        _,
+        version,
+        form,
+        hash_kind,
+        flags,
+        header_bytes,
+        item_count,
+        as_of_ms,
+        horizon_day,
+        partition,
+        input_offset,
+        rate,
+        payload_bytes,
+        checksum,
+    ) = HEADER.unpack_from(data)
     refuse_unless(version == 1, "version")
     refuse_unless(56 <= header_bytes <= 4096 and header_bytes % 8 == 0, "header_bytes")
     refuse_unless(header_bytes + payload_bytes == len(data), "length")
@@ -38,15 +57,18 @@ def read_snapshot(data):
         similar_bytes, similar_form, similar_count, _ = SIMILAR_FIELDS.unpack_from(data, 56)
         refuse_unless(similar_bytes <= payload_bytes, "similar_bytes")
         refuse_unless(similar_form == 1, "similar_format")
-        payload, similar = payload[:payload_bytes - similar_bytes], payload[payload_bytes - similar_bytes:]
+        payload, similar = payload[: payload_bytes - similar_bytes], payload[payload_bytes - similar_bytes :]
         refuse_unless(similar and len(similar) % 32 == 0, "similar_bytes")
     refuse_unless(payload and len(payload) % 32 == 0, "payload_bytes")
-    return Snapshot(item_count, as_of_ms, horizon_day, partition, input_offset, rate, payload, similar, similar_count)
+    return Snapshot(
+        item_count, as_of_ms, horizon_day, partition, input_offset, rate, payload, similar, similar_count
+    )
 
 
 @functools.lru_cache(maxsize=None)
 def _hash_and_mask(print32):
-    """(upper half of the 64-bit hash, the eight bits to set in a block, as one 256-bit little-endian number)"""
+    """(upper half of the 64-bit hash, the eight bits to set in a block, as one 256-bit little-endian
+    number)"""
     hash64 = xxh64(struct.pack("<I", print32))
     low = hash64 & 0xFFFFFFFF
     mask = 0
@@ -89,4 +111,4 @@ def might_hold_group(snapshot, group_id):
 def _holds(payload, print32):
     high, mask = _hash_and_mask(print32)
     at = (high * (len(payload) // 32) >> 32) * 32
-    return int.from_bytes(payload[at:at + 32], "little") & mask == mask
+    return int.from_bytes(payload[at : at + 32], "little") & mask == mask

@@ -10,8 +10,12 @@ TOPIC = "golden-state-directory"  # the stored state contains this name
 PARTITIONS = 2
 AT = 1_763_700_000_000  # 2025-11-21; the windows last until 2035
 FILTERS = [
-    {"name": "default", "window_days": 3650, "kinds": {"purchased": {"window_days": 3650}},
-     "snapshot": {"topic": f"{TOPIC}-filters", "debounce_ms": 200}},
+    {
+        "name": "default",
+        "window_days": 3650,
+        "kinds": {"purchased": {"window_days": 3650}},
+        "snapshot": {"topic": f"{TOPIC}-filters", "debounce_ms": 200},
+    },
     {"name": "home", "window_days": 3650, "scenes": ["home_feed"], "snapshot": None},
 ]
 USERS = [f"user-{number}" for number in range(12)] + ["用户/2"]
@@ -27,7 +31,8 @@ class Expected:
 
 
 def records():
-    """(records for Topics.produce, what the state must hold, how many records come before those that leave marks)"""
+    """(records for Topics.produce, what the state must hold, how many records come before those that leave
+    marks)"""
     expected, made = Expected(), []
 
     def add(user, value):
@@ -55,13 +60,16 @@ def records():
 
 
 def pack(directory):
-    """Packs the directory without RocksDB's logs, which name the machine. It also removes file times and the names of users."""
+    """Packs the directory without RocksDB's logs, which name the machine. It also removes file times and the
+    names of users."""
+
     def keep(entry):
         name = entry.name.rpartition("/")[2]
         if name.startswith("LOG") or name in ("LOCK", "incoming"):
             return None
         entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = AT // 1000, 0, 0, "", ""
         return entry
+
     ARCHIVE.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(ARCHIVE, "w:gz") as archive:
         archive.add(directory, "store", filter=keep)
@@ -78,6 +86,14 @@ def unpack(store):
 def check(seend, expected):
     """Checks that the daemon answers as the state says."""
     for user in USERS:
-        shown, bought, home = sorted(expected.exposed.items(user)), expected.purchased[user], sorted(expected.home[user])
+        shown, bought, home = (
+            sorted(expected.exposed.items(user)),
+            expected.purchased[user],
+            sorted(expected.home[user]),
+        )
         assert seend.unseen(user, [*shown, bought, REMOVED, "never"]) == [REMOVED, "never"], user
-        assert seend.unseen(user, [*home, bought, "item-0-0", "never"], filter_name="home") == [bought, "item-0-0", "never"]
+        assert seend.unseen(user, [*home, bought, "item-0-0", "never"], filter_name="home") == [
+            bought,
+            "item-0-0",
+            "never",
+        ]

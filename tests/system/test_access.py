@@ -19,12 +19,28 @@ from oracle import event
 from places import SEENCTL, SEEND, free_port, now_ms, wait_until
 from seenctl_tool import run
 
-TOKENS = {"read": "read-token-of-the-recall-stage", "write": "write-token-of-moderation", "admin": "admin-token-of-ops"}
-CHANGES = [("DELETE", "/v1/users/u1"), ("POST", "/v1/users/u1/removed"), ("POST", "/v1/publish"),
-           ("POST", "/v1/promote"), ("POST", "/v1/lost-ranges/acknowledge"), ("POST", "/v1/copies"),
-           ("DELETE", "/v1/copies/c"), ("POST", "/v1/filters/default/fill"), ("DELETE", "/v1/fills/default")]
-QUERIES = [("GET", user_path("u1")), ("POST", user_path("u1") + "/unseen"), ("GET", user_path("u1") + "/segments"),
-           ("GET", "/v1/routes")]
+TOKENS = {
+    "read": "read-token-of-the-recall-stage",
+    "write": "write-token-of-moderation",
+    "admin": "admin-token-of-ops",
+}
+CHANGES = [
+    ("DELETE", "/v1/users/u1"),
+    ("POST", "/v1/users/u1/removed"),
+    ("POST", "/v1/publish"),
+    ("POST", "/v1/promote"),
+    ("POST", "/v1/lost-ranges/acknowledge"),
+    ("POST", "/v1/copies"),
+    ("DELETE", "/v1/copies/c"),
+    ("POST", "/v1/filters/default/fill"),
+    ("DELETE", "/v1/fills/default"),
+]
+QUERIES = [
+    ("GET", user_path("u1")),
+    ("POST", user_path("u1") + "/unseen"),
+    ("GET", user_path("u1") + "/segments"),
+    ("GET", "/v1/routes"),
+]
 STATUS = [("GET", "/v1/status"), ("GET", "/metrics"), ("GET", "/v1/digest?partition=0"), ("GET", "/v1/fills")]
 OPEN = [("GET", "/"), ("GET", "/healthz"), ("GET", "/readyz")]
 
@@ -44,7 +60,9 @@ class Client:
     def connect(self):
         source = (self.source, 0) if self.source else None
         if self.context:
-            return http.client.HTTPSConnection(self.address, timeout=20, context=self.context, source_address=source)
+            return http.client.HTTPSConnection(
+                self.address, timeout=20, context=self.context, source_address=source
+            )
         return http.client.HTTPConnection(self.address, timeout=20, source_address=source)
 
     def ask(self, method, path, body=None):
@@ -63,8 +81,10 @@ class Client:
 
 
 def write_tokens(path, tokens=None):
-    path.write_text("# role name token\n\n" +
-                    "".join(f"{role} {role}er {token}\n" for role, token in (tokens or TOKENS).items()))
+    path.write_text(
+        "# role name token\n\n"
+        + "".join(f"{role} {role}er {token}\n" for role, token in (tokens or TOKENS).items())
+    )
     return path
 
 
@@ -74,14 +94,23 @@ def locked(topics, daemon, topic_name, tmp_path, authority):
     topics.create(topic_name, partitions=1)
     topics.produce(topic_name, [("u1", event("u1", "i1", now_ms()))])
     admin = f"127.0.0.1:{free_port()}"
-    seend = daemon(topic_name, {"admin": {"listen": admin},
-                                "access": {**authority.access(topic_name),
-                                           "tokens": str(write_tokens(tmp_path / "tokens"))}})
+    seend = daemon(
+        topic_name,
+        {
+            "admin": {"listen": admin},
+            "access": {**authority.access(topic_name), "tokens": str(write_tokens(tmp_path / "tokens"))},
+        },
+    )
     seend.admin = admin
     seend.start(ready=False)
     client = Client(admin, TOKENS["admin"], authority.certificate)
-    wait_until(lambda: client.status("GET", "/readyz") == 200 and
-               client.ask("POST", user_path("u1") + "/unseen", {"items": ["i1"]}).json()["unseen"] == [], "it is ready")
+    wait_until(
+        lambda: (
+            client.status("GET", "/readyz") == 200
+            and client.ask("POST", user_path("u1") + "/unseen", {"items": ["i1"]}).json()["unseen"] == []
+        ),
+        "it is ready",
+    )
     return seend
 
 
@@ -99,7 +128,12 @@ def test_each_role_may_do_what_it_is_for_and_no_more(locked, authority):
             assert client.status(method, path) == 200, (role, path)
         for method, path in QUERIES + STATUS:
             status = client.status(method, path)
-            assert status == 401 if role is None else status in (200, 202, 404, 503), (role, method, path, status)
+            assert status == 401 if role is None else status in (200, 202, 404, 503), (
+                role,
+                method,
+                path,
+                status,
+            )
         for method, path in CHANGES:
             writes = path.startswith("/v1/users/")
             allowed = role == "admin" or (role == "write" and writes)
@@ -110,7 +144,9 @@ def test_each_role_may_do_what_it_is_for_and_no_more(locked, authority):
     refused = Client(locked.admin, TOKENS["read"], ca).ask("DELETE", "/v1/users/u1")
     assert "reader" in refused.json()["detail"] and "write" in refused.json()["detail"]
     asked = Client(locked.admin, None, ca).ask("GET", "/v1/status")
-    assert asked.headers["WWW-Authenticate"].startswith("Bearer") and "access.tokens" in asked.json()["detail"]
+    assert (
+        asked.headers["WWW-Authenticate"].startswith("Bearer") and "access.tokens" in asked.json()["detail"]
+    )
     for wrong in ("x", TOKENS["read"] + "x", TOKENS["read"][:-1], "ä" * 20):
         headers = {"Authorization": f"Bearer {wrong}".encode()}
         connection = Client(locked.admin, None, ca).connect()
@@ -136,7 +172,12 @@ def test_changes_and_refusals_are_in_the_audit_log(locked, authority):
     Client(locked.admin, TOKENS["admin"], ca).ask("DELETE", "/v1/copies/a-copy")
     lines = wait_until(lambda: (a := audit(locked)) and len(a) >= 4 and a, "four audit lines")
     made, forbidden, unknown, copy = lines[:4]
-    assert (made["who"], made["method"], made["page"], made["status"]) == ("writeer", "DELETE", "/v1/users/{user}", "202")
+    assert (made["who"], made["method"], made["page"], made["status"]) == (
+        "writeer",
+        "DELETE",
+        "/v1/users/{user}",
+        "202",
+    )
     assert re.fullmatch(r"127\.0\.0\.1:\d+", made["from"]) and re.fullmatch(r"[0-9a-f]{32}", made["user"])
     assert (forbidden["who"], forbidden["status"], forbidden["user"]) == ("reader", "403", made["user"])
     assert (unknown["who"], unknown["status"]) == ("anonymous", "401")
@@ -178,6 +219,7 @@ def test_a_certificate_is_replaced_without_a_restart(locked, authority, tmp_path
     def shown():
         pem = ssl.get_server_certificate(tuple(locked.admin.split(":")))
         return ssl.PEM_cert_to_DER_cert(pem)
+
     client = Client(locked.admin, TOKENS["admin"], authority.certificate)
     connection = client.connect()
     connection.connect()
@@ -192,7 +234,9 @@ def test_a_certificate_is_replaced_without_a_restart(locked, authority, tmp_path
     connection.request("GET", "/v1/status", headers={"Authorization": f"Bearer {TOKENS['read']}"})
     assert connection.getresponse().status == 200, "a connection that was open goes on"
     connection.close()
-    not_after = re.search(r"^seen_certificate_not_after_seconds (\S+)", client.ask("GET", "/metrics").text, re.M)
+    not_after = re.search(
+        r"^seen_certificate_not_after_seconds (\S+)", client.ask("GET", "/metrics").text, re.M
+    )
     assert 29 * 86_400 < float(not_after[1]) - time.time() < 31 * 86_400
 
 
@@ -213,8 +257,14 @@ def test_tls_says_what_is_wrong(locked, authority):
     with pytest.raises(ssl.SSLError):
         Client(locked.admin, TOKENS["admin"], strangers.certificate).ask("GET", "/")
     # Renegotiation must be off: with it, one connection could cause many handshakes.
-    asked = subprocess.run(["openssl", "s_client", "-connect", locked.admin, "-tls1_2"], input="R\n", text=True,
-                           capture_output=True, timeout=60, check=False)
+    asked = subprocess.run(
+        ["openssl", "s_client", "-connect", locked.admin, "-tls1_2"],
+        input="R\n",
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     assert "no renegotiation" in asked.stderr or asked.returncode != 0
     assert Client(locked.admin, TOKENS["admin"], authority.certificate).status("GET", "/v1/status") == 200
 
@@ -222,11 +272,16 @@ def test_tls_says_what_is_wrong(locked, authority):
 def test_large_bodies_and_many_requests_of_one_connection_go_through_tls(locked, authority):
     client = Client(locked.address, TOKENS["read"], authority.certificate)
     items = [f"item-{i:060}" for i in range(20_000)]
-    assert client.ask("POST", user_path("u1") + "/unseen", {"items": items + ["i1"][:0]}).json()["unseen"] == items
+    assert (
+        client.ask("POST", user_path("u1") + "/unseen", {"items": items + ["i1"][:0]}).json()["unseen"]
+        == items
+    )
     connection = client.connect()
     headers = {"Authorization": f"Bearer {TOKENS['read']}", "Content-Type": "application/json"}
     for i in range(200):
-        connection.request("POST", user_path("u1") + "/unseen", json.dumps({"items": ["i1", f"i{i + 2}"]}), headers)
+        connection.request(
+            "POST", user_path("u1") + "/unseen", json.dumps({"items": ["i1", f"i{i + 2}"]}), headers
+        )
         assert json.loads(connection.getresponse().read())["unseen"] == [f"i{i + 2}"]
     connection.close()
     # The daemon reads a refused body to its end, so that the client gets the reason.
@@ -241,8 +296,18 @@ def test_seenctl_brings_a_token_and_trusts_a_ca(locked, authority, tmp_path):
     token = tmp_path / "token"
     token.write_text(TOKENS["admin"] + "\n")
     there = ("--http", f"https://{locked.admin}", "--ca", authority.certificate, "--token-file", token)
-    wait_until(lambda: (d := subprocess.run([str(SEENCTL), "status", *map(str, there)], capture_output=True, text=True,
-                                            timeout=60)).returncode == 0 and "READY" in d.stdout, "status is good")
+    wait_until(
+        lambda: (
+            (
+                d := subprocess.run(
+                    [str(SEENCTL), "status", *map(str, there)], capture_output=True, text=True, timeout=60
+                )
+            ).returncode
+            == 0
+            and "READY" in d.stdout
+        ),
+        "status is good",
+    )
     assert run("unseen", "u1", "i1", "i2", *there)[0].split() == ["i2"]
     said = run("status", "--http", f"https://{locked.admin}", "--token-file", token, status=1)[1]
     assert "--ca" in said and "certificate" in said
@@ -255,18 +320,34 @@ def test_seenctl_brings_a_token_and_trusts_a_ca(locked, authority, tmp_path):
     token.write_text(TOKENS["read"])
     said = run("erase", "u1", "--yes", *there, status=2)[1]
     assert "needs write" in said and TOKENS["read"] not in said
-    environment = {**os.environ, "SEEN_HTTP": there[1], "SEEN_CA": str(there[3]), "SEEN_TOKEN_FILE": str(token)}
-    done = subprocess.run([str(SEENCTL), "unseen", "u1", "i1"], env=environment, capture_output=True, text=True, timeout=60)
+    environment = {
+        **os.environ,
+        "SEEN_HTTP": there[1],
+        "SEEN_CA": str(there[3]),
+        "SEEN_TOKEN_FILE": str(token),
+    }
+    done = subprocess.run(
+        [str(SEENCTL), "unseen", "u1", "i1"], env=environment, capture_output=True, text=True, timeout=60
+    )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def test_daemons_pass_requests_on_by_tls(topics, daemon, topic_name, tmp_path, authority, chance):
     topics.create(topic_name, partitions=4)
     access = {**authority.access(topic_name), "tokens": str(write_tokens(tmp_path / "tokens"))}
-    members = [daemon(topic_name, {
-        "kafka": {"instance_id": f"member-{i}", "client": {"session.timeout.ms": "6000"}},
-        "watermarks": {"topic": f"{topic_name}-beats"}, "access": access,
-        "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"}}, name=f"member-{i}") for i in range(2)]
+    members = [
+        daemon(
+            topic_name,
+            {
+                "kafka": {"instance_id": f"member-{i}", "client": {"session.timeout.ms": "6000"}},
+                "watermarks": {"topic": f"{topic_name}-beats"},
+                "access": access,
+                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+            },
+            name=f"member-{i}",
+        )
+        for i in range(2)
+    ]
     for member in members:
         member.start(ready=False)
     load = Load(chance, users=40, items=200)
@@ -281,9 +362,12 @@ def test_daemons_pass_requests_on_by_tls(topics, daemon, topic_name, tmp_path, a
                 if answer.status != 200 or answer.json()["unseen"]:
                     return False
         return True
+
     wait_until(all_answer, "each daemon answers for every user", timeout_s=60)
-    forwarded = [re.search(r'seen_forwarded_requests_total\{result="answered"\} (\d+)', c.ask("GET", "/metrics").text)
-                 for c in clients]
+    forwarded = [
+        re.search(r'seen_forwarded_requests_total\{result="answered"\} (\d+)', c.ask("GET", "/metrics").text)
+        for c in clients
+    ]
     assert sum(int(f[1]) for f in forwarded) > 0
     # A request with Seen-Hop needs the cluster's token.
     connection = clients[0].connect()
@@ -292,35 +376,70 @@ def test_daemons_pass_requests_on_by_tls(topics, daemon, topic_name, tmp_path, a
     connection.close()
 
 
-@pytest.mark.parametrize("changes, said", [
-    ({"http": {"listen": "0.0.0.0:0"}}, ["http.listen", "anybody may read and change everything", '"insecure": true']),
-    ({"admin": {"listen": "[::]:0"}}, ["admin.listen", '"insecure": true']),
-    ({"http": {"listen": "0.0.0.0:0"}, "access": {"tokens": "/t"}}, ["http.listen", "unencrypted"]),
-    ({"access": {"certificate": "/c"}}, ["access.key", "missing"]),
-    ({"access": {"ca": "/c"}}, ["access.ca", "access.certificate"]),
-])
+@pytest.mark.parametrize(
+    "changes, said",
+    [
+        (
+            {"http": {"listen": "0.0.0.0:0"}},
+            ["http.listen", "anybody may read and change everything", '"insecure": true'],
+        ),
+        ({"admin": {"listen": "[::]:0"}}, ["admin.listen", '"insecure": true']),
+        ({"http": {"listen": "0.0.0.0:0"}, "access": {"tokens": "/t"}}, ["http.listen", "unencrypted"]),
+        ({"access": {"certificate": "/c"}}, ["access.key", "missing"]),
+        ({"access": {"ca": "/c"}}, ["access.ca", "access.certificate"]),
+    ],
+)
 def test_what_is_open_to_strangers_is_refused(changes, said, tmp_path):
     config = tmp_path / "seend.json"
-    config.write_text(json.dumps({"kafka": {"brokers": "127.0.0.1:1"},
-                                  "filters": [{"name": "f", "snapshot": {"topic": "f"}}], **changes}))
-    done = subprocess.run([str(SEEND), "--check-config", str(config)], capture_output=True, text=True, timeout=60)
+    config.write_text(
+        json.dumps(
+            {
+                "kafka": {"brokers": "127.0.0.1:1"},
+                "filters": [{"name": "f", "snapshot": {"topic": "f"}}],
+                **changes,
+            }
+        )
+    )
+    done = subprocess.run(
+        [str(SEEND), "--check-config", str(config)], capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 2
     for words in said:
         assert words in done.stderr, done.stderr
     for listener in ("http", "admin"):
         if "listen" in changes.get(listener, {}):
             changes = {**changes, listener: {**changes[listener], "insecure": True}}
-            config.write_text(json.dumps({"kafka": {"brokers": "127.0.0.1:1"},
-                                          "filters": [{"name": "f", "snapshot": {"topic": "f"}}], **changes}))
-            done = subprocess.run([str(SEEND), "--check-config", str(config)], capture_output=True, text=True, timeout=60)
+            config.write_text(
+                json.dumps(
+                    {
+                        "kafka": {"brokers": "127.0.0.1:1"},
+                        "filters": [{"name": "f", "snapshot": {"topic": "f"}}],
+                        **changes,
+                    }
+                )
+            )
+            done = subprocess.run(
+                [str(SEEND), "--check-config", str(config)], capture_output=True, text=True, timeout=60
+            )
             assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("content, said", [
-    ("", "there is no token"), ("owner ops 0123456789abcdef\n", "line 1: the role must be"),
-    ("# one\nread a 0123456789abcdef\nread b 0123456789abcdef\n", "line 3: another line has the same token"),
-    ("read recall 0123456789abcde\n", "line 1: the token must be 16"), ("admin ops 0123456789abcdef x\n", "fourth word")])
-def test_a_bad_file_of_tokens_names_the_line_and_never_the_token(content, said, topics, daemon, topic_name, tmp_path):
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        ("", "there is no token"),
+        ("owner ops 0123456789abcdef\n", "line 1: the role must be"),
+        (
+            "# one\nread a 0123456789abcdef\nread b 0123456789abcdef\n",
+            "line 3: another line has the same token",
+        ),
+        ("read recall 0123456789abcde\n", "line 1: the token must be 16"),
+        ("admin ops 0123456789abcdef x\n", "fourth word"),
+    ],
+)
+def test_a_bad_file_of_tokens_names_the_line_and_never_the_token(
+    content, said, topics, daemon, topic_name, tmp_path
+):
     topics.create(topic_name, partitions=1)
     path = tmp_path / "tokens"
     path.write_text(content)
@@ -332,7 +451,9 @@ def test_a_bad_file_of_tokens_names_the_line_and_never_the_token(content, said, 
 
 def test_a_client_has_limits_and_harms_only_itself(topics, daemon, topic_name):
     topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name, {"http": {"client_connections_max": 3, "client_requests_per_s_max": 20}}).start()
+    seend = daemon(
+        topic_name, {"http": {"client_connections_max": 3, "client_requests_per_s_max": 20}}
+    ).start()
     greedy, other = Client(seend.address, source="127.0.0.2"), Client(seend.address, source="127.0.0.3")
     held = [greedy.connect() for _ in range(3)]
     for connection in held:

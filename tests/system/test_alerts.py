@@ -24,10 +24,12 @@ MANY_USERS = [f"user-{number}" for number in range(30_000)]
 def own(kafka, topics, topic_name, tmp_path):
     """own(config) -> Watched for this test alone, not started."""
     with contextlib.ExitStack() as stack:
+
         def make(config=None, **topic_config):
             made = Watched(tmp_path, kafka, topics, topic_name, config, **topic_config)
             stack.callback(made.close)
             return made
+
         yield make
 
 
@@ -84,7 +86,9 @@ def test_a_topic_of_dead_letters_and_one_of_snapshots_that_take_little(watched):
 
 def test_late_events(watched):
     """A producer holds events back. Then it sends them, and new events are in time."""
-    with watched.fault("SeendVisibleLate", "SeendPublishedLate", meanwhile=watched.send, severity="page") as fire:
+    with watched.fault(
+        "SeendVisibleLate", "SeendPublishedLate", meanwhile=watched.send, severity="page"
+    ) as fire:
         fire(lambda: watched.send(count=1_000, late_ms=5_000))
 
 
@@ -100,12 +104,18 @@ def test_brokers_that_are_away(kafka, watched):
 
 def test_a_start_without_brokers(kafka, watched):
     """The daemon isn't ready and answers 503."""
-    with watched.fault("SeendNotReady", "SeendHttpErrors", meanwhile=lambda: watched.seend.get("/healthz")) as fire:
+    with watched.fault(
+        "SeendNotReady", "SeendHttpErrors", meanwhile=lambda: watched.seend.get("/healthz")
+    ) as fire:
         watched.seend.stop()
         kafka.stop()
         try:
             watched.seend.start(ready=False)
-            fire(lambda: watched.seend.get("/readyz") and watched.seend.get("/v1/filters/default/users/u") and None)
+            fire(
+                lambda: (
+                    watched.seend.get("/readyz") and watched.seend.get("/v1/filters/default/users/u") and None
+                )
+            )
         finally:
             kafka.start()
         watched.seend.wait_ready(60)
@@ -149,13 +159,20 @@ def small(tmp_path):
 
 
 def test_a_disk_that_fills_up_and_is_full(small, own):
-    # With a full disk the daemon consumes nothing. So the lag grows, and unread records come near the end of retention.
+    # With a full disk the daemon consumes nothing. So the lag grows, and unread records come near the end of
+    # retention.
     watched = own({"store": {"directory": str(small.place / "store")}}, retention_ms=5 * 3_600_000)
     watched.start()
     watched.send()
     watched.seend.wait_at_rest()
-    names = ("SeendDiskFillsUp", "SeendHeld", "SeendCheckpointsFail", "SeendCheckpointOverdue", "SeendConsumerLagGrows",
-             "SeendRetentionHeadroomLow")
+    names = (
+        "SeendDiskFillsUp",
+        "SeendHeld",
+        "SeendCheckpointsFail",
+        "SeendCheckpointOverdue",
+        "SeendConsumerLagGrows",
+        "SeendRetentionHeadroomLow",
+    )
     with watched.fault(*names, timeout_s=90) as fire:
         small.fill()
         watched.send(count=15_000)
@@ -188,16 +205,26 @@ def test_partitions_of_a_member_that_is_dead(own, topics, topic_name, tmp_path):
 
     def config(number):
         return {"kafka": {"instance_id": f"member-{number}", "client": session}}
+
     watched = own(config(0), partitions=4)
     other = Seend(tmp_path, topics, topic_name, config(1), "other")
     try:
         watched.seend.start(ready=False)
         other.start(ready=False)
-        watched.watch({"owner-1:8080": watched.seend.address, **{
-            f"{name}:8080": other.address for name in ("owner-2", "owner-3", "replica-1", "replica-2")}},
-            deployed="cluster.yml")
-        wait_until(lambda: watched.prometheus.query("sum(seen_partition_owned) == 4 and count(seen_ready) == 2"),
-                   "both share them", 60)
+        watched.watch(
+            {
+                "owner-1:8080": watched.seend.address,
+                **{
+                    f"{name}:8080": other.address for name in ("owner-2", "owner-3", "replica-1", "replica-2")
+                },
+            },
+            deployed="cluster.yml",
+        )
+        wait_until(
+            lambda: watched.prometheus.query("sum(seen_partition_owned) == 4 and count(seen_ready) == 2"),
+            "both share them",
+            60,
+        )
         wait_until(lambda: not watched.firing(), "nothing fires")
         with watched.fault("SeendPartitionsOrphaned") as fire:
             other.kill9()
@@ -238,7 +265,9 @@ def test_partitions_that_the_leader_of_the_group_leaves_out(own, kafka, topic_na
 
 def test_a_restore_that_brokers_slow_down(own, kafka, topic_name):
     state = f"{topic_name}-state"
-    watched = own({"kafka": {"client": {"client.id": topic_name}}, "state": {"topic": state, "run_every_s": 1}})
+    watched = own(
+        {"kafka": {"client": {"client.id": topic_name}}, "state": {"topic": state, "run_every_s": 1}}
+    )
     watched.start()
     watched.send(count=30_000, users=MANY_USERS)
     ends = watched.seend.wait_at_rest()
@@ -253,7 +282,8 @@ def test_a_restore_that_brokers_slow_down(own, kafka, topic_name):
 
 
 def test_a_topic_that_refuses_snapshots_for_a_while(own, topics, topic_name):
-    """The topic refuses the snapshots because of their timestamps. When it accepts them again, they are late."""
+    """The topic refuses the snapshots because of their timestamps. When it accepts them again, they are
+    late."""
     watched = own()
     watched.start()
     watched.send()
@@ -291,6 +321,7 @@ def test_offsets_that_brokers_do_not_take(own, topics):
             topics.alter("__consumer_offsets", {"max.message.bytes": usual})
         watched.send()
         watched.seend.wait_at_rest()
+
     with watched.fault("SeendLeaseLapses", timeout_s=120) as fire:
         fire(lapse)
 
@@ -328,8 +359,10 @@ def test_a_certificate_that_runs_out(own, tmp_path):
     authority = Authority(tmp_path)
     watched = own({"access": authority.access("seend", days=10)})
     watched.seend.start()
-    watched.watch({"seend:8080": watched.seend.address},
-                  job=f"scheme: https\ntls_config: {{ca_file: {authority.certificate}}}")
+    watched.watch(
+        {"seend:8080": watched.seend.address},
+        job=f"scheme: https\ntls_config: {{ca_file: {authority.certificate}}}",
+    )
     with watched.fault("SeendCertificateExpires") as fire:
         fire()
         authority.sign("seend")

@@ -1,4 +1,5 @@
-"""Backups of a running daemon: each is complete or absent, later ones take only new files, and a daemon continues from one."""
+"""Backups of a running daemon: each is complete or absent, later ones take only new files, and a daemon
+continues from one."""
 
 import json
 import os
@@ -42,8 +43,15 @@ def files(to):
 
 def restored(seend, daemon, topic, into, name="restored"):
     """A daemon on a restored directory, with its own group."""
-    other = daemon(topic, {**seend.config, "store": {**seend.config["store"], "directory": str(into)},
-                           "kafka": {**seend.config["kafka"], "group_id": f"{topic}-{name}"}}, name=name)
+    other = daemon(
+        topic,
+        {
+            **seend.config,
+            "store": {**seend.config["store"], "directory": str(into)},
+            "kafka": {**seend.config["kafka"], "group_id": f"{topic}-{name}"},
+        },
+        name=name,
+    )
     other.config["http"]["listen"] = other.address
     other.config["filters"][0]["snapshot"] = {"topic": f"{topic}-{name}-filters"}
     return other
@@ -66,7 +74,9 @@ def test_a_backup_is_read_back_and_a_daemon_goes_on_from_it(topics, loaded, daem
     into = tmp_path / "into"
     positions = run_json("restore", "--from", tmp_path / "backups", "--into", into)["positions"]
     assert positions == {str(p["partition"]): p["next_offset"] for p in of_backup["partitions"]}
-    assert by_partition(run_json("digest", "--dir", into, "--as-of", of_backup["as_of_ms"])) == by_partition(of_backup)
+    assert by_partition(run_json("digest", "--dir", into, "--as-of", of_backup["as_of_ms"])) == by_partition(
+        of_backup
+    )
     seend.stop()
     other = restored(seend, daemon, topic_name, into).start()
     other.wait_at_rest()
@@ -100,7 +110,10 @@ def test_users_are_exported_with_the_ids_that_the_journal_has(loaded, tmp_path):
     later = [json.loads(line) for line in (tmp_path / "users.jsonl").read_text().splitlines()]
 
     def nameless(lines):  # an acknowledged tombstone removes the mark of an erased user, and the id with it
-        return sorted(json.dumps({**line, "user_id": line["user_id"] if line["segments"] else None}) for line in lines)
+        return sorted(
+            json.dumps({**line, "user_id": line["user_id"] if line["segments"] else None}) for line in lines
+        )
+
     assert nameless(later) == nameless(lines)
     run("export", "--dir", seend.store, "--out", "/dev/full", "--quiet", status=1)
     run("export", "--quiet", status=2)
@@ -116,9 +129,14 @@ def test_a_second_backup_takes_only_what_is_new(topics, loaded, topic_name, tmp_
     second = back_up(seend, to)
     after = files(to)
     assert set(before) <= set(after), "what a backup names stays"
-    assert all(after[name].st_mtime_ns == before[name].st_mtime_ns for name in before), "and isn't written again"
+    assert all(after[name].st_mtime_ns == before[name].st_mtime_ns for name in before), (
+        "and isn't written again"
+    )
     manifests = [json.loads((to / "backups" / f"{n}.json").read_text())["manifest"] for n in (1, 2)]
-    tables = [{f["xxh3"] for p in m["files_of"] for f in p["files"] if f["name"].endswith(".sst")} for m in manifests]
+    tables = [
+        {f["xxh3"] for p in m["files_of"] for f in p["files"] if f["name"].endswith(".sst")}
+        for m in manifests
+    ]
     assert tables[0] & tables[1] or first["files"] < 12, "most files are in both"
     assert second["new_files"] == len(after) - len(before) < second["files"]
     # On the same disk, backup and store share files (hard links).
@@ -127,8 +145,11 @@ def test_a_second_backup_takes_only_what_is_new(topics, loaded, topic_name, tmp_
     assert [backup["backup"] for backup in listed] == [1, 2]
     third = back_up(seend, to, "--keep", 1)
     assert third["backup"] == 3 and third["removed_backups"] == 2
-    named = {f"{f['xxh3']}-{f['bytes']}" for p in json.loads((to / "backups" / "3.json").read_text())["manifest"]["files_of"]
-             for f in p["files"]}
+    named = {
+        f"{f['xxh3']}-{f['bytes']}"
+        for p in json.loads((to / "backups" / "3.json").read_text())["manifest"]["files_of"]
+        for f in p["files"]
+    }
     assert set(files(to)) == named, "nothing superfluous is left"
     run_json("digest", "--from", to)
 
@@ -215,8 +236,10 @@ def test_damage_is_found(loaded, tmp_path):
     back_up(seend, to, "--copy")
     # Flip one bit of the largest file of the state.
     manifest = json.loads((to / "backups" / "1.json").read_text())["manifest"]
-    largest = max((f for p in manifest["files_of"] for f in p["files"] if f["name"].endswith(".sst")),
-                  key=lambda f: f["bytes"])
+    largest = max(
+        (f for p in manifest["files_of"] for f in p["files"] if f["name"].endswith(".sst")),
+        key=lambda f: f["bytes"],
+    )
     place = to / "files" / f"{largest['xxh3']}-{largest['bytes']}"
     data = bytearray(place.read_bytes())
     data[100] ^= 1

@@ -1,5 +1,5 @@
-"""A small run of `make bench-filters`. Its figures must be plausible, and its page and charts must show them. Times aren't
-checked."""
+"""A small run of `make bench-filters`. Its figures must be plausible, and its page and charts must show them.
+Times aren't checked."""
 
 import json
 import math
@@ -14,7 +14,8 @@ from places import BUILD, SOURCE
 pytestmark = pytest.mark.heavy
 PROGRAM = BUILD / "bench_filters"
 RUN = SOURCE / "benchmarks" / "filters" / "run.py"
-# (least, most) bits per item at 3,000 items, from each structure's own arithmetic. L = log2(1 / measured rate).
+# (least, most) bits per item at 3,000 items, from each structure's own arithmetic. L = log2(1 / measured
+# rate).
 BITS = {
     "bloom": lambda L: (1.44 * L, 1.46 * L),
     "split_block_bloom": lambda L: (1.5 * L, 1.8 * L),
@@ -37,7 +38,17 @@ CANT_MERGE = {"indexed_cuckoo", "binary_fuse_8", "binary_fuse_16"}
 @pytest.fixture(scope="module")
 def docs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
-    command = [sys.executable, RUN, "--smoke", "--docs", folder, "--figures", folder / "figures.json", "--program", PROGRAM]
+    command = [
+        sys.executable,
+        RUN,
+        "--smoke",
+        "--docs",
+        folder,
+        "--figures",
+        folder / "figures.json",
+        "--program",
+        PROGRAM,
+    ]
     subprocess.run(command, check=True, timeout=120)
     return folder
 
@@ -66,7 +77,12 @@ def test_bits_an_item_are_what_the_structure_takes(figures):
 def test_the_measured_rate_is_the_one_asked(figures):
     for items in (10, 3000):
         for line in sizes(figures, items):
-            asked = line["asked"] or {"binary_fuse_8": 1 / 256, "binary_fuse_16": 1 / 65536, "fingerprints": items / 2**32}[line["kind"]]
+            asked = (
+                line["asked"]
+                or {"binary_fuse_8": 1 / 256, "binary_fuse_16": 1 / 65536, "fingerprints": items / 2**32}[
+                    line["kind"]
+                ]
+            )
             assert line["rate"] <= 1.3 * asked, line
             if line["kind"] != "fingerprints" and line["rate"] >= asked / 1000:
                 assert line["false_positives"] >= 100, line
@@ -80,7 +96,11 @@ def test_a_bloom_filter_is_its_own_measure(figures):
 
 
 def test_cache_lines_are_those_of_the_layout(figures):
-    lines = {line["kind"]: (line["lines_hit"], line["lines_miss"]) for line in sizes(figures, 3000) if line["asked"] in (0.01, None)}
+    lines = {
+        line["kind"]: (line["lines_hit"], line["lines_miss"])
+        for line in sizes(figures, 3000)
+        if line["asked"] in (0.01, None)
+    }
     assert lines["split_block_bloom"] == (1, 1)
     hit, miss = lines["bloom"]
     assert 6 < hit <= 7 and 1.8 < miss < 2.2
@@ -115,13 +135,19 @@ def test_charts_are_well_formed_and_hold_every_kind(docs):
         assert set(BITS) <= texts, name
 
 
-@pytest.mark.parametrize("argument,said", [("items=10,x", "items"), ("items=0", "items"), ("part=some", "part"), ("samples=0", "samples")])
+@pytest.mark.parametrize(
+    "argument,said",
+    [("items=10,x", "items"), ("items=0", "items"), ("part=some", "part"), ("samples=0", "samples")],
+)
 def test_bad_arguments_are_named(argument, said):
     run = subprocess.run([PROGRAM, argument], capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 1 and run.stderr.startswith(said + ":")
 
 
-@pytest.mark.parametrize("arguments,said", [(["--rounds", "0"], "1 to 100"), (["--program", "/nowhere"], "make bench-filters builds it")])
+@pytest.mark.parametrize(
+    "arguments,said",
+    [(["--rounds", "0"], "1 to 100"), (["--program", "/nowhere"], "make bench-filters builds it")],
+)
 def test_bad_options_are_named(arguments, said, tmp_path):
     command = [sys.executable, RUN, "--docs", tmp_path, "--figures", tmp_path / "figures.json", *arguments]
     run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -1,4 +1,5 @@
-"""A small run of the benchmark of live latency beside a replay. It must measure every phase. Times aren't checked."""
+"""A small run of the benchmark of live latency beside a replay. It must measure every phase. Times aren't
+checked."""
 
 import json
 import os
@@ -10,7 +11,15 @@ import pytest
 from places import SOURCE
 
 pytestmark = pytest.mark.heavy
-SIZES = {"rate": 1_000, "history": 20_000, "history_users": 2_000, "seconds": 2, "warm": 1, "repeats": 1, "checkpoint_s": 1}
+SIZES = {
+    "rate": 1_000,
+    "history": 20_000,
+    "history_users": 2_000,
+    "seconds": 2,
+    "warm": 1,
+    "repeats": 1,
+    "checkpoint_s": 1,
+}
 
 
 def test_every_phase_is_measured(tmp_path):
@@ -18,7 +27,9 @@ def test_every_phase_is_measured(tmp_path):
     for key, value in SIZES.items():
         command += ["--set", f"{key}={value}"]
     subprocess.run(command, check=True, timeout=240, env={**os.environ, "SEEN_BENCH_DIR": str(tmp_path)})
-    result = json.loads((tmp_path / "smoke" / "results.json").read_text())["scenarios"]["replay_beside"]["result"]
+    result = json.loads((tmp_path / "smoke" / "results.json").read_text())["scenarios"]["replay_beside"][
+        "result"
+    ]
     rows = {row["phase"]: row for row in result["phases"]}
     assert list(rows) == ["quiet", "full speed", "publishing", "by lag", "no pace"]
     assert all((rows[name]["replayed_per_s"] > 0) == (name not in ("quiet", "publishing")) for name in rows)

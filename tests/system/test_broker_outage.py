@@ -11,7 +11,9 @@ from places import now_ms, wait_until
 
 def as_of(answer):
     """(lag, age_ms); None: unknown"""
-    lag, age_ms = re.fullmatch(r"\d+; lag=(\d+|unknown); age_ms=(\d+|unknown)", answer.headers["Seen-As-Of"]).groups()
+    lag, age_ms = re.fullmatch(
+        r"\d+; lag=(\d+|unknown); age_ms=(\d+|unknown)", answer.headers["Seen-As-Of"]
+    ).groups()
     return tuple(None if number == "unknown" else int(number) for number in (lag, age_ms))
 
 
@@ -22,28 +24,37 @@ def test_answers_go_on_while_brokers_are_away_and_state_their_age(kafka, topics,
     load.send(topics, topic_name, 1_000)
     seend.wait_at_rest()
     page = user_path(load.oracle.users()[0])
-    fresh = wait_until(lambda: (a := seend.get(page + "?max_age_ms=2000")).status == 200 and a, "the answer is fresh")
+    fresh = wait_until(
+        lambda: (a := seend.get(page + "?max_age_ms=2000")).status == 200 and a, "the answer is fresh"
+    )
     assert as_of(fresh)[0] == 0 and as_of(fresh)[1] <= 2_000
     before = now_ms()
     kafka.stop()
     stopped = now_ms()
     try:
-        wait_until(lambda: as_of(seend.get(page)) [0] is None, "the lag is unknown")
+        wait_until(lambda: as_of(seend.get(page))[0] is None, "the lag is unknown")
         time.sleep(2)
         old = seend.get(page)
         assert old.status == 200
         lag, age_ms = as_of(old)
-        assert lag is None and now_ms() - stopped <= age_ms <= now_ms() - before + 2_000, (age_ms, now_ms() - stopped)
+        assert lag is None and now_ms() - stopped <= age_ms <= now_ms() - before + 2_000, (
+            age_ms,
+            now_ms() - stopped,
+        )
         refused = seend.get(page + "?max_age_ms=1000")
         assert refused.status == 503 and "max_age_ms = 1000" in refused.json()["detail"], refused.body
         assert int(refused.headers["Retry-After"]) > 0 and as_of(refused)[0] is None
         for path in (page + "/segments", page + "/why?item=a"):
             joint = "&" if "?" in path else "?"
-            assert seend.get(path).status == 200 and seend.get(f"{path}{joint}max_age_ms=1000").status == 503, path
+            assert (
+                seend.get(path).status == 200 and seend.get(f"{path}{joint}max_age_ms=1000").status == 503
+            ), path
         load.oracle.check_http(seend)
         ready = seend.get("/readyz")
         assert ready.status == 200 and "brokers don't answer" in ready.text, ready.text
-        assert all(s["lag_messages"] is None and s["age_ms"] >= 1_000 for s in seend.partition_status().values())
+        assert all(
+            s["lag_messages"] is None and s["age_ms"] >= 1_000 for s in seend.partition_status().values()
+        )
     finally:
         kafka.start()
     wait_until(lambda: seend.get(page + "?max_age_ms=2000").status == 200, "the answer is fresh again", 60)
@@ -70,7 +81,9 @@ def test_answers_after_a_stop_of_the_process_do_not_claim_to_be_fresh(topics, da
                 break
             stale += 1
             lag, age_ms = as_of(answer)
-            assert age_ms is not None and age_ms >= asked - produced, f"{stale}: {answer.headers['Seen-As-Of']}"
+            assert age_ms is not None and age_ms >= asked - produced, (
+                f"{stale}: {answer.headers['Seen-As-Of']}"
+            )
             assert lag != 0
             assert asked - produced < 20_000
         print(f"{stale} answers without the item after the stop")
@@ -108,7 +121,9 @@ def test_a_start_without_brokers_waits_for_them(kafka, topics, daemon, topic_nam
     try:
         seend = daemon(topic_name).start(ready=False)
         seend.wait_not_ready()
-        wait_until(lambda: "broker" in seend.get("/readyz").json()["detail"].lower(), "the reason names the brokers")
+        wait_until(
+            lambda: "broker" in seend.get("/readyz").json()["detail"].lower(), "the reason names the brokers"
+        )
         time.sleep(3)
         assert seend.alive()
         assert seend.get("/healthz").status == 200

@@ -1,5 +1,5 @@
-"""Three daemons and two replicas under faults. No answer claims to be newer than it is, no daemon ends by itself, and at
-rest nothing is missing. SEEN_CHAOS_S: seconds of the run; `make chaos` takes an hour."""
+"""Three daemons and two replicas under faults. No answer claims to be newer than it is, no daemon ends by
+itself, and at rest nothing is missing. SEEN_CHAOS_S: seconds of the run; `make chaos` takes an hour."""
 
 import json
 import os
@@ -18,48 +18,74 @@ SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 
 def member_of(daemon, topic_name, topics, tmp_path, number, replica):
     name = f"{'replica' if replica else 'member'}-{number}"
-    member = daemon(topic_name, {
-        **({"role": "replica", "replica_of": f"{topic_name}-group"} if replica else {}),
-        "kafka": {"instance_id": name, "client": SESSION, **({"group_id": f"{topic_name}-zone-b"} if replica else {})},
-        "state": {"topic": f"{topic_name}-state", "run_every_s": 2},
-        "watermarks": {"topic": f"{topic_name}-beats"},
-        "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-    }, name=name)
+    member = daemon(
+        topic_name,
+        {
+            **({"role": "replica", "replica_of": f"{topic_name}-group"} if replica else {}),
+            "kafka": {
+                "instance_id": name,
+                "client": SESSION,
+                **({"group_id": f"{topic_name}-zone-b"} if replica else {}),
+            },
+            "state": {"topic": f"{topic_name}-state", "run_every_s": 2},
+            "watermarks": {"topic": f"{topic_name}-beats"},
+            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+        },
+        name=name,
+    )
     member.disk = Preloaded(member.store)
     member.network = Network(tmp_path, name, topics.bootstrap)
-    member.environment = {**member.disk.environment, **member.network.environment, "LD_PRELOAD": ":".join(
-        given.environment["LD_PRELOAD"] for given in (member.disk, member.network))}
+    member.environment = {
+        **member.disk.environment,
+        **member.network.environment,
+        "LD_PRELOAD": ":".join(given.environment["LD_PRELOAD"] for given in (member.disk, member.network)),
+    }
     return member.start(ready=False)
 
 
 @pytest.mark.heavy
-def test_no_answer_is_wrong_whatever_happens_to_daemons_and_brokers(kafka, topics, daemon, topic_name, tmp_path, chance):
+def test_no_answer_is_wrong_whatever_happens_to_daemons_and_brokers(
+    kafka, topics, daemon, topic_name, tmp_path, chance
+):
     seconds = float(os.environ.get("SEEN_CHAOS_S", 75))
     topics.create(topic_name, partitions=PARTITIONS)
-    members = [member_of(daemon, topic_name, topics, tmp_path, number, replica) for number, replica in
-               enumerate((False, False, False, True, True))]
+    members = [
+        member_of(daemon, topic_name, topics, tmp_path, number, replica)
+        for number, replica in enumerate((False, False, False, True, True))
+    ]
     groups = {members[0].group: members[:3], members[3].group: members[3:]}
 
     def ready(group):
-        return sorted(p for m in groups[group] for p, s in m.partition_status().items() if s["state"] == "ready")
+        return sorted(
+            p for m in groups[group] for p, s in m.partition_status().items() if s["state"] == "ready"
+        )
 
     def all_ready():
         return all(ready(group) == list(range(PARTITIONS)) for group in groups)
 
     wait_until(all_ready, "both groups have each partition", 90)
     faults, oracle = Faults(kafka, topics, members, topic_name, chance), Oracle()
-    with LiveLoad(topics, topic_name, oracle, chance.random(), PARTITIONS) as load, \
-            Asker(members, load, PARTITIONS, chance.random()) as asker:
+    with (
+        LiveLoad(topics, topic_name, oracle, chance.random(), PARTITIONS) as load,
+        Asker(members, load, PARTITIONS, chance.random()) as asker,
+    ):
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             faults.one()
             assert not asker.wrong, asker.wrong[:5]
         wait_until(all_ready, "both groups have each partition again", 120)
     assert not load.failed, load.failed[:3]
-    report = {"seconds": seconds, "faults": dict(faults.done), "events": load.sent, "answers": asker.answers,
-              "items_checked": asker.checked, "without_an_answer": dict(asker.without.most_common(12)),
-              "times_unanswered": asker.histogram(), "longest_s": max((g for gaps in asker.gaps.values() for g in gaps), default=0),
-              "foreign_snapshots": sum(m.metric_sum("seen_snapshots_foreign_total") for m in members)}
+    report = {
+        "seconds": seconds,
+        "faults": dict(faults.done),
+        "events": load.sent,
+        "answers": asker.answers,
+        "items_checked": asker.checked,
+        "without_an_answer": dict(asker.without.most_common(12)),
+        "times_unanswered": asker.histogram(),
+        "longest_s": max((g for gaps in asker.gaps.values() for g in gaps), default=0),
+        "foreign_snapshots": sum(m.metric_sum("seen_snapshots_foreign_total") for m in members),
+    }
     print(json.dumps(report, indent=1))
     logs = SOURCE / "build" / "test-logs"
     if logs.is_dir():
@@ -73,8 +99,12 @@ def test_no_answer_is_wrong_whatever_happens_to_daemons_and_brokers(kafka, topic
         if any(m.status()["owner_group"] != owner for m in members):
             return False
         for group in groups:
-            status = {p: s for m in groups[group] for p, s in m.partition_status().items() if s["state"] == "ready"}
-            if sorted(status) != list(range(PARTITIONS)) or any(s["next_offset"] < ends[p] for p, s in status.items()):
+            status = {
+                p: s for m in groups[group] for p, s in m.partition_status().items() if s["state"] == "ready"
+            }
+            if sorted(status) != list(range(PARTITIONS)) or any(
+                s["next_offset"] < ends[p] for p, s in status.items()
+            ):
                 return False
             if group == owner and any(s["marks_outstanding"] for s in status.values()):
                 return False

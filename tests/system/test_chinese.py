@@ -22,7 +22,9 @@ def compared(directory, config, *texts):
         (directory / f"{number}.json").write_text(item(f"n{number}", text))
     path = directory / "items.json"
     path.write_text(json.dumps({"kafka": {"brokers": "127.0.0.1:9"}, **config}))
-    done = subprocess.run([SEENCTL, "similar", *names, "--config", path, "--json"], capture_output=True, text=True, timeout=20)
+    done = subprocess.run(
+        [SEENCTL, "similar", *names, "--config", path, "--json"], capture_output=True, text=True, timeout=20
+    )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     return [told[which]["compared_text"] for which in "ab"], told["alike"]
@@ -33,7 +35,11 @@ def test_a_repost_in_the_other_script_is_a_copy(topics, daemon, topic_name, tmp_
     seend = daemon(topic_name, items.config()).start()
     items.send(item("n1", SIMPLIFIED, lang="zh-CN"), item("j1", JAPANESE, lang="ja"))
     items.wait_at_rest(seend)
-    items.send(item("n2", REPOST, lang="zh-TW"), item("n3", "首发于某公众号 " + TRADITIONAL), item("j2", JAPANESE.replace("後", "后"), lang="ja"))
+    items.send(
+        item("n2", REPOST, lang="zh-TW"),
+        item("n3", "首发于某公众号 " + TRADITIONAL),
+        item("j2", JAPANESE.replace("後", "后"), lang="ja"),
+    )
     items.wait_at_rest(seend)
     groups = items.published()
     assert (groups["n2"]["group_id"], groups["n2"]["found_by"]) == ("n1", "copy")
@@ -48,7 +54,9 @@ def test_boilerplate_is_taken_out(topics, daemon, topic_name):
     items = Items(topics, topic_name)
     seend = daemon(topic_name, items.config(boilerplate=["ok", "a(b"])).start(ready=False)
     assert seend.wait_exit() != 0
-    assert 'items.boilerplate: pattern 2, "a(b": not a pattern of RE2: missing )' in seend.log(), seend.log()[-1000:]
+    assert 'items.boilerplate: pattern 2, "a(b": not a pattern of RE2: missing )' in seend.log(), seend.log()[
+        -1000:
+    ]
 
     seend = daemon(topic_name, items.config(boilerplate=BOILERPLATE), name="second").start()
     line = SIMPLIFIED[:20]
@@ -60,14 +68,22 @@ def test_boilerplate_is_taken_out(topics, daemon, topic_name):
     seend.stop()
     del seend.config["items"]["boilerplate"]
     seend.start()
-    assert 'items.boilerplate: the index of items was built with "(转' in refusal(seend) and "--rebuild" in refusal(seend)
+    assert 'items.boilerplate: the index of items was built with "(转' in refusal(
+        seend
+    ) and "--rebuild" in refusal(seend)
     seend.stop()
 
 
 def as_an_earlier_version_wrote_it(generation):
     """The file of an index whose texts were read without folding."""
-    lines = [line for line in generation.read_text().splitlines() if line.split()[0] not in ("folding_version", "segmentation", "boilerplate")]
-    generation.write_text("".join(line.replace("features_version 2", "features_version 1") + "\n" for line in lines))
+    lines = [
+        line
+        for line in generation.read_text().splitlines()
+        if line.split()[0] not in ("folding_version", "segmentation", "boilerplate")
+    ]
+    generation.write_text(
+        "".join(line.replace("features_version 2", "features_version 1") + "\n" for line in lines)
+    )
 
 
 def test_an_index_of_an_earlier_version_goes_on_until_it_is_rebuilt(topics, daemon, topic_name):
@@ -88,7 +104,10 @@ def test_an_index_of_an_earlier_version_goes_on_until_it_is_rebuilt(topics, daem
     seend.stop()
     seend.config["items"]["segmentation"] = "trigrams"
     seend.start()
-    assert "items.segmentation: the index of items was built with dictionary, configured is trigrams" in refusal(seend)
+    assert (
+        "items.segmentation: the index of items was built with dictionary, configured is trigrams"
+        in refusal(seend)
+    )
     seend.stop()
     del seend.config["items"]["segmentation"]
     seend.start("--rebuild")

@@ -1,4 +1,5 @@
-"""The examples of clients/cpp as a user starts them: answers from the topics, over HTTP, and from the request alone."""
+"""The examples of clients/cpp as a user starts them: answers from the topics, over HTTP, and from the request
+alone."""
 
 import json
 import queue
@@ -25,10 +26,20 @@ class Example:
         self.log_path = log
         with open(log, "wb") as errors:
             self.process = subprocess.Popen(
-                [BUILD / f"client_cpp_{name}", *(word for flag, value in flags.items() for word in (f"--{flag}", str(value)))],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8")
+                [
+                    BUILD / f"client_cpp_{name}",
+                    *(word for flag, value in flags.items() for word in (f"--{flag}", str(value))),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                encoding="utf-8",
+            )
         self.answers = queue.Queue()
-        self.reader = threading.Thread(target=lambda: [self.answers.put(line) for line in self.process.stdout])
+        self.reader = threading.Thread(
+            target=lambda: [self.answers.put(line) for line in self.process.stdout]
+        )
         self.reader.start()
 
     def ask(self, user, items, also_seen=()):
@@ -37,7 +48,9 @@ class Example:
         return answer["unseen"], answer["from"]
 
     def answer(self, user, items, also_seen=()):
-        self.process.stdin.write(json.dumps({"user": user, "items": items, "also_seen": list(also_seen)}) + "\n")
+        self.process.stdin.write(
+            json.dumps({"user": user, "items": items, "also_seen": list(also_seen)}) + "\n"
+        )
         self.process.stdin.flush()
         try:
             return json.loads(self.answers.get(timeout=20))
@@ -48,6 +61,7 @@ class Example:
         def ask():
             unseen, by = self.ask(user, items, also_seen)
             return (unseen,) if by == source else None
+
         return wait_until(ask, f"answers about {user} from {source}", timeout_s=10)[0]
 
     def log(self):
@@ -78,6 +92,7 @@ def example(tmp_path):
         log = tmp_path / f"{name}-{len(made)}.log"
         made.append(Example(name, log, {flag.replace("_", "-"): value for flag, value in flags.items()}))
         return made[-1]
+
     yield start
     assert [one.close() for one in made] == [0] * len(made)
 
@@ -90,10 +105,27 @@ class Beats:
 
     def write(self, at_ms=None, lag=0):
         at_ms = at_ms or now_ms()
-        self.topics.produce(self.topic, [(str(partition), json.dumps({
-            "version": 1, "partition": partition, "partition_time_ms": now_ms() - HOUR_MS, "next_offset": 5,
-            "lag_messages": lag, "unpublished_users": 0, "of_a_later_daemon": {"is": ["skipped"]}, "heartbeat_ms": at_ms}))
-            for partition in range(2)])
+        self.topics.produce(
+            self.topic,
+            [
+                (
+                    str(partition),
+                    json.dumps(
+                        {
+                            "version": 1,
+                            "partition": partition,
+                            "partition_time_ms": now_ms() - HOUR_MS,
+                            "next_offset": 5,
+                            "lag_messages": lag,
+                            "unpublished_users": 0,
+                            "of_a_later_daemon": {"is": ["skipped"]},
+                            "heartbeat_ms": at_ms,
+                        }
+                    ),
+                )
+                for partition in range(2)
+            ],
+        )
 
 
 def test_a_tail_answers_from_its_cache_while_it_is_fresh(topics, daemon, topic_name, example):
@@ -104,8 +136,13 @@ def test_a_tail_answers_from_its_cache_while_it_is_fresh(topics, daemon, topic_n
     topics.produce(topic_name, [(user, event(user, item, then), {"timestamp": then}) for user, item in shown])
     seend.wait_at_rest()
     filters, beats = f"{topic_name}-filters", Beats(topics, f"{topic_name}-beats")
-    flags = {"brokers": topics.bootstrap, "snapshots_topic": filters, "watermarks_topic": beats.topic,
-             "http": f"http://{seend.address}", "timeout_ms": 2_000}
+    flags = {
+        "brokers": topics.bootstrap,
+        "snapshots_topic": filters,
+        "watermarks_topic": beats.topic,
+        "http": f"http://{seend.address}",
+        "timeout_ms": 2_000,
+    }
     tail = example("tail_snapshots", **flags, stale_ms_max=STALE_MS_MAX)
     one_user = example("tail_snapshots", **flags, stale_ms_max=60_000, users_max=1)
 
@@ -117,18 +154,27 @@ def test_a_tail_answers_from_its_cache_while_it_is_fresh(topics, daemon, topic_n
     beats.write(at_ms=now_ms() + 60_000 - STALE_MS_MAX)  # they count for a minute
     assert tail.until_from("cache", "u", ITEMS, ["9"]) == ["a", "b", "other"]
     assert tail.ask("用户", ["曝光", "other"]) == (["other"], "cache")
-    assert tail.ask("nobody", ITEMS, ["b"]) == (["a", "shown", "7", "other", "9"], "cache"), "not in a whole topic"
+    assert tail.ask("nobody", ITEMS, ["b"]) == (["a", "shown", "7", "other", "9"], "cache"), (
+        "not in a whole topic"
+    )
 
     # A client that dropped users from its cache can't know who has seen nothing.
-    wait_until(lambda: sorted(one_user.ask(user, ["x"])[1] for user in ("u", "v", "用户")) == ["cache", "http", "http"],
-               "one is held, two are asked for", timeout_s=10)
+    wait_until(
+        lambda: (
+            sorted(one_user.ask(user, ["x"])[1] for user in ("u", "v", "用户")) == ["cache", "http", "http"]
+        ),
+        "one is held, two are asked for",
+        timeout_s=10,
+    )
     assert one_user.ask("nobody", ["x"]) == (["x"], "http")
 
     # The client follows the topic: a new snapshot, one that it refuses, a tombstone.
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "b")]))
     wait_until(lambda: tail.ask("u", ITEMS) == (["a", "other", "9"], "cache"), "the new snapshot is there")
     topics.produce(filters, [("u", b""), ("w", b"SEEN?")])
-    wait_until(lambda: tail.log().count("not a snapshot") + tail.log().count("cut off") == 2, "both are reported")
+    wait_until(
+        lambda: tail.log().count("not a snapshot") + tail.log().count("cut off") == 2, "both are reported"
+    )
     assert tail.ask("u", ITEMS) == (["a", "other", "9"], "cache"), "the one before it stays"
     assert tail.ask("w", ["a"]) == (["a"], "http"), "unknown, not empty"
     assert tail.ask("v", ["other"]) == ([], "cache")
@@ -144,8 +190,15 @@ def test_a_tail_falls_back_when_the_daemons_heartbeats_stop(topics, daemon, topi
     topics.produce(topic_name, [("u", event("u", item, then), {"timestamp": then}) for item in ("shown", 7)])
     seend.wait_at_rest()
     wait_until(lambda: topics.partitions(marks), "the daemon has made its topic")
-    tail = example("tail_snapshots", brokers=topics.bootstrap, snapshots_topic=f"{topic_name}-filters",
-                   watermarks_topic=marks, http=f"http://{seend.address}", timeout_ms=300, stale_ms_max=2_500)
+    tail = example(
+        "tail_snapshots",
+        brokers=topics.bootstrap,
+        snapshots_topic=f"{topic_name}-filters",
+        watermarks_topic=marks,
+        http=f"http://{seend.address}",
+        timeout_ms=300,
+        stale_ms_max=2_500,
+    )
     assert tail.until_from("cache", "u", ITEMS) == ["a", "b", "other", "9"], "quiet, not stale"
     assert tail.until_from("cache", "nobody", ITEMS, ["9"]) == ["a", "shown", "b", "7", "other"]
 
@@ -186,4 +239,5 @@ def test_asking_over_http_asks_the_owner(topics, daemon, topic_name, example):
     def ask(user):
         answer = asker.answer(user, ["shown", "new"])
         return answer["from"], answer.get("by", ""), answer["unseen"]
+
     check_owners_are_asked(pair, ask)

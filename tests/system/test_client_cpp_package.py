@@ -31,7 +31,9 @@ int main(int, char** arguments) {
 
 def test_the_first_lines_of_its_readme_work_with_the_installed_package(tmp_path):
     def run(*command):
-        ran = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120, check=False)
+        ran = subprocess.run(
+            [str(word) for word in command], capture_output=True, text=True, timeout=120, check=False
+        )
         assert ran.returncode == 0, (command, ran.stdout[-3000:], ran.stderr[-3000:])
         return ran.stdout
 
@@ -42,7 +44,14 @@ def test_the_first_lines_of_its_readme_work_with_the_installed_package(tmp_path)
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "app.cc").write_text(AROUND % (include, rest))
     (tmp_path / "app" / "CMakeLists.txt").write_text(CMAKE_LISTS)
-    run("cmake", "-S", tmp_path / "app", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tmp_path / 'installed'}")
+    run(
+        "cmake",
+        "-S",
+        tmp_path / "app",
+        "-B",
+        tmp_path / "build",
+        f"-DCMAKE_PREFIX_PATH={tmp_path / 'installed'}",
+    )
     run("cmake", "--build", tmp_path / "build")
     golden = SOURCE / "tests" / "golden" / "snapshot"
     assert run(tmp_path / "build" / "app", golden / "one.bin").split() == ["n3", "n2"]

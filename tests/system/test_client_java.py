@@ -1,4 +1,5 @@
-"""The Java examples: a recall service that holds snapshots or asks over HTTP. If both fail, it shows items anyway."""
+"""The Java examples: a recall service that holds snapshots or asks over HTTP. If both fail, it shows items
+anyway."""
 
 import http.server
 import json
@@ -21,13 +22,20 @@ HOUR_MS = 3_600_000
 
 @pytest.fixture(scope="module")
 def class_path():
-    """The class path of the examples and their libraries. They are built if a source is newer than the last build."""
-    sources = [path for path in JAVA.rglob("*") if path.suffix in (".java", ".xml") and "target" not in path.parts]
+    """The class path of the examples and their libraries. They are built if a source is newer than the last
+    build."""
+    sources = [
+        path for path in JAVA.rglob("*") if path.suffix in (".java", ".xml") and "target" not in path.parts
+    ]
     newest = max(path.stat().st_mtime for path in sources)
     stamp = TARGET / "built-for-system-tests"
     if not stamp.exists() or stamp.stat().st_mtime < newest:
-        subprocess.run(["mvn", "-q", "-B", "-f", JAVA / "pom.xml", "package", "-Dmaven.test.skip=true"], check=True,
-                       timeout=600, stdin=subprocess.DEVNULL)
+        subprocess.run(
+            ["mvn", "-q", "-B", "-f", JAVA / "pom.xml", "package", "-Dmaven.test.skip=true"],
+            check=True,
+            timeout=600,
+            stdin=subprocess.DEVNULL,
+        )
         stamp.touch()
     return f"{TARGET}/*:{TARGET}/libs/*"
 
@@ -36,13 +44,25 @@ class Example:
     """One of the examples as a process. It reads one question per line."""
 
     def __init__(self, class_path, name, log, flags):
-        command = ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", class_path,
-                   f"io.seen.examples.{name}"]
+        command = [
+            "java",
+            "-Xmx128m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            class_path,
+            f"io.seen.examples.{name}",
+        ]
         self.log_path = log
         with open(log, "wb") as errors:
             self.process = subprocess.Popen(
                 [*command, *(word for flag, value in flags.items() for word in (f"--{flag}", str(value)))],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8")
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                encoding="utf-8",
+            )
         self.lines = queue.Queue()
         self.reader = threading.Thread(target=lambda: [self.lines.put(line) for line in self.process.stdout])
         self.reader.start()
@@ -86,6 +106,7 @@ def example(class_path, tmp_path):
         log = tmp_path / f"example-{len(made)}.log"
         made.append(Example(class_path, name, log, {k.replace("_", "-"): v for k, v in flags.items()}))
         return made[-1]
+
     yield start
     for one in made:
         if one.process.poll() is None:
@@ -93,14 +114,28 @@ def example(class_path, tmp_path):
 
 
 def watermark(partition, heartbeat_ms, lag=0):
-    value = {"version": 1, "partition": partition, "partition_time_ms": heartbeat_ms, "next_offset": 5, "lag_messages": lag,
-             "unpublished_users": 0, "heartbeat_ms": heartbeat_ms, "of_a_later_daemon": {"is": ["skipped"]}}
+    value = {
+        "version": 1,
+        "partition": partition,
+        "partition_time_ms": heartbeat_ms,
+        "next_offset": 5,
+        "lag_messages": lag,
+        "unpublished_users": 0,
+        "heartbeat_ms": heartbeat_ms,
+        "of_a_later_daemon": {"is": ["skipped"]},
+    }
     return str(partition), json.dumps(value)
 
 
 def flags_of(seend, topics, topic_name, **more):
-    return {"brokers": topics.bootstrap, "snapshots": f"{topic_name}-filters", "watermarks": f"{topic_name}-marks",
-            "http": f"http://{seend.address}", "timeout_ms": 5_000, **more}
+    return {
+        "brokers": topics.bootstrap,
+        "snapshots": f"{topic_name}-filters",
+        "watermarks": f"{topic_name}-marks",
+        "http": f"http://{seend.address}",
+        "timeout_ms": 5_000,
+        **more,
+    }
 
 
 def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, daemon, topic_name, example):
@@ -120,19 +155,28 @@ def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, 
     wait_until(lambda: held.ask("u1 n9")[0] == "snapshot", "the watermarks vouch for the cache", timeout_s=10)
     assert held.ask("u1 n1 n2 42 n2 n3 / n3") == ("snapshot", ["n2"])
     assert held.ask("用户 n1 曝光") == ("snapshot", ["n1"])
-    assert held.ask("nobody n1 n2 / n2") == ("snapshot", ["n1"]), "who isn't in a whole topic has seen nothing"
+    assert held.ask("nobody n1 n2 / n2") == ("snapshot", ["n1"]), (
+        "who isn't in a whole topic has seen nothing"
+    )
 
     users = sorted({user for user, _ in shown})
-    by_user = wait_until(lambda: (by := [one_user.ask(f"{user} n777")[0] for user in users]).count("snapshot") and by,
-                         "the watermarks vouch for the one that is held", timeout_s=10)
+    by_user = wait_until(
+        lambda: (by := [one_user.ask(f"{user} n777")[0] for user in users]).count("snapshot") and by,
+        "the watermarks vouch for the one that is held",
+        timeout_s=10,
+    )
     assert sorted(by_user) == ["http"] * (len(users) - 1) + ["snapshot"]
-    assert one_user.ask("nobody n1") == ("http", ["n1"]), "a miss of a cache that left someone out says nothing"
+    assert one_user.ask("nobody n1") == ("http", ["n1"]), (
+        "a miss of a cache that left someone out says nothing"
+    )
 
     # The cache follows the topic: a new snapshot, a tombstone, a damaged snapshot.
     topics.produce(topic_name, [("u1", event("u1", "n2", now_ms()))])
     wait_until(lambda: held.ask("u1 n2 n5") == ("snapshot", ["n5"]), "the next snapshot", timeout_s=10)
     topics.produce(f"{topic_name}-filters", [("用户", None), ("u1", b"damaged")])
-    wait_until(lambda: held.ask("用户 n1 曝光") == ("snapshot", ["n1", "曝光"]), "a tombstone forgets", timeout_s=10)
+    wait_until(
+        lambda: held.ask("用户 n1 曝光") == ("snapshot", ["n1", "曝光"]), "a tombstone forgets", timeout_s=10
+    )
     wait_until(lambda: "does not start with" in held.log(), "what is refused is told", timeout_s=10)
     assert held.ask("u1 n1 n5") == ("snapshot", ["n5"]), "and what was there before it is kept"
 
@@ -145,7 +189,9 @@ def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, 
     assert held.close() == 0 and one_user.close() == 0
 
 
-def test_a_quiet_stream_is_fresh_until_the_daemon_dies_and_http_falls_back_to_showing(topics, daemon, topic_name, example):
+def test_a_quiet_stream_is_fresh_until_the_daemon_dies_and_http_falls_back_to_showing(
+    topics, daemon, topic_name, example
+):
     """Uses the daemon's own watermarks."""
     topics.create(topic_name, partitions=2)
     seend = daemon(topic_name, {"watermarks": {"topic": f"{topic_name}-marks"}}).start()
@@ -157,15 +203,21 @@ def test_a_quiet_stream_is_fresh_until_the_daemon_dies_and_http_falls_back_to_sh
     held = example("TailExample", **flags, stale_ms=2_500)
     assert asking.ask("用户/1 n3 n1 n2 n3 / n2") == ("http", ["n3"])
     assert asking.ask("u2 n1") == ("http", ["n1"])
-    wait_until(lambda: held.ask("u1 n1 n2") == ("snapshot", ["n2"]), "heartbeats tell it from a stream that stopped")
+    wait_until(
+        lambda: held.ask("u1 n1 n2") == ("snapshot", ["n2"]), "heartbeats tell it from a stream that stopped"
+    )
     seend.kill9()
     assert asking.ask("u1 n3 n1 n2 n3 / n2") == ("own list", ["n3", "n1"])
     assert "shown without asking" in asking.log()
-    wait_until(lambda: held.ask("u1 n1 n2") == ("old snapshot", ["n2"]), "no heartbeats any more", timeout_s=10)
+    wait_until(
+        lambda: held.ask("u1 n1 n2") == ("old snapshot", ["n2"]), "no heartbeats any more", timeout_s=10
+    )
 
 
 class Slow(http.server.BaseHTTPRequestHandler):
-    """Answers at once, except for the user `slow`, who gets no answer. Closes the connection after an answer for `last`."""
+    """Answers at once, except for the user `slow`, who gets no answer. Closes the connection after an answer
+    for `last`."""
+
     protocol_version = "HTTP/1.1"
     connections = 0
 
@@ -201,7 +253,11 @@ def test_one_connection_serves_many_requests_and_none_waits_for_long(example):
     thread.start()
     try:
         asking = example("HttpExample", http=f"http://127.0.0.1:{server.server_port}", timeout_ms=1_000)
-        wait_until(lambda: asking.ask("u1 n1 n2")[0] == "http", "the first takes longer: classes are loaded", timeout_s=10)
+        wait_until(
+            lambda: asking.ask("u1 n1 n2")[0] == "http",
+            "the first takes longer: classes are loaded",
+            timeout_s=10,
+        )
         Slow.connections = 0
         assert asking.ask("last n1 n2") == ("http", ["n1"])
         for i in range(50):
@@ -224,4 +280,5 @@ def test_the_owner_is_asked(topics, daemon, topic_name, example):
     def ask(user):
         by, daemon, unseen = asking.answer(f"{user} shown new")
         return {"own list": "request"}.get(by, by), daemon, unseen
+
     check_owners_are_asked(pair, ask)

@@ -1,4 +1,5 @@
-"""The examples of clients/python as a user starts them: answers from the topic, over HTTP, and from the request alone."""
+"""The examples of clients/python as a user starts them: answers from the topic, over HTTP, and from the
+request alone."""
 
 import json
 import os
@@ -23,10 +24,17 @@ class Example:
 
     def __init__(self, python, name, *arguments):
         self.process = subprocess.Popen(
-            [python, str(CLIENT / "examples" / name), *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True, bufsize=1, env={**os.environ, "PYTHONPATH": str(CLIENT / "src"), "PYTHONDONTWRITEBYTECODE": "1"})
+            [python, str(CLIENT / "examples" / name), *map(str, arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            env={**os.environ, "PYTHONPATH": str(CLIENT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+        )
         self.answers = queue.Queue()
-        self.reader = threading.Thread(target=lambda: [self.answers.put(line) for line in self.process.stdout])
+        self.reader = threading.Thread(
+            target=lambda: [self.answers.put(line) for line in self.process.stdout]
+        )
         self.reader.start()
 
     def ask(self, user, items, also_seen=(), timeout_s=20):
@@ -35,7 +43,9 @@ class Example:
         return answer["unseen"], answer["from"]
 
     def answer(self, user, items, also_seen=(), timeout_s=20):
-        self.process.stdin.write(json.dumps({"user": user, "items": items, "also_seen": list(also_seen)}) + "\n")
+        self.process.stdin.write(
+            json.dumps({"user": user, "items": items, "also_seen": list(also_seen)}) + "\n"
+        )
         return json.loads(self.answers.get(timeout=timeout_s))
 
     def close(self):
@@ -57,6 +67,7 @@ def example():
     def start(name, *arguments):
         started.append(Example("/usr/bin/python3", name, *arguments))
         return started[-1]
+
     yield start
     for one in started:
         one.close()
@@ -67,7 +78,9 @@ def seen(topics, daemon, topic_name):
     """A daemon that has read the users' events and published their snapshots."""
     topics.create(topic_name)
     seend = daemon(topic_name).start()
-    topics.produce(topic_name, one_by_one(Oracle(), [("u", "shown"), ("u", 7), ("v", "other"), ("用户", "曝光")]))
+    topics.produce(
+        topic_name, one_by_one(Oracle(), [("u", "shown"), ("u", 7), ("v", "other"), ("用户", "曝光")])
+    )
     seend.wait_at_rest()
     return seend
 
@@ -77,14 +90,43 @@ def test_a_tail_of_the_topic_answers_and_falls_back_when_it_is_stale(seen, topic
 
     def beat(behind_ms=0):
         """Writes watermarks, as the daemon does once a second."""
-        topics.produce(marks, [(str(p), json.dumps({
-            "version": 1, "partition": p, "partition_time_ms": now_ms() - behind_ms, "next_offset": 5, "lag_messages": 0,
-            "unpublished_users": 0, "heartbeat_ms": now_ms() - behind_ms})) for p in range(2)])
+        topics.produce(
+            marks,
+            [
+                (
+                    str(p),
+                    json.dumps(
+                        {
+                            "version": 1,
+                            "partition": p,
+                            "partition_time_ms": now_ms() - behind_ms,
+                            "next_offset": 5,
+                            "lag_messages": 0,
+                            "unpublished_users": 0,
+                            "heartbeat_ms": now_ms() - behind_ms,
+                        }
+                    ),
+                )
+                for p in range(2)
+            ],
+        )
 
     beat(behind_ms=3_600_000)
-    tail = example("tail_snapshots.py", "--brokers", topics.bootstrap, "--snapshots-topic", f"{topic_name}-filters",
-                   "--watermarks-topic", marks, "--http", f"http://{seen.address}", "--stale-ms-max", STALE_MS_MAX,
-                   "--timeout-ms", 2_000)
+    tail = example(
+        "tail_snapshots.py",
+        "--brokers",
+        topics.bootstrap,
+        "--snapshots-topic",
+        f"{topic_name}-filters",
+        "--watermarks-topic",
+        marks,
+        "--http",
+        f"http://{seen.address}",
+        "--stale-ms-max",
+        STALE_MS_MAX,
+        "--timeout-ms",
+        2_000,
+    )
     items = ["a", "shown", "b", "a", 7, "other", "9"]
 
     def when_from(source, user, *question):
@@ -93,6 +135,7 @@ def test_a_tail_of_the_topic_answers_and_falls_back_when_it_is_stale(seen, topic
                 beat()
             answer = tail.ask(user, *question)
             return answer if answer[1] == source else None
+
         return wait_until(ask, f"answers from {source}", timeout_s=10)[0]
 
     assert when_from("cache", "u", items, ["9"]) == ["a", "b", "other"]
@@ -105,16 +148,23 @@ def test_a_tail_of_the_topic_answers_and_falls_back_when_it_is_stale(seen, topic
     # The client follows the topic.
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "b"), ("nobody", "a")]))
     wait_until(lambda: when_from("cache", "u", items) == ["a", "other", "9"], "the new snapshot is there")
-    wait_until(lambda: when_from("cache", "nobody", ["a", "b"]) == ["b"], "the first snapshot replaces what was asked for")
+    wait_until(
+        lambda: when_from("cache", "nobody", ["a", "b"]) == ["b"],
+        "the first snapshot replaces what was asked for",
+    )
 
     # A tombstone makes the client forget the user.
     topics.produce(f"{topic_name}-filters", [("v", None)])
-    wait_until(lambda: (beat(), tail.ask("v", ["other"]))[1] == ([], "http"), "the tombstone is there: HTTP is asked")
+    wait_until(
+        lambda: (beat(), tail.ask("v", ["other"]))[1] == ([], "http"), "the tombstone is there: HTTP is asked"
+    )
 
     # Without heartbeats the cache becomes stale, and the client asks over HTTP. Then the daemon stops, too.
     assert when_from("http", "u", items, ["9"]) == ["a", "other"]
     seen.stop()
-    assert tail.ask("u", items, ["9"]) == (["a", "other"], "request"), "what the stale snapshot has stays right"
+    assert tail.ask("u", items, ["9"]) == (["a", "other"], "request"), (
+        "what the stale snapshot has stays right"
+    )
     assert tail.ask("w", items, ["9"]) == (["a", "shown", "b", "7", "other"], "request")
 
 
@@ -141,4 +191,5 @@ def test_asking_over_http_asks_the_owner(topics, daemon, topic_name, example):
     def ask(user):
         answer = asker.answer(user, ["shown", "new"])
         return answer["from"], answer.get("by", ""), answer["unseen"]
+
     check_owners_are_asked(pair, ask)

@@ -12,8 +12,13 @@ GOOD = {"kafka": {"brokers": "127.0.0.1:9092"}}
 
 
 def seend(*arguments, **environment):
-    return subprocess.run([str(SEEND), *map(str, arguments)], capture_output=True, text=True, timeout=20,
-                          env={"PATH": "/usr/bin:/bin", **environment})
+    return subprocess.run(
+        [str(SEEND), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        env={"PATH": "/usr/bin:/bin", **environment},
+    )
 
 
 @pytest.fixture
@@ -22,6 +27,7 @@ def config_file(tmp_path):
         path = tmp_path / "seend.json"
         path.write_text(config if isinstance(config, str) else json.dumps(config))
         return path
+
     return write
 
 
@@ -35,15 +41,29 @@ def test_a_misspelt_key_exits_with_2_and_suggests_the_right_one(config_file):
 
 
 def test_all_mistakes_are_reported_at_once(config_file):
-    path = config_file({
-        "kafka": {"brokers": "x:1", "grup_id": "g"}, "store": {"memory_mib": 1, "directory": 7},
-        "filters": [{"name": "a", "snapshot": {"topic": "t"}}, {"name": "b", "snapshot": {"topic": "t"}},
-                    {"name": "c", "window_days": 0, "snapshot": None}]})
+    path = config_file(
+        {
+            "kafka": {"brokers": "x:1", "grup_id": "g"},
+            "store": {"memory_mib": 1, "directory": 7},
+            "filters": [
+                {"name": "a", "snapshot": {"topic": "t"}},
+                {"name": "b", "snapshot": {"topic": "t"}},
+                {"name": "c", "window_days": 0, "snapshot": None},
+            ],
+        }
+    )
     done = seend("--config", path, "--check-config")
     said = done.stderr + done.stdout
     assert done.returncode == 2
-    for part in ("kafka.grup_id", "group_id", "store.memory_mib", "64", "store.directory",
-                 "filters[2].window_days", "filters[1].snapshot.topic"):
+    for part in (
+        "kafka.grup_id",
+        "group_id",
+        "store.memory_mib",
+        "64",
+        "store.directory",
+        "filters[2].window_days",
+        "filters[1].snapshot.topic",
+    ):
         assert part in said, (part, said)
 
 
@@ -68,8 +88,13 @@ def test_a_good_configuration_passes_the_check_with_comments_and_overrides(confi
 
 
 def test_the_printed_configuration_is_a_configuration_that_prints_the_same(config_file):
-    first = seend("--config", config_file({**GOOD, "filters": [{"name": "home", "window_days": 7, "snapshot": None}]}),
-                  "--set", "store.memory_mib=512", "--print-config")
+    first = seend(
+        "--config",
+        config_file({**GOOD, "filters": [{"name": "home", "window_days": 7, "snapshot": None}]}),
+        "--set",
+        "store.memory_mib=512",
+        "--print-config",
+    )
     assert first.returncode == 0, first.stderr
     printed = json.loads(first.stdout)
     assert printed["store"]["memory_mib"] == 512 and printed["filters"][0]["window_days"] == 7
@@ -79,10 +104,15 @@ def test_the_printed_configuration_is_a_configuration_that_prints_the_same(confi
 
 
 def test_a_secret_is_taken_from_the_environment_and_never_printed(config_file):
-    path = config_file({"kafka": {"brokers": "127.0.0.1:9092",
-                                  "client": {"sasl.password": {"env": "SEEN_SECRET"}}}})
+    path = config_file(
+        {"kafka": {"brokers": "127.0.0.1:9092", "client": {"sasl.password": {"env": "SEEN_SECRET"}}}}
+    )
     done = seend("--config", path, "--print-config", SEEN_SECRET="tell-nobody")
-    assert done.returncode == 0 and "tell-nobody" not in done.stdout + done.stderr and "SEEN_SECRET" in done.stdout
+    assert (
+        done.returncode == 0
+        and "tell-nobody" not in done.stdout + done.stderr
+        and "SEEN_SECRET" in done.stdout
+    )
     missing = seend("--config", path, "--check-config")
     assert missing.returncode == 2 and "SEEN_SECRET" in missing.stderr + missing.stdout
 
@@ -103,7 +133,9 @@ def test_version_and_help_are_printed(binary):
     assert version.returncode == 0 and re.search(r"\d+\.\d+\.\d+", version.stdout), version.stdout
     usage = subprocess.run([str(binary), "--help"], capture_output=True, text=True, timeout=20)
     assert usage.returncode == 0
-    for word in ("--check-config", "--embedded-kafka") if binary == SEEND else ("generate", "replay", "verify"):
+    for word in (
+        ("--check-config", "--embedded-kafka") if binary == SEEND else ("generate", "replay", "verify")
+    ):
         assert word in usage.stdout, word
 
 

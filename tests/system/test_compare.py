@@ -1,4 +1,5 @@
-"""seenctl compare: it finds planted differences between an old filter and a real daemon, and their reasons."""
+"""seenctl compare: it finds planted differences between an old filter and a real daemon, and their
+reasons."""
 
 import collections
 import gzip
@@ -19,7 +20,10 @@ from seenctl_tool import run, run_json
 
 HOSTILE = "<script>alert(1)</script>&\"'"
 USERS = [f"u{i}" for i in range(30)] + [HOSTILE]
-CONFIG = {"filters": [{"name": "default", "window_days": 30, "snapshot": None}], "store": {"explain_days": 60}}
+CONFIG = {
+    "filters": [{"name": "default", "window_days": 30, "snapshot": None}],
+    "store": {"explain_days": 60},
+}
 
 
 class Scene:
@@ -102,6 +106,7 @@ class Scene:
 def scene(kafka, topics, tmp_path_factory):
     """One daemon for the whole module, because no test changes it."""
     from seend import Seend
+
     folder = tmp_path_factory.mktemp("compare")
     topic = topics.create(f"compare-{now_ms()}", partitions=3, retention_ms=-1)
     seend = Seend(folder, topics, topic, CONFIG)
@@ -129,6 +134,7 @@ def server(tmp_path):
         made.append(RedisServer(tmp_path, *arguments))
         assert made[-1].wait_ready(), made[-1].log_path.read_text()
         return made[-1]
+
     yield start
     for one in made:
         one.close()
@@ -158,7 +164,10 @@ def test_a_real_redisbloom_and_this_filter_are_compared(scene, tmp_path):
         check_page(page.read_text(), scene, report)
         text = run(*scene.arguments("--redis", server.socket, "--redis-command", command, "--quiet"))[0]
         total = report["total"]
-        assert f"{total['candidates']} candidates: the filters agree on {total['both_drop'] + total['neither_drops']}" in text
+        assert (
+            f"{total['candidates']} candidates: the filters agree on {total['both_drop'] + total['neither_drops']}"
+            in text
+        )
         assert f"only the old filter drops {len(scene.only_old)}" in text
         assert f"only this filter drops {len(scene.only_new)}" in text
         assert "never shown to this user according to the journal" in text
@@ -213,11 +222,23 @@ def test_sets_with_a_key_a_day(scene, server):
     for user, items in scene.old.items():
         for i, item in enumerate(items):
             days_ago = i % 3
-            day = subprocess.run(["date", "-u", "-d", f"{days_ago} days ago", "+%Y%m%d"], capture_output=True,
-                                 text=True, check=True).stdout.strip()
+            day = subprocess.run(
+                ["date", "-u", "-d", f"{days_ago} days ago", "+%Y%m%d"],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout.strip()
             redis_server.client().sadd(f"shown:{day}:{{{user}}}", f"item/{item}")
-    pattern = ("--redis", redis_server.address, "--redis-command", "smismember", "--redis-key",
-               "shown:{yyyymmdd}:{{user}}", "--redis-item", "item/{item}")
+    pattern = (
+        "--redis",
+        redis_server.address,
+        "--redis-command",
+        "smismember",
+        "--redis-key",
+        "shown:{yyyymmdd}:{{user}}",
+        "--redis-item",
+        "item/{item}",
+    )
     scene.check(scene.compare(*pattern, "--redis-days", 3))
     one_day = scene.compare(*pattern, "--redis-days", 1)
     assert one_day["total"]["both_drop"] < 5 * len(USERS)
@@ -260,8 +281,12 @@ def test_a_redis_that_stops_answering_ends_the_run(scene, server):
     redis_server = server()
     fill_sorted_sets(redis_server.client(), scene.old)
     redis_server.client().execute_command("CLIENT", "PAUSE", 60_000, "ALL")
-    said = run(*scene.arguments("--redis", redis_server.address, "--redis-command", "ZMSCORE", "--timeout", 1, "--quiet"),
-               status=1)[1]
+    said = run(
+        *scene.arguments(
+            "--redis", redis_server.address, "--redis-command", "ZMSCORE", "--timeout", 1, "--quiet"
+        ),
+        status=1,
+    )[1]
     assert "no answer within 1000 ms" in said
 
 
@@ -288,8 +313,10 @@ def test_a_file_of_the_old_filters_answers(scene):
 
 def test_bad_lines_are_named_and_never_silent(scene, tmp_path):
     path = tmp_path / "bad.jsonl"
-    path.write_text('{"user_id":"u1","items":["a"],"request_id":"r-1"}\n\nno json\n{"user_id":"u1","items":[{}]}\n'
-                    '{"user_id":"u2","items":["b","b","c"],"also_seen":["c"]}\n')
+    path.write_text(
+        '{"user_id":"u1","items":["a"],"request_id":"r-1"}\n\nno json\n{"user_id":"u1","items":[{}]}\n'
+        '{"user_id":"u2","items":["b","b","c"],"also_seen":["c"]}\n'
+    )
     answers = tmp_path / "answers.jsonl"
     answers.write_text('{"dropped":[]}\n{}\n{}\n{"dropped":["x"]}\n')
     report = scene.compare("--answers", answers, status=1, requests=path)
@@ -312,8 +339,14 @@ class OldRoute(http.server.BaseHTTPRequestHandler):
         elif user == self.server.broken_user:
             status = 500
         seen = self.server.old[user]
-        body = json.dumps({"data": {"items": [{"id": i} for i in items if i not in seen],
-                                    "gone": [i for i in items if i in seen]}}).encode()
+        body = json.dumps(
+            {
+                "data": {
+                    "items": [{"id": i} for i in items if i not in seen],
+                    "gone": [i for i in items if i in seen],
+                }
+            }
+        ).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -336,17 +369,24 @@ def test_an_http_route(scene, tmp_path):
         scene.check(scene.compare(*with_token, "--route-dropped", "/data/gone", "--connections", 1))
         server.broken_user = "u9"
         broken = scene.compare(*with_token, "--route-kept", "/data/items", status=1)
-        assert broken["not_compared"]["old_filter"] == 1 and "answers 500" in broken["not_compared"]["examples"][0]
+        assert (
+            broken["not_compared"]["old_filter"] == 1
+            and "answers 500" in broken["not_compared"]["examples"][0]
+        )
         nothing = scene.compare(*with_token, "--route-kept", "/items", status=1)
         assert nothing["requests"] == 0 and "nothing at /items" in nothing["not_compared"]["examples"][0]
-        assert "answers 401" in scene.compare(*route, "--route-kept", "/x", status=1)["not_compared"]["examples"][0]
+        assert (
+            "answers 401"
+            in scene.compare(*route, "--route-kept", "/x", status=1)["not_compared"]["examples"][0]
+        )
     finally:
         server.shutdown()
         server.server_close()
 
 
 def test_this_filter_agrees_with_itself(scene):
-    """The daemon's own route takes the place of the old filter. Another daemon's route is compared in the same way."""
+    """The daemon's own route takes the place of the old filter. Another daemon's route is compared in the
+    same way."""
     route = f"http://{scene.seend.address}/v1/filters/{{filter}}/users/{{user}}/unseen"
     report = scene.compare("--route", route, "--route-kept", "/unseen", "--route-body", "items")
     assert report["complete"] and report["total"]["agreement"] == 1
@@ -359,12 +399,19 @@ def test_users_of_another_daemon_count_apart(topics, daemon, topic_name, tmp_pat
     first = daemon(topic_name, config, name="first").start()
     daemon(topic_name, config, name="second").start()
     users = [f"u{i}" for i in range(60)]
-    wait_until(lambda: {first.http.post(user_path(u) + "/unseen", {"items": ["a"]}).status for u in users} == {200, 503},
-               "the daemons share the users", timeout_s=60)
+    wait_until(
+        lambda: (
+            {first.http.post(user_path(u) + "/unseen", {"items": ["a"]}).status for u in users} == {200, 503}
+        ),
+        "the daemons share the users",
+        timeout_s=60,
+    )
     requests, answers = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
     requests.write_text("".join(json.dumps({"user_id": u, "items": ["a"]}) + "\n" for u in users))
     answers.write_text('{"dropped":[]}\n' * len(users))
-    report = run_json("compare", requests, "--answers", answers, "--http", f"http://{first.address}", status=1)
+    report = run_json(
+        "compare", requests, "--answers", answers, "--http", f"http://{first.address}", status=1
+    )
     not_here = report["not_compared"]["daemon"]
     assert 0 < not_here < 60 and report["requests"] == 60 - not_here == report["total"]["candidates"]
     assert "503" in report["not_compared"]["examples"][0]
@@ -381,16 +428,19 @@ def test_the_question_why_is_bounded(scene):
 
 def test_wrong_arguments_are_named(scene, tmp_path):
     for arguments, words in (
-            ((), "--redis, --answers and --route"),
-            (("--redis", "x:1", "--answers", "y"), "exactly one of"),
-            (("--redis", "x:1", "--redis-command", "GET"), "--redis-command"),
-            (("--redis", "x:1", "--redis-key", "seen"), "--redis-key"),
-            (("--redis", "x:1", "--redis-score-since", "30d"), "only ZMSCORE has scores"),
-            (("--route", "http://x/y"), "--route-kept"),
-            (("--route", "https://x/y", "--route-kept", "/z"), "TLS"),
-            (("--route", "http://x/y", "--route-kept", "z"), "JSON pointer"),
-            (("--answers", "x", "--page", tmp_path / "none" / "page.html"), "--page")):
+        ((), "--redis, --answers and --route"),
+        (("--redis", "x:1", "--answers", "y"), "exactly one of"),
+        (("--redis", "x:1", "--redis-command", "GET"), "--redis-command"),
+        (("--redis", "x:1", "--redis-key", "seen"), "--redis-key"),
+        (("--redis", "x:1", "--redis-score-since", "30d"), "only ZMSCORE has scores"),
+        (("--route", "http://x/y"), "--route-kept"),
+        (("--route", "https://x/y", "--route-kept", "/z"), "TLS"),
+        (("--route", "http://x/y", "--route-kept", "z"), "JSON pointer"),
+        (("--answers", "x", "--page", tmp_path / "none" / "page.html"), "--page"),
+    ):
         assert words in run(*scene.arguments(*arguments), status=2)[1], arguments
-    assert "none.jsonl" in run(*scene.arguments("--answers", "x", requests=tmp_path / "none.jsonl"), status=2)[1]
+    assert (
+        "none.jsonl" in run(*scene.arguments("--answers", "x", requests=tmp_path / "none.jsonl"), status=2)[1]
+    )
     done = subprocess.run([str(SEENCTL), "compare", "--help"], capture_output=True, text=True, check=True)
     assert "--redis-key" in done.stdout and "Exit status" in done.stdout

@@ -1,5 +1,5 @@
-"""Checks that the files of docker-compose.yml exist and that its commands run natively. Compose itself doesn't run: it would
-have to pull images."""
+"""Checks that the files of docker-compose.yml exist and that its commands run natively. Compose itself
+doesn't run: it would have to pull images."""
 
 import contextlib
 import json
@@ -55,15 +55,21 @@ def create_topic(compose, service, kafka):
 
 
 def in_profile(compose, profile):
-    """The services that `docker compose --profile` adds. None: those that a plain `docker compose up` starts."""
-    return {name for name, service in compose["services"].items()
-            if service.get("profiles", []) == ([profile] if profile else [])}
+    """The services that `docker compose --profile` adds. None: those that a plain `docker compose up`
+    starts."""
+    return {
+        name
+        for name, service in compose["services"].items()
+        if service.get("profiles", []) == ([profile] if profile else [])
+    }
 
 
 def test_the_services_of_the_readme_are_there(compose):
     default = in_profile(compose, None)
     assert default == {"kafka", "topics", "seend", "generator", "prometheus", "grafana"}
-    assert any("generate" in command_of(compose["services"][name]) for name in default), "a generator of events"
+    assert any("generate" in command_of(compose["services"][name]) for name in default), (
+        "a generator of events"
+    )
 
 
 def test_the_cluster_is_a_profile_beside_the_single_daemon(compose):
@@ -71,14 +77,20 @@ def test_the_cluster_is_a_profile_beside_the_single_daemon(compose):
     assert names == set(compose["services"]) - in_profile(compose, None)
     assert set(MEMBERS) < names
     for name in in_profile(compose, None):
-        assert not set(compose["services"][name].get("depends_on", [])) & names, f"{name} starts without the profile"
+        assert not set(compose["services"][name].get("depends_on", [])) & names, (
+            f"{name} starts without the profile"
+        )
     published = [str(p).rpartition(":")[0] for s in compose["services"].values() for p in s.get("ports", [])]
     assert len(published) == len(set(published)), "both run at the same time"
 
 
 def test_each_daemon_has_a_volume_of_its_own(compose):
-    volumes = [volume.split(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])
-               if volume.endswith(":/var/lib/seend")]
+    volumes = [
+        volume.split(":")[0]
+        for service in compose["services"].values()
+        for volume in service.get("volumes", [])
+        if volume.endswith(":/var/lib/seend")
+    ]
     assert len(volumes) == len(set(volumes)) == 1 + len(MEMBERS)
     assert set(volumes) < set(compose["volumes"])
 
@@ -87,17 +99,28 @@ def test_each_configuration_of_the_cluster_is_sound(compose):
     shared, own = {}, {}
     for name in MEMBERS:
         words = words_of(compose, name, str)
-        check = subprocess.run([str(SEEND), "--check-config", *words], capture_output=True, text=True, timeout=20)
+        check = subprocess.run(
+            [str(SEEND), "--check-config", *words], capture_output=True, text=True, timeout=20
+        )
         assert check.returncode == 0, f"{name}: {check.stdout}{check.stderr}"
-        printed = subprocess.run([str(SEEND), "--print-config", *words], capture_output=True, text=True, timeout=20)
+        printed = subprocess.run(
+            [str(SEEND), "--print-config", *words], capture_output=True, text=True, timeout=20
+        )
         own[name] = config = json.loads(printed.stdout)
         assert config["cluster"]["address"] == f"{name}:8080"
         assert config["cluster"]["address"] in config["cluster"]["peers"].split(",")
         assert config["http"]["listen"] == "0.0.0.0:8080" and config["store"]["directory"] == "/var/lib/seend"
         assert config["kafka"]["client"]["session.timeout.ms"] == "6000"
-        shared[name] = {**config, "kafka": None, "role": None, "replica_of": None,
-                        "cluster": {**config["cluster"], "address": None}}
-    assert all(config == shared["owner-1"] for config in shared.values()), "names, addresses and roles differ, no more"
+        shared[name] = {
+            **config,
+            "kafka": None,
+            "role": None,
+            "replica_of": None,
+            "cluster": {**config["cluster"], "address": None},
+        }
+    assert all(config == shared["owner-1"] for config in shared.values()), (
+        "names, addresses and roles differ, no more"
+    )
     assert {config["kafka"]["instance_id"] for config in own.values()} == set(MEMBERS)
     assert len({own[name]["kafka"]["group_id"] for name in OWNERS}) == 1
     assert len({own[name]["kafka"]["group_id"] for name in REPLICAS}) == 1
@@ -108,11 +131,23 @@ def test_each_configuration_of_the_cluster_is_sound(compose):
 
 def test_the_cluster_shares_no_topic_and_no_group_with_the_single_daemon(compose):
     def names_of(service):
-        config = json.loads(subprocess.run([str(SEEND), "--print-config", *words_of(compose, service, str)],
-                                           capture_output=True, check=True, timeout=20).stdout)
-        return {config["input"]["topic"], config["input"]["dead_letter_topic"], config["watermarks"]["topic"],
-                config["state"]["topic"], config["kafka"]["group_id"],
-                *(entry["snapshot"]["topic"] for entry in config["filters"])}
+        config = json.loads(
+            subprocess.run(
+                [str(SEEND), "--print-config", *words_of(compose, service, str)],
+                capture_output=True,
+                check=True,
+                timeout=20,
+            ).stdout
+        )
+        return {
+            config["input"]["topic"],
+            config["input"]["dead_letter_topic"],
+            config["watermarks"]["topic"],
+            config["state"]["topic"],
+            config["kafka"]["group_id"],
+            *(entry["snapshot"]["topic"] for entry in config["filters"]),
+        }
+
     single = names_of("seend")
     assert all(single.isdisjoint(names_of(name)) for name in MEMBERS)
 
@@ -149,25 +184,42 @@ def check_runbook_is_served(compose, url):
 def test_what_names_another_service_names_one_that_exists(compose):
     services = set(compose["services"])
     for name in ("prometheus", "cluster-prometheus"):
-        (deployed,) = [SOURCE / source for source, target in mounts_of(compose["services"][name])
-                       if target == "/etc/prometheus"]
-        file = next((word.rpartition("/")[2] for word in command_of(compose["services"][name])
-                     if word.startswith("--config.file=/etc/prometheus/")), "prometheus.yml")
+        (deployed,) = [
+            SOURCE / source
+            for source, target in mounts_of(compose["services"][name])
+            if target == "/etc/prometheus"
+        ]
+        file = next(
+            (
+                word.rpartition("/")[2]
+                for word in command_of(compose["services"][name])
+                if word.startswith("--config.file=/etc/prometheus/")
+            ),
+            "prometheus.yml",
+        )
         config = yaml.safe_load((deployed / file).read_text())
         (job,) = config["scrape_configs"]
         assert job["job_name"] == "seend", "alerts name this job"
         targets = {target.split(":")[0] for target in job["static_configs"][0]["targets"]}
         assert targets == ({"seend"} if name == "prometheus" else set(MEMBERS))
         assert config["rule_files"] == ["alerts.yml"]
-    datasources = yaml.safe_load((SOURCE / "deploy/grafana/provisioning/datasources/prometheus.yml").read_text())
-    assert {source["url"] for source in datasources["datasources"]} == \
-        {"http://prometheus:9090", "http://cluster-prometheus:9090"}
+    datasources = yaml.safe_load(
+        (SOURCE / "deploy/grafana/provisioning/datasources/prometheus.yml").read_text()
+    )
+    assert {source["url"] for source in datasources["datasources"]} == {
+        "http://prometheus:9090",
+        "http://cluster-prometheus:9090",
+    }
     assert services >= {source["url"].split("//")[1].split(":")[0] for source in datasources["datasources"]}
     assert [source["isDefault"] for source in datasources["datasources"] if "isDefault" in source] == [True]
     for path in DASHBOARDS.glob("*.json"):
-        variables = {variable["name"]: variable for variable in json.loads(path.read_text())["templating"]["list"]}
+        variables = {
+            variable["name"]: variable for variable in json.loads(path.read_text())["templating"]["list"]
+        }
         assert variables["datasource"]["query"] == "prometheus"
-        assert variables["datasource"]["current"]["value"] in {source["uid"] for source in datasources["datasources"]}
+        assert variables["datasource"]["current"]["value"] in {
+            source["uid"] for source in datasources["datasources"]
+        }
         check_runbook_is_served(compose, variables["runbook"]["query"])
     home = compose["services"]["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
     assert (DASHBOARDS / home.rpartition("/")[2]).exists()
@@ -178,6 +230,7 @@ def test_what_names_another_service_names_one_that_exists(compose):
 
 def test_the_commands_run_natively(compose, kafka, topics, topic_name, tmp_path):
     """Runs the same command lines, with other host names and paths: topic, daemon, generator, Prometheus."""
+
     def mapped(text):
         return text.replace("kafka:19092", kafka.bootstrap)
 
@@ -189,17 +242,33 @@ def test_the_commands_run_natively(compose, kafka, topics, topic_name, tmp_path)
     own_config = tmp_path / "compose.json"
     own_config.write_text(mapped(open(config).read()))
     generator, log = None, open(tmp_path / "log", "wb")
-    seend = subprocess.Popen([str(SEEND), str(own_config), "--set", f"http.listen={address}", "--set",
-                              f"store.directory={tmp_path}/state", "--set", f"state.topic={topic_name}-state"],
-                             stdout=log, stderr=log)  # other tests use the default name of the state topic
+    seend = subprocess.Popen(
+        [
+            str(SEEND),
+            str(own_config),
+            "--set",
+            f"http.listen={address}",
+            "--set",
+            f"store.directory={tmp_path}/state",
+            "--set",
+            f"state.topic={topic_name}-state",
+        ],
+        stdout=log,
+        stderr=log,
+    )  # other tests use the default name of the state topic
     prometheus = None
     try:
         assert compose["services"]["generator"]["entrypoint"] == ["seenctl"]
-        generator = subprocess.Popen([str(SEENCTL), *words_of(compose, "generator", mapped)], stdout=log, stderr=log)
+        generator = subprocess.Popen(
+            [str(SEENCTL), *words_of(compose, "generator", mapped)], stdout=log, stderr=log
+        )
         prometheus = Prometheus(tmp_path, {"seend:8080": address})
         prometheus.wait_scraped(3)
-        wait_until(lambda: float(prometheus.query("seen_events_total")[0]["value"][1]) > 2_000,
-                   "Prometheus sees the generator's events", timeout_s=60)
+        wait_until(
+            lambda: float(prometheus.query("seen_events_total")[0]["value"][1]) > 2_000,
+            "Prometheus sees the generator's events",
+            timeout_s=60,
+        )
         http = Http(address)
         assert http.get("/healthz").status == 200
         wait_until(lambda: http.get("/readyz").status == 200, "the daemon is ready")
@@ -220,7 +289,8 @@ def test_the_commands_run_natively(compose, kafka, topics, topic_name, tmp_path)
 
 
 class Cluster:
-    """The daemons and the generator of the profile. Their command lines are the same, with other addresses and paths."""
+    """The daemons and the generator of the profile. Their command lines are the same, with other addresses
+    and paths."""
 
     def __init__(self, compose, kafka, directory):
         self.compose, self.kafka, self.directory = compose, kafka, directory
@@ -239,8 +309,14 @@ class Cluster:
         words = words_of(self.compose, name, self.mapped)
         if program == SEEND:
             assert words[0] == str(SOURCE / "config/cluster.json")
-            words = [str(self.config), *words[1:], "--set", f"http.listen={self.addresses[f'{name}:8080']}",
-                     "--set", f"store.directory={self.directory}/{name}"]
+            words = [
+                str(self.config),
+                *words[1:],
+                "--set",
+                f"http.listen={self.addresses[f'{name}:8080']}",
+                "--set",
+                f"store.directory={self.directory}/{name}",
+            ]
         with open(self.directory / f"{name}.log", "ab") as log:
             self.processes[name] = subprocess.Popen([str(program), *words], stdout=log, stderr=log)
 
@@ -253,7 +329,9 @@ class Cluster:
         return found
 
     def open_partitions(self, name):
-        return [p["partition"] for p in self.http[name].get("/v1/status").json()["partitions"] if p["answers"]]
+        return [
+            p["partition"] for p in self.http[name].get("/v1/status").json()["partitions"] if p["answers"]
+        ]
 
     def stop(self, names):
         for name in names:
@@ -262,7 +340,9 @@ class Cluster:
             self.processes.pop(name).wait(30)
 
     def logs(self):
-        return "\n".join(f"{name}:\n{(self.directory / f'{name}.log').read_text()[-3000:]}" for name in self.processes)
+        return "\n".join(
+            f"{name}:\n{(self.directory / f'{name}.log').read_text()[-3000:]}" for name in self.processes
+        )
 
 
 @contextlib.contextmanager
@@ -287,29 +367,42 @@ def running_cluster(compose, kafka, directory):
 
 @pytest.mark.heavy
 def test_the_cluster_runs_natively(compose, kafka, topics, tmp_path):
-    """Three daemons share 12 partitions, and two replicas share them, too. Each answers for all users. Prometheus sees it."""
+    """Three daemons share 12 partitions, and two replicas share them, too. Each answers for all users.
+    Prometheus sees it."""
     create_topic(compose, "cluster-topics", kafka)
     assert topics.partitions("cluster-exposures") == 12
     with running_cluster(compose, kafka, tmp_path) as (cluster, prometheus):
+
         def shared():
             assert all(process.poll() is None for process in cluster.processes.values())
             # A former owner answers until the new owner has been ready for a second.
-            return all({key: len(partitions) for key, partitions in cluster.routes(name).items()} ==
-                       {**{("owner", name): 4 for name in OWNERS}, **{("replica", name): 6 for name in REPLICAS}} and
-                       len(cluster.open_partitions(name)) == (4 if name in OWNERS else 6) for name in MEMBERS)
-        wait_until(shared, "each daemon knows who answers for what, and has only its own", timeout_s=120, every_s=0.1)
+            return all(
+                {key: len(partitions) for key, partitions in cluster.routes(name).items()}
+                == {**{("owner", name): 4 for name in OWNERS}, **{("replica", name): 6 for name in REPLICAS}}
+                and len(cluster.open_partitions(name)) == (4 if name in OWNERS else 6)
+                for name in MEMBERS
+            )
+
+        wait_until(
+            shared, "each daemon knows who answers for what, and has only its own", timeout_s=120, every_s=0.1
+        )
         check_answers(cluster)
         prometheus.wait_scraped(10)
         check_dashboard(prometheus)
         check_change_of_owner(cluster, prometheus)
-    for topic in [name for name in topics.admin().list_topics(timeout=10).topics if name.startswith("cluster-")]:
+    for topic in [
+        name for name in topics.admin().list_topics(timeout=10).topics if name.startswith("cluster-")
+    ]:
         topics.delete(topic)
 
 
 def check_answers(cluster):
-    """Checks that every daemon answers for every user. The owner or a replica of the user's partition gives the answer."""
-    assert {name: cluster.http[name].get("/v1/status").json()["role"] for name in MEMBERS} == \
-        {**dict.fromkeys(OWNERS, "owner"), **dict.fromkeys(REPLICAS, "replica")}
+    """Checks that every daemon answers for every user. The owner or a replica of the user's partition gives
+    the answer."""
+    assert {name: cluster.http[name].get("/v1/status").json()["role"] for name in MEMBERS} == {
+        **dict.fromkeys(OWNERS, "owner"),
+        **dict.fromkeys(REPLICAS, "replica"),
+    }
     for name in MEMBERS:
         assert cluster.http[name].get("/healthz").status == 200
         wait_until(lambda name=name: cluster.http[name].get("/readyz").status == 200, f"{name} is ready")
@@ -320,33 +413,49 @@ def check_answers(cluster):
 
 def check_dashboard(prometheus):
     """The dashboard "Is it working" shows owners and replicas, and no alert fires."""
-    panels = {panel["title"]: panel for panel in
-              json.loads((DASHBOARDS / "is-it-working.json").read_text())["panels"] if "targets" in panel}
-    wait_until(lambda: not prometheus.empty_panels(panels.values(), {"seen_certificate_not_after_seconds"}),
-               "each panel shows something", timeout_s=60, every_s=0.5)
+    panels = {
+        panel["title"]: panel
+        for panel in json.loads((DASHBOARDS / "is-it-working.json").read_text())["panels"]
+        if "targets" in panel
+    }
+    wait_until(
+        lambda: not prometheus.empty_panels(panels.values(), {"seen_certificate_not_after_seconds"}),
+        "each panel shows something",
+        timeout_s=60,
+        every_s=0.5,
+    )
     table, passed_on = "Owner, epoch and role of each partition", "Requests passed on"
 
     def shown(title, refid="A"):
         (expression,) = [t["expr"] for t in panels[title]["targets"] if t["refId"] == refid]
-        return {tuple(s["metric"].get(label) for label in ("instance", "partition", "result", "topic")
-                      if label in s["metric"]): float(s["value"][1])
-                for s in prometheus.query(expression.replace("$instance", ".*").replace("$__rate_interval", "8s"))}
+        return {
+            tuple(
+                s["metric"].get(label)
+                for label in ("instance", "partition", "result", "topic")
+                if label in s["metric"]
+            ): float(s["value"][1])
+            for s in prometheus.query(expression.replace("$instance", ".*").replace("$__rate_interval", "8s"))
+        }
 
     def figures():
         return {
             "instances up, missing": [list(shown("Instances up", refid).values()) for refid in "AB"],
-            "partitions owned, of the topic, without owner":
-                [list(shown("Partitions owned", refid).values()) for refid in "ABC"],
+            "partitions owned, of the topic, without owner": [
+                list(shown("Partitions owned", refid).values()) for refid in "ABC"
+            ],
             "roles by partition": sorted(shown(table).values()),
             "answers": len(shown(table, "B")),
             "ready": sum(shown(table, "C").values()),
             "epochs, at owners alone": len(shown(table, "D")),
             "ages": len(shown(table, "E")),
             "roles by daemon": sorted(shown("Role").values()),
-            "unowned and refused": {*shown("Unowned and refused partitions").values(),
-                                    *shown("Unowned and refused partitions", "B").values()},
+            "unowned and refused": {
+                *shown("Unowned and refused partitions").values(),
+                *shown("Unowned and refused partitions", "B").values(),
+            },
             "passed on": {result for _, result in shown(passed_on)},
         }
+
     expected = {
         "instances up, missing": [[5], [0]],
         "partitions owned, of the topic, without owner": [[12], [12], [0]],
@@ -365,6 +474,7 @@ def check_dashboard(prometheus):
         if found != expected:  # a failure shows the last of these
             raise ValueError({name: value for name, value in found.items() if value != expected[name]})
         return True
+
     wait_until(as_expected, "the panels show owners and replicas", timeout_s=60, every_s=0.5)
     assert prometheus.value("count(up == 1)") == 5 and prometheus.value("sum(seen_events_total)") > 2_000
     assert [series["metric"] for series in prometheus.query('ALERTS{alertstate="firing"}')] == []
@@ -373,7 +483,9 @@ def check_dashboard(prometheus):
 def check_change_of_owner(cluster, prometheus):
     """Without owners the alert's expression is true, until the group of the replicas is promoted."""
     groups = yaml.safe_load((DEPLOYED / "alerts.yml").read_text())["groups"]
-    (expression,) = [rule["expr"] for group in groups for rule in group["rules"] if rule.get("alert") == "SeendNoOwner"]
+    (expression,) = [
+        rule["expr"] for group in groups for rule in group["rules"] if rule.get("alert") == "SeendNoOwner"
+    ]
     assert prometheus.query(expression) == []
     cluster.stop(OWNERS)
     wait_until(lambda: prometheus.query(expression), "nobody owns", every_s=0.3)

@@ -1,5 +1,5 @@
-"""The disk has damaged a store. The store's partition stops, the other partition continues, and --rebuild reads the damaged
-one again."""
+"""The disk has damaged a store. The store's partition stops, the other partition continues, and --rebuild
+reads the damaged one again."""
 
 import pytest
 
@@ -12,18 +12,20 @@ BAD, GOOD = 0, 1
 
 
 def cut_manifest(folder):
-    """Keeps only the first bytes of the manifest, which names all other files. (A longer rest would be a valid older state.)"""
+    """Keeps only the first bytes of the manifest, which names all other files. (A longer rest would be a
+    valid older state.)"""
     manifest = folder / (folder / "CURRENT").read_text().strip()
     manifest.write_bytes(manifest.read_bytes()[:20])
 
 
 def flip_a_byte(folder):
-    """Inverts a byte of users' state in each file. It lies before the part that RocksDB reads when it opens the file."""
+    """Inverts a byte of users' state in each file. It lies before the part that RocksDB reads when it opens
+    the file."""
     files = list(folder.glob("*.sst"))
     assert files
     for file in files:
         content = bytearray(file.read_bytes())
-        content[len(content) // 4] ^= 0xff
+        content[len(content) // 4] ^= 0xFF
         file.write_bytes(content)
 
 
@@ -48,11 +50,15 @@ def test_a_damaged_partition_stops_alone_and_is_read_again(damage, topics, daemo
     damage(seend.store / f"partition-{BAD}")
 
     seend.start(ready=False)
-    wait_until(lambda: seend.partition_status().get(GOOD, {}).get("state") == "ready", "the whole partition is ready")
+    wait_until(
+        lambda: seend.partition_status().get(GOOD, {}).get("state") == "ready", "the whole partition is ready"
+    )
     bad_users, good_users = users_of(load.oracle, BAD), users_of(load.oracle, GOOD)
     look_up_all(seend, bad_users)
     said = seend.wait_refused([BAD])
-    assert "--rebuild" in said and f"partition {BAD}" in said.lower().replace("partition-", "partition "), said
+    assert "--rebuild" in said and f"partition {BAD}" in said.lower().replace("partition-", "partition "), (
+        said
+    )
     refused = seend.http.get(user_path(bad_users[0], "default"))
     assert refused.status == 503 and "--rebuild" in refused.text, refused.text
     ready = seend.get("/readyz")
@@ -62,8 +68,12 @@ def test_a_damaged_partition_stops_alone_and_is_read_again(damage, topics, daemo
     more = one_by_one(load.oracle, [(user, "shown-meanwhile") for user in good_users])
     topics.produce(topic_name, more)
     end = topics.ends(topic_name)[GOOD][1]
-    wait_until(lambda: (good := seend.partition_status()[GOOD])["next_offset"] >= end and good["marks_outstanding"] == 0,
-               "the other partition reads and publishes")
+    wait_until(
+        lambda: (
+            (good := seend.partition_status()[GOOD])["next_offset"] >= end and good["marks_outstanding"] == 0
+        ),
+        "the other partition reads and publishes",
+    )
     load.oracle.check_http(seend, users=good_users)
     last = {message.key().decode(): message.value() for message in topics.read_all(f"{topic_name}-filters")}
     for user in good_users:
@@ -72,7 +82,9 @@ def test_a_damaged_partition_stops_alone_and_is_read_again(damage, topics, daemo
     seend.stop()
 
     seend.start("--rebuild", ready=False)
-    wait_until(lambda: seend.partition_status().get(GOOD, {}).get("state") == "ready", "the whole partition is ready")
+    wait_until(
+        lambda: seend.partition_status().get(GOOD, {}).get("state") == "ready", "the whole partition is ready"
+    )
     look_up_all(seend, bad_users)  # the daemon finds a flipped byte only when it reads it
     seend.wait_at_rest()
     assert "state dropped" in seend.log()

@@ -20,8 +20,12 @@ from seend import Seend
 from test_runbook import alerts, entries
 
 GRAFANA = SOURCE / "deploy" / "grafana"
-TITLES = {"is-it-working": "seend: Is it working", "latency": "seend: Latency",
-          "store-and-memory": "seend: Store and memory", "meaning": "seend: Meaning"}
+TITLES = {
+    "is-it-working": "seend: Is it working",
+    "latency": "seend: Latency",
+    "store-and-memory": "seend: Store and memory",
+    "meaning": "seend: Meaning",
+}
 DASHBOARDS = {name: json.loads((GRAFANA / "dashboards" / f"{name}.json").read_text()) for name in TITLES}
 # These have series only while something is unread or is being restored, or with TLS.
 QUIET = {"seen_retention_headroom_seconds", "seen_state_restore_share", "seen_certificate_not_after_seconds"}
@@ -37,18 +41,23 @@ EVERY_PANEL = [(name, panel) for name, dashboard in DASHBOARDS.items() for panel
 
 
 def metrics_in(text, known):
-    """The metrics that the text names. The series of a histogram (_bucket, _sum, _count) count as the histogram in `known`."""
+    """The metrics that the text names. The series of a histogram (_bucket, _sum, _count) count as the
+    histogram in `known`."""
     words = set(re.findall(r"\b(?:seen|process)_[a-z0-9_]+", text))
     return {word if word in known else re.sub(r"_(bucket|sum|count)$", "", word) for word in words}
 
 
 # --- checks that need the files alone
 
+
 def test_the_dashboards_are_what_their_source_makes(tmp_path):
-    subprocess.run([sys.executable, str(GRAFANA / "make_dashboards.py"), str(tmp_path)], check=True, timeout=30)
+    subprocess.run(
+        [sys.executable, str(GRAFANA / "make_dashboards.py"), str(tmp_path)], check=True, timeout=30
+    )
     for name in TITLES:
-        assert (tmp_path / f"{name}.json").read_text() == (GRAFANA / "dashboards" / f"{name}.json").read_text(), \
-            "run deploy/grafana/make_dashboards.py"
+        assert (tmp_path / f"{name}.json").read_text() == (
+            GRAFANA / "dashboards" / f"{name}.json"
+        ).read_text(), "run deploy/grafana/make_dashboards.py"
     assert {path.stem for path in (GRAFANA / "dashboards").glob("*")} == set(TITLES)
 
 
@@ -73,12 +82,18 @@ def test_a_dashboard_has_what_all_of_them_have(name):
     sources = re.findall(r'"type": "prometheus",\s*"uid": "([^"]*)"', json.dumps(dashboard))
     assert set(sources) == {"${datasource}"}
     assert {"Starts", "Alerts"} <= {annotation["name"] for annotation in dashboard["annotations"]["list"]}
-    assert any("thresholds" in panel.get("fieldConfig", {}).get("defaults", {}) for panel in panels(dashboard))
+    assert any(
+        "thresholds" in panel.get("fieldConfig", {}).get("defaults", {}) for panel in panels(dashboard)
+    )
     assert any(link["url"] == "${runbook}" for link in dashboard["links"] if link["type"] == "link")
     places = [panel["gridPos"] for panel in dashboard["panels"]]
     for one, other in itertools.combinations(places, 2):
-        assert (one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"] or
-                one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"]), (one, other)
+        assert (
+            one["x"] + one["w"] <= other["x"]
+            or other["x"] + other["w"] <= one["x"]
+            or one["y"] + one["h"] <= other["y"]
+            or other["y"] + other["h"] <= one["y"]
+        ), (one, other)
 
 
 def test_links_lead_into_the_runbook_and_every_alert_has_one():
@@ -101,7 +116,9 @@ def test_the_objectives_of_the_panels_are_those_of_the_alerts():
             raise AssertionError(f"no panel of {way}")
 
 
-@pytest.mark.parametrize("name, panel", EVERY_PANEL, ids=lambda of: of if isinstance(of, str) else of["title"])
+@pytest.mark.parametrize(
+    "name, panel", EVERY_PANEL, ids=lambda of: of if isinstance(of, str) else of["title"]
+)
 def test_legends_name_the_instance(name, panel):
     if panel["type"] in ("stat", "heatmap", "alertlist"):  # they show all instances together
         return
@@ -110,9 +127,10 @@ def test_legends_name_the_instance(name, panel):
 
 # --- checks of what Prometheus answers
 
+
 class World:
-    """A daemon that re-keys, groups items, keeps a journal and reports items never shown; a group of three daemons; load on
-    all of them; and the Prometheus that scrapes them."""
+    """A daemon that re-keys, groups items, keeps a journal and reports items never shown; a group of three
+    daemons; load on all of them; and the Prometheus that scrapes them."""
 
     def __init__(self, directory, topics):
         self.topics, self.chunk = topics, itertools.count()
@@ -123,42 +141,91 @@ class World:
         self.daemons = [self.seend, *self.members]
         for one in self.daemons:
             one.start(ready=False)
-        self.prometheus = Prometheus(directory, {
-            **{f"{name}:8080": address for name, address in addresses.items()},
-            "replica-1:8080": self.seend.address, "replica-2:8080": self.seend.address}, "cluster.yml")
+        self.prometheus = Prometheus(
+            directory,
+            {
+                **{f"{name}:8080": address for name, address in addresses.items()},
+                "replica-1:8080": self.seend.address,
+                "replica-2:8080": self.seend.address,
+            },
+            "cluster.yml",
+        )
 
     def loaded(self, directory):
         topic = "dash-loaded"
         self.items = Items(self.topics, topic, partitions=2)
-        return Seend(directory, self.topics, topic, {
-            **self.items.config(),
-            "input": {"keyed_by_user": False},
-            "filters": [{"name": "default", "similar": "demote", "served_ttl_s": 6,
-                         "snapshot": {"topic": f"{topic}-filters", "debounce_ms": 200}}],
-            "unexposed": {"topic": f"{topic}-unexposed", "grace_s": 0},
-            "store": {"explain_days": 30}, "state": {"topic": f"{topic}-state", "run_every_s": 1}}, "loaded")
+        return Seend(
+            directory,
+            self.topics,
+            topic,
+            {
+                **self.items.config(),
+                "input": {"keyed_by_user": False},
+                "filters": [
+                    {
+                        "name": "default",
+                        "similar": "demote",
+                        "served_ttl_s": 6,
+                        "snapshot": {"topic": f"{topic}-filters", "debounce_ms": 200},
+                    }
+                ],
+                "unexposed": {"topic": f"{topic}-unexposed", "grace_s": 0},
+                "store": {"explain_days": 30},
+                "state": {"topic": f"{topic}-state", "run_every_s": 1},
+            },
+            "loaded",
+        )
 
     def member(self, directory, number):
-        return Seend(directory, self.topics, "dash-group", {
-            "kafka": {"instance_id": f"member-{number}",
-                      "client": {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}},
-            "state": {"topic": "dash-group-state", "run_every_s": 1}, "watermarks": {"topic": "dash-group-beats"},
-            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"}}, f"member-{number}")
+        return Seend(
+            directory,
+            self.topics,
+            "dash-group",
+            {
+                "kafka": {
+                    "instance_id": f"member-{number}",
+                    "client": {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"},
+                },
+                "state": {"topic": "dash-group-state", "run_every_s": 1},
+                "watermarks": {"topic": "dash-group-beats"},
+                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+            },
+            f"member-{number}",
+        )
 
     def load(self):
         """Sends some events and requests of every kind."""
         now, n = now_ms(), next(self.chunk)
         users = [f"user-{(n * 60 + i) % 500}" for i in range(60)]
         shown = [event(user, f"item-{n}-{i % 7}", now) for i, user in enumerate(users)]
-        served = json.dumps({"kind": "served", "user_id": users[0], "exposed_at": now, "request_id": f"r{n}",
-                             "items": [{"item_id": f"served-{n}-{i}", "position": i} for i in range(5)]})
-        removed = json.dumps({"kind": "removed", "user_id": users[1], "item_id": f"item-{n}-1", "exposed_at": now})
+        served = json.dumps(
+            {
+                "kind": "served",
+                "user_id": users[0],
+                "exposed_at": now,
+                "request_id": f"r{n}",
+                "items": [{"item_id": f"served-{n}-{i}", "position": i} for i in range(5)],
+            }
+        )
+        removed = json.dumps(
+            {"kind": "removed", "user_id": users[1], "item_id": f"item-{n}-1", "exposed_at": now}
+        )
         rejected = ["bad", json.dumps({"user_id": "u"}), event("u", "old", now - 90 * 86_400_000)]
-        history = [(None, event(f"old-{i}", f"item-{n}", now - 86_400_000), {"headers": {"seen-replay": "run-1"}})
-                   for i in range(5)]
-        self.topics.produce("dash-loaded", [(None, value) for value in [*shown, served, removed, *rejected]] + history)
-        self.topics.produce("dash-group", [*zip(users, shown), ("u", "bad"), *(
-            ("u", event("u", "i", now), {"partition": partition}) for partition in range(3))])
+        history = [
+            (None, event(f"old-{i}", f"item-{n}", now - 86_400_000), {"headers": {"seen-replay": "run-1"}})
+            for i in range(5)
+        ]
+        self.topics.produce(
+            "dash-loaded", [(None, value) for value in [*shown, served, removed, *rejected]] + history
+        )
+        self.topics.produce(
+            "dash-group",
+            [
+                *zip(users, shown),
+                ("u", "bad"),
+                *(("u", event("u", "i", now), {"partition": partition}) for partition in range(3)),
+            ],
+        )
         self.items.send(*(item(f"item-{n}-{i}", text_of(n * 7 + i // 2)) for i in range(7)), "no item")
         for one in self.daemons:
             for path in (user_path("user-1"), user_path("user-2") + "/segments", "/v1/status", "/nothing"):
@@ -168,6 +235,7 @@ class World:
         def loaded():
             self.load()
             return condition()
+
         wait_until(loaded, what, timeout_s, every_s=0.1)
 
     def scraped(self, times):
@@ -186,12 +254,18 @@ def world(topics, tmp_path_factory):
     try:
         for one in made.daemons:
             one.wait_ready(60)
-        made.load_until(lambda: made.scraped(3) and all(one.metric_sum("seen_snapshots_total") > 0
-                                                        for one in made.daemons), "all are scraped and publish")
+        made.load_until(
+            lambda: (
+                made.scraped(3) and all(one.metric_sum("seen_snapshots_total") > 0 for one in made.daemons)
+            ),
+            "all are scraped and publish",
+        )
         began = time.time()
         # Endings and groups of items take the longest: a served item ends after six seconds.
-        made.load_until(lambda: time.time() > began + 10 and made.seend.metric_sum("seen_endings_total") > 0,
-                        "served items have ended")
+        made.load_until(
+            lambda: time.time() > began + 10 and made.seend.metric_sum("seen_endings_total") > 0,
+            "served items have ended",
+        )
         made.answers = dashboard_page.Answers(made.prometheus, time.time() - 1, 8)
         yield made
     finally:
@@ -208,17 +282,30 @@ def test_every_query_finds_data_and_legends_tell_series_apart(world):
             names = {named(target["legendFormat"], labels) for labels, _ in found}
             if panel["type"] not in ("table", "heatmap") and len(names) < len(found):
                 wrong.append(f"{name}: {panel['title']}: one legend for several series: {sorted(names)[:3]}")
-            if panel["type"] != "stat" and panel["type"] != "heatmap" and any("instance" not in labels for labels, _ in found):
+            if (
+                panel["type"] != "stat"
+                and panel["type"] != "heatmap"
+                and any("instance" not in labels for labels, _ in found)
+            ):
                 wrong.append(f"{name}: {panel['title']}: no instance")
     assert not wrong, "\n".join(wrong)
 
 
 def test_annotations_and_variables_find_data(world):
     for annotation in DASHBOARDS["latency"]["annotations"]["list"]:
-        assert world.prometheus.ask("query_range", query=world.answers.filled_in(annotation["expr"]),
-                                    start=world.answers.end - 40, end=world.answers.end, step=1)["result"], annotation["name"]
-    (query,) = {variable["definition"] for dashboard in DASHBOARDS.values()
-                for variable in dashboard["templating"]["list"] if variable["type"] == "query"}
+        assert world.prometheus.ask(
+            "query_range",
+            query=world.answers.filled_in(annotation["expr"]),
+            start=world.answers.end - 40,
+            end=world.answers.end,
+            step=1,
+        )["result"], annotation["name"]
+    (query,) = {
+        variable["definition"]
+        for dashboard in DASHBOARDS.values()
+        for variable in dashboard["templating"]["list"]
+        if variable["type"] == "query"
+    }
     selector, label = re.fullmatch(r"label_values\((.+), (\w+)\)", query).groups()
     assert len({series["metric"][label] for series in world.prometheus.query(selector)}) == 4
 
@@ -230,8 +317,11 @@ def test_every_panel_can_be_drawn(world):
     for name, dashboard in DASHBOARDS.items():
         page, empty = dashboard_page.render(dashboard, world.answers)
         (PAGES / f"{name}.html").write_text(page)
-        quiet = {panel["title"] for panel in panels(dashboard)
-                 if any(metric in target["expr"] for metric in QUIET for target in panel.get("targets", []))}
+        quiet = {
+            panel["title"]
+            for panel in panels(dashboard)
+            if any(metric in target["expr"] for metric in QUIET for target in panel.get("targets", []))
+        }
         assert set(empty) <= quiet, (name, empty)
         kinds |= {panel["type"] for panel in panels(dashboard)}
     assert kinds == set(dashboard_page.DRAW)
@@ -244,22 +334,33 @@ def test_the_page_of_a_loaded_daemon_is_sound(world):
     for one in world.daemons:
         page = one.http.get("/metrics")
         assert page.headers["Content-Type"].startswith("text/plain; version=0.0.4")
-        lint = subprocess.run(["promtool", "check", "metrics"], input=page.body, capture_output=True, timeout=20)
+        lint = subprocess.run(
+            ["promtool", "check", "metrics"], input=page.body, capture_output=True, timeout=20
+        )
         assert lint.returncode == 0 and not lint.stderr.strip(), lint.stderr.decode()
         names = set(re.findall(r"(?m)^# TYPE (\S+)", page.text))
         assert {name for name in names if name not in shown} <= set(omitted)
 
 
 def test_the_figures_mean_what_they_say(world):
-    assert 0 < world.prometheus.value("max(seen_event_to_visible_seconds_sum) / max(seen_event_to_visible_seconds_count)") < 10
+    assert (
+        0
+        < world.prometheus.value(
+            "max(seen_event_to_visible_seconds_sum) / max(seen_event_to_visible_seconds_count)"
+        )
+        < 10
+    )
     assert world.prometheus.value("sum(seen_store_bytes)") > 5_000
-    assert world.prometheus.value('sum(seen_events_misrouted_total)') > 0
-    assert world.prometheus.value('sum(seen_events_too_old_total)') > 0
-    assert world.prometheus.value('sum(seen_replayed_events_total)') > 0
-    assert world.prometheus.value('sum(seen_snapshot_probes_total)') > 0
-    assert world.prometheus.value('min(seen_store_disk_bytes - seen_store_disk_free_bytes)') >= 0
+    assert world.prometheus.value("sum(seen_events_misrouted_total)") > 0
+    assert world.prometheus.value("sum(seen_events_too_old_total)") > 0
+    assert world.prometheus.value("sum(seen_replayed_events_total)") > 0
+    assert world.prometheus.value("sum(seen_snapshot_probes_total)") > 0
+    assert world.prometheus.value("min(seen_store_disk_bytes - seen_store_disk_free_bytes)") >= 0
     assert 0 <= world.prometheus.value("max(seen_memory_used_bytes / seen_memory_budget_bytes)") < 1.5
-    (rate,) = {series["value"][1] for series in world.prometheus.query("seen_snapshot_false_positive_ratio_requested")}
+    (rate,) = {
+        series["value"][1]
+        for series in world.prometheus.query("seen_snapshot_false_positive_ratio_requested")
+    }
     assert float(rate) == 0.01
 
 
@@ -272,8 +373,10 @@ def test_every_rule_was_evaluated_without_an_error(world):
 def row(world, title):
     """{legend: current value} of a panel that shows numbers on the first row."""
     (panel,) = [panel for panel in panels(DASHBOARDS["is-it-working"]) if panel["title"] == title]
-    return {target["legendFormat"]: world.prometheus.value(world.answers.filled_in(target["expr"]))
-            for target in panel["targets"]}
+    return {
+        target["legendFormat"]: world.prometheus.value(world.answers.filled_in(target["expr"]))
+        for target in panel["targets"]
+    }
 
 
 def test_an_instance_that_vanishes_is_missed(world):

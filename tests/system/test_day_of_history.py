@@ -1,5 +1,6 @@
-"""A day of history: a million items are served, 700,000 are shown, 1% are taken back. The daemon reads it through five
-kill -9s. In the end the seen sets, the published snapshots and the unexposed topic are exactly right."""
+"""A day of history: a million items are served, 700,000 are shown, 1% are taken back. The daemon reads it
+through five kill -9s. In the end the seen sets, the published snapshots and the unexposed topic are exactly
+right."""
 
 import collections
 import json
@@ -17,12 +18,14 @@ TTL_S, GRACE_S = 1800, 600
 
 
 def send(topics, topic, records, rate):
-    """Sends at most `rate` records a second, so that the kills are spread over the day. Yields the number of each record."""
+    """Sends at most `rate` records a second, so that the kills are spread over the day. Yields the number of
+    each record."""
     producer, failed, begun = topics.producer(), [], time.monotonic()
 
     def report(error, _message):
         if error:
             failed.append(error)
+
     for number, (timestamp, user, value) in enumerate(records):
         while True:
             try:
@@ -41,8 +44,10 @@ def send(topics, topic, records, rate):
 
 def read_unexposed(topics, topic, expected):
     """{(user, item, served_at): [records]}. Waits until the topic has `expected` records, at most 40 s."""
+
     def enough():
         return sum(end for _, end in topics.ends(topic).values()) >= expected
+
     try:
         wait_until(enough, "served and never shown", timeout_s=40, every_s=0.5)
     except AssertionError:
@@ -57,7 +62,9 @@ def read_unexposed(topics, topic, expected):
 
 def check_unexposed(history, told):
     missing = set(history.unexposed) - set(told)
-    assert not missing, f"{len(missing)} of {len(history.unexposed)} are missing, such as {sorted(missing)[:3]}"
+    assert not missing, (
+        f"{len(missing)} of {len(history.unexposed)} are missing, such as {sorted(missing)[:3]}"
+    )
     wrongly = set(told) - set(history.unexposed)
     assert not wrongly, f"{len(wrongly)} were shown in time, or never served, such as {sorted(wrongly)[:3]}"
     for place, records in told.items():
@@ -66,7 +73,8 @@ def check_unexposed(history, told):
 
 
 def check_published(history, topics, topic):
-    """Checks that the topic has exactly the filter of every user who has seen anything, and no filter of other users."""
+    """Checks that the topic has exactly the filter of every user who has seen anything, and no filter of
+    other users."""
     last, tombstones = {}, 0
     for message in topics.read_all(topic):
         user = message.key().decode()
@@ -97,10 +105,21 @@ def run_day(topics, daemon, topic_name, chance, *, pages, users, rate, more=None
     history = History(chance, day_start, pages=pages, users=users, ttl_s=TTL_S, grace_s=GRACE_S)
     print(dict(history.counts), f"{len(history.records)} records, {len(history.unexposed)} unexposed")
     topics.create(topic_name, partitions=PARTITIONS)
-    seend = daemon(topic_name, {
-        "filters": [{"name": "default", "items_max": 100_000, "served_ttl_s": TTL_S,
-                     "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 1000}}],
-        "unexposed": {"topic": f"{topic_name}-unexposed", "grace_s": GRACE_S}, **(more or {})})
+    seend = daemon(
+        topic_name,
+        {
+            "filters": [
+                {
+                    "name": "default",
+                    "items_max": 100_000,
+                    "served_ttl_s": TTL_S,
+                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 1000},
+                }
+            ],
+            "unexposed": {"topic": f"{topic_name}-unexposed", "grace_s": GRACE_S},
+            **(more or {}),
+        },
+    )
     total = len(history.records)
     kill_at = sorted(chance.randrange(total // 20, total) for _ in range(KILLS))
     seend.start(ready=False)
@@ -117,7 +136,9 @@ def run_day(topics, daemon, topic_name, chance, *, pages, users, rate, more=None
 
 def check_day(history, seend, topics, topic_name, chance):
     check_http(history, seend, chance.sample(sorted(history.all_users()), min(500, len(history.all_users()))))
-    doubles = check_unexposed(history, read_unexposed(topics, f"{topic_name}-unexposed", len(history.unexposed)))
+    doubles = check_unexposed(
+        history, read_unexposed(topics, f"{topic_name}-unexposed", len(history.unexposed))
+    )
     tombstones = check_published(history, topics, f"{topic_name}-filters")
     assert seend.metric_sum("seen_events_rejected_total") == 0
     assert topics.partitions(f"{topic_name}-dead") == 0 or not topics.read_all(f"{topic_name}-dead")

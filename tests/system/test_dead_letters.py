@@ -53,8 +53,10 @@ def test_every_kind_of_bad_event_carries_its_reason_and_place(topics, daemon, to
     oracle.check_http(seend)
     oracle.check_published(topics, f"{topic_name}-filters", 2)
 
-    letters = wait_until(lambda: (m := topics.read_all(f"{topic_name}-dead")) and len(m) >= len(BAD) and m,
-                         "all dead letters are there")
+    letters = wait_until(
+        lambda: (m := topics.read_all(f"{topic_name}-dead")) and len(m) >= len(BAD) and m,
+        "all dead letters are there",
+    )
     assert len(letters) == len(BAD)
     by_place = {}
     for letter in letters:
@@ -74,10 +76,14 @@ def test_every_kind_of_bad_event_carries_its_reason_and_place(topics, daemon, to
 
 
 def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, daemon, topic_name, tmp_path):
-    """A producer renamed user_id to uid. After the configuration is changed, the dead letters are valid events."""
+    """A producer renamed user_id to uid. After the configuration is changed, the dead letters are valid
+    events."""
     topics.create(topic_name, partitions=2)
     seend = daemon(topic_name, {"input": {"event_bytes_max": 4096}}).start()
-    renamed = [json.dumps({"uid": f"u{i % 5}", "item_id": f"n{i}", "exposed_at": NOW - i}).encode() for i in range(40)]
+    renamed = [
+        json.dumps({"uid": f"u{i % 5}", "item_id": f"n{i}", "exposed_at": NOW - i}).encode()
+        for i in range(40)
+    ]
     bad = [b"not json", changed(exposed_at="yesterday"), changed(scene="x" * 5000)]
     topics.produce(topic_name, [("u1", value) for value in [*renamed, *bad]])
     seend.wait_at_rest()
@@ -86,8 +92,12 @@ def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, daemon, to
     config = ["--config", seend.config_path]
     listed = run_json("dead-letters", *config)
     counts = {(group["reason"], group["field"]): group["records"] for group in listed["groups"]}
-    assert counts == {("missing_field", "user_id"): 40, ("not_json", "value"): 1, ("wrong_type", "exposed_at"): 1,
-                      ("too_large", "value"): 1}
+    assert counts == {
+        ("missing_field", "user_id"): 40,
+        ("not_json", "value"): 1,
+        ("wrong_type", "exposed_at"): 1,
+        ("too_large", "value"): 1,
+    }
     (renamed_group,) = [group for group in listed["groups"] if group["field"] == "user_id"]
     assert len(renamed_group["examples"]) == 3 and renamed_group["examples"][0]["topic"] == topic_name
     shown = run("dead-letters", *config, "--reason", "missing_field", "--examples", "1", "--quiet")[0]
@@ -107,7 +117,11 @@ def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, daemon, to
     seend.wait_at_rest()
     assert all(seend.unseen(f"u{i % 5}", [f"n{i}"]) == [] for i in range(40))
     assert run_json(*resend, "--reason", "missing_field")["sent"] == 40, "over all runs: no more than before"
-    sent = [m for m in topics.read_all(topic_name) if m.value() in renamed and b"".join(v for _, v in m.headers() or [])]
+    sent = [
+        m
+        for m in topics.read_all(topic_name)
+        if m.value() in renamed and b"".join(v for _, v in m.headers() or [])
+    ]
     assert len(sent) == 40 and not any(name == "reason" for m in sent for name, _ in m.headers())
     seend.wait_at_rest()
     assert len(topics.read_all(f"{topic_name}-dead")) == 43, "none became a letter again"
@@ -116,8 +130,18 @@ def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, daemon, to
 def test_events_older_than_the_window_are_counted_and_dropped(topics, daemon, topic_name):
     day = 86_400_000
     topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name, {"filters": [{"name": "default", "window_days": 7, "snapshot": {
-        "topic": f"{topic_name}-filters", "debounce_ms": 200}}]}).start()
+    seend = daemon(
+        topic_name,
+        {
+            "filters": [
+                {
+                    "name": "default",
+                    "window_days": 7,
+                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 200},
+                }
+            ]
+        },
+    ).start()
     oracle = Oracle()
     topics.produce(topic_name, [("u", event("u", f"old-{i}", NOW - 20 * day)) for i in range(5)])
     topics.produce(topic_name, one_by_one(oracle, [("u", "fresh")], NOW))
@@ -129,7 +153,8 @@ def test_events_older_than_the_window_are_counted_and_dropped(topics, daemon, to
 
 
 def test_age_is_judged_by_the_record_not_by_the_clock(topics, daemon, topic_name):
-    """The daemon reads a record of ten days ago. Its exposure was fresh then. An exposure of today is ahead of its record."""
+    """The daemon reads a record of ten days ago. Its exposure was fresh then. An exposure of today is ahead
+    of its record."""
     then = NOW - 10 * 86_400_000
     topics.create(topic_name, partitions=1)
     seend = daemon(topic_name).start()

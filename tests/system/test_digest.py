@@ -11,25 +11,32 @@ from seenctl_tool import by_partition, digest, run, run_json, sums
 
 USERS = [f"u{i}" for i in range(150)]
 NOON_MS = now_ms() // DAY_MS * DAY_MS - DAY_MS // 2  # noon of yesterday
-FILTERS = [{"name": "default", "snapshot": None, "window_days": 30},
-           {"name": "short", "snapshot": None, "window_days": 7}]
+FILTERS = [
+    {"name": "default", "snapshot": None, "window_days": 30},
+    {"name": "short", "snapshot": None, "window_days": 7},
+]
 
 
 def exposures(users=USERS, days=20):
     """Exposures of the last `days` days. Some are older than the window of the filter "short"."""
     chance = random.Random(7)
-    return [(user, event(user, f"item-{chance.randrange(5_000)}", NOON_MS - chance.randrange(days * DAY_MS)))
-            for user in users for _ in range(12)]
+    return [
+        (user, event(user, f"item-{chance.randrange(5_000)}", NOON_MS - chance.randrange(days * DAY_MS)))
+        for user in users
+        for _ in range(12)
+    ]
 
 
 @pytest.fixture
 def reading(topics, daemon, topic_name):
     """reading(records, name, partitions) -> a daemon with its own topic, to which the records are sent."""
+
     def make(records, name, partitions=3, config=None):
         topic = topics.create(f"{topic_name}-{name}", partitions=partitions)
         seend = daemon(topic, {"filters": FILTERS, **(config or {})}, name=name).start()
         topics.produce(topic, records)
         return seend
+
     return make
 
 
@@ -92,7 +99,9 @@ def test_a_daemon_and_the_directory_it_leaves_agree(reading, tmp_path):
     seend.stop()
     stopped = run_json("digest", "--dir", seend.store, "--expect", expected)
     assert by_partition(stopped) == by_partition(running)
-    assert [p["next_offset"] for p in stopped["partitions"]] == [p["next_offset"] for p in running["partitions"]]
+    assert [p["next_offset"] for p in stopped["partitions"]] == [
+        p["next_offset"] for p in running["partitions"]
+    ]
     # The digest left no trace: the daemon starts from the same state.
     seend.start()
     assert by_partition(digest(seend, "--as-of", running["as_of_ms"])) == by_partition(running)
@@ -118,8 +127,10 @@ def test_one_digest_at_a_time(reading):
     assert second.status in (202, 503)
     if second.status == 503:
         assert second.headers["Retry-After"]
-    answer = wait_until(lambda: (a := seend.http.get("/v1/digest?partition=2&as_of_ms=1763700000000")).status == 200 and a,
-                        "its digest")
+    answer = wait_until(
+        lambda: (a := seend.http.get("/v1/digest?partition=2&as_of_ms=1763700000000")).status == 200 and a,
+        "its digest",
+    )
     assert answer.json()["partition"] == 2 and answer.json()["as_of_ms"] == 1763700000000
     assert seend.http.get("/v1/digest?partition=77").status == 503
     assert seend.http.get("/v1/digest?partition=-1").status == 400
@@ -140,29 +151,41 @@ def test_wrong_arguments_are_named(tmp_path, reading):
 HISTORY_FILTERS = [
     {"name": "default", "snapshot": None, "window_days": 30, "served_ttl_s": 3600 * 24},
     {"name": "often", "snapshot": None, "exposures_min": 3, "cooldown_days": 5},
-    {"name": "bought", "snapshot": None, "window_days": 7, "scenes": ["home_*"],
-     "kinds": {"purchased": {"window_days": 30}}},
+    {
+        "name": "bought",
+        "snapshot": None,
+        "window_days": 7,
+        "scenes": ["home_*"],
+        "kinds": {"purchased": {"window_days": 30}},
+    },
 ]
 
 
 def write_history(folder, count):
-    """Writes files of events of all kinds. Some are older than every window. None is near the edge of a window or of a day."""
+    """Writes files of events of all kinds. Some are older than every window. None is near the edge of a
+    window or of a day."""
     chance = random.Random(9)
     folder.mkdir()
     lines = []
     for i in range(count):
         at = NOON_MS - int(40 * DAY_MS * (1 - i / count)) // DAY_MS * DAY_MS + chance.randrange(DAY_MS // 4)
         kind = chance.choices(["exposed", "served", "removed", "purchased", "erased"], [90, 4, 4, 4, 0.2])[0]
-        one = {"user_id": f"u{chance.randrange(80)}", "exposed_at": at, "kind": kind,
-               "scene": chance.choice(["home_feed", "video"])}
+        one = {
+            "user_id": f"u{chance.randrange(80)}",
+            "exposed_at": at,
+            "kind": kind,
+            "scene": chance.choice(["home_feed", "video"]),
+        }
         lines.append(json.dumps(one if kind == "erased" else {**one, "item_id": f"n{chance.randrange(600)}"}))
     third = count // 3
     for number in range(3):
-        part = lines[number * third:(number + 1) * third]
+        part = lines[number * third : (number + 1) * third]
         (folder / f"{number}.jsonl").write_text("\n".join(part) + "\n")
 
 
-def test_the_digest_of_an_expected_history_is_that_of_the_daemon_that_read_it(topics, daemon, topic_name, tmp_path):
+def test_the_digest_of_an_expected_history_is_that_of_the_daemon_that_read_it(
+    topics, daemon, topic_name, tmp_path
+):
     topics.create(topic_name, partitions=3, retention_ms=-1)
     seend = daemon(topic_name, {"filters": HISTORY_FILTERS}).start()
     files, scratch = tmp_path / "history", tmp_path / "scratch"
@@ -178,18 +201,39 @@ def test_the_digest_of_an_expected_history_is_that_of_the_daemon_that_read_it(to
     at_daemon = ("--http", f"http://{seend.address}", "--wait", "--quiet", "--expect", expected)
     assert "equal to" in run("digest", *at_daemon)[1]
 
-    # The topic's records are a history, too. Only such a history needs a broker: with --partitions, files need none.
+    # The topic's records are a history, too. Only such a history needs a broker: with --partitions, files
+    # need none.
     of_topic = run_json("digest", "--from-topic", topic_name, *history, "--expect", expected)
     assert by_partition(of_topic) == by_partition(before)
-    elsewhere = run_json("digest", "--history", files, *history, "--partitions", 3, "--brokers", "127.0.0.1:9",
-                         "--expect", expected)
+    elsewhere = run_json(
+        "digest",
+        "--history",
+        files,
+        *history,
+        "--partitions",
+        3,
+        "--brokers",
+        "127.0.0.1:9",
+        "--expect",
+        expected,
+    )
     assert by_partition(elsewhere) == by_partition(before)
 
     # Another event in the files, or one more in the daemon, changes the digest.
     last = (files / "2.jsonl").read_text().splitlines()
     one = next(i for i in reversed(range(len(last))) if json.loads(last[i])["kind"] == "exposed")
-    (files / "2.jsonl").write_text("\n".join(last[:one] + last[one + 1:] + [
-        json.dumps({"user_id": "u1", "item_id": "another", "exposed_at": NOON_MS, "scene": "home_feed"})]) + "\n")
+    (files / "2.jsonl").write_text(
+        "\n".join(
+            last[:one]
+            + last[one + 1 :]
+            + [
+                json.dumps(
+                    {"user_id": "u1", "item_id": "another", "exposed_at": NOON_MS, "scene": "home_feed"}
+                )
+            ]
+        )
+        + "\n"
+    )
     _, said = run("digest", "--history", files, *history, "--quiet", "--expect", expected, status=1)
     assert "filter default" in said and "filter bought" in said
     topics.produce(topic_name, [("u1", event("u1", "one-more", NOON_MS))])

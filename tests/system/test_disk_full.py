@@ -15,7 +15,9 @@ def on(disk, seend):
 def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, daemon, topic_name, chance):
     topics.create(topic_name)
     load = Load(chance, users=500)
-    seend = on(small_disk, daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})).start()
+    seend = on(
+        small_disk, daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})
+    ).start()
     load.send(topics, topic_name, 2_000)
     seend.wait_at_rest()
     before = load.oracle.users()[0]
@@ -23,8 +25,14 @@ def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, 
 
     small_disk.fill()
     load.send(topics, topic_name, 20_000)
-    held = wait_until(lambda: (all_of := list(seend.partition_status().values())) and all(
-        s["state"] == "held" for s in all_of) and all_of, "both partitions are held")
+    held = wait_until(
+        lambda: (
+            (all_of := list(seend.partition_status().values()))
+            and all(s["state"] == "held" for s in all_of)
+            and all_of
+        ),
+        "both partitions are held",
+    )
     assert all("disk is full" in s["reason"] for s in held), held
     ready = seend.get("/readyz")
     assert ready.status == 503 or "disk is full" in ready.text, "it says so, and answers while the lag allows"
@@ -34,7 +42,9 @@ def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, 
     load.send(topics, topic_name, 20_000)
     wait_until(lambda: seend.metric_sum("seen_flow_holds_total") > 0, "the hold is counted")
     time.sleep(2)
-    assert {p: s["next_offset"] for p, s in seend.partition_status().items()} == stopped_at, "nothing is consumed"
+    assert {p: s["next_offset"] for p, s in seend.partition_status().items()} == stopped_at, (
+        "nothing is consumed"
+    )
 
     small_disk.free()
     seend.wait_ready(60)
@@ -49,12 +59,16 @@ def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, 
 def test_a_kill_on_a_full_disk_loses_nothing(small_disk, topics, daemon, topic_name, chance):
     topics.create(topic_name)
     load = Load(chance, users=100)
-    seend = on(small_disk, daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})).start()
+    seend = on(
+        small_disk, daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})
+    ).start()
     load.send(topics, topic_name, 1_000)
     seend.wait_at_rest()
     small_disk.fill()
     load.send(topics, topic_name, 10_000)
-    wait_until(lambda: any(s["state"] == "held" for s in seend.partition_status().values()), "a partition is held")
+    wait_until(
+        lambda: any(s["state"] == "held" for s in seend.partition_status().values()), "a partition is held"
+    )
     seend.kill9()
     small_disk.free()
     seend.start()
@@ -64,16 +78,22 @@ def test_a_kill_on_a_full_disk_loses_nothing(small_disk, topics, daemon, topic_n
 
 def refused_for_space(seend):
     """Waits until /readyz says that the daemon waits for space. Returns the reason."""
+
     def said():
         answer = seend.get("/readyz")
         return answer if answer and answer.status == 503 and "waiting for space" in answer.text else None
+
     return wait_until(said, "it says that it waits for space").json()["detail"]
 
 
 def check_wait_at_opening(seend, disk, path):
     reason = refused_for_space(seend)
-    assert "no space left on" in reason.lower() and str(path) in reason and "Remedy: free space" in reason, reason
-    wait_until(lambda: seend.metric_sum("seen_openings_without_space_total") >= 3, "it tries again and counts it")
+    assert "no space left on" in reason.lower() and str(path) in reason and "Remedy: free space" in reason, (
+        reason
+    )
+    wait_until(
+        lambda: seend.metric_sum("seen_openings_without_space_total") >= 3, "it tries again and counts it"
+    )
     assert seend.get("/healthz").status == 200
     assert seend.status()["ready"] is False
     assert seend.log().count("waiting for space") == 1, "one line, not one a try"
@@ -83,7 +103,9 @@ def check_wait_at_opening(seend, disk, path):
     assert "there is space again" in seend.log()
 
 
-def test_a_start_without_space_for_the_directory_waits_and_goes_on_by_itself(small_disk, topics, daemon, topic_name, chance):
+def test_a_start_without_space_for_the_directory_waits_and_goes_on_by_itself(
+    small_disk, topics, daemon, topic_name, chance
+):
     topics.create(topic_name)
     load = Load(chance, users=50)
     load.send(topics, topic_name, 500)
@@ -94,7 +116,9 @@ def test_a_start_without_space_for_the_directory_waits_and_goes_on_by_itself(sma
     load.oracle.check_http(seend)
 
 
-def test_a_start_without_space_for_the_lock_waits_and_ends_in_time_if_told_to(small_disk, topics, daemon, topic_name):
+def test_a_start_without_space_for_the_lock_waits_and_ends_in_time_if_told_to(
+    small_disk, topics, daemon, topic_name
+):
     topics.create(topic_name)
     store = small_disk.place / "store"
     store.mkdir()
@@ -104,7 +128,9 @@ def test_a_start_without_space_for_the_lock_waits_and_ends_in_time_if_told_to(sm
     seend.stop(5)
 
 
-def test_a_start_without_space_for_the_copy_of_groups_waits_and_goes_on_by_itself(small_disk, topics, daemon, topic_name, chance):
+def test_a_start_without_space_for_the_copy_of_groups_waits_and_goes_on_by_itself(
+    small_disk, topics, daemon, topic_name, chance
+):
     topics.create(topic_name)
     topics.create(f"{topic_name}-items", 1)
     load = Load(chance, users=50)
@@ -113,14 +139,23 @@ def test_a_start_without_space_for_the_copy_of_groups_waits_and_goes_on_by_itsel
     store.mkdir()
     (store / "LOCK").touch()
     small_disk.fill()
-    seend = on(small_disk, daemon(topic_name, {
-        "store": {"directory": str(store)},
-        "items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}})).start(ready=False)
+    seend = on(
+        small_disk,
+        daemon(
+            topic_name,
+            {
+                "store": {"directory": str(store)},
+                "items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"},
+            },
+        ),
+    ).start(ready=False)
     check_wait_at_opening(seend, small_disk, store / "groups")
     load.oracle.check_http(seend)
 
 
-def test_partitions_without_space_are_opened_once_there_is_some(small_disk, topics, daemon, topic_name, chance):
+def test_partitions_without_space_are_opened_once_there_is_some(
+    small_disk, topics, daemon, topic_name, chance
+):
     topics.create(topic_name)
     load = Load(chance, users=50)
     load.send(topics, topic_name, 500)
@@ -130,8 +165,12 @@ def test_partitions_without_space_are_opened_once_there_is_some(small_disk, topi
     (store / "LOCK").touch()
     small_disk.fill()
     seend.start(ready=False)
-    wait_until(lambda: "no space left" in (answer := seend.wait_not_ready()).text and answer, "it names the reason")
-    wait_until(lambda: seend.metric_sum("seen_openings_without_space_total") >= 2, "each opening in vain is counted")
+    wait_until(
+        lambda: "no space left" in (answer := seend.wait_not_ready()).text and answer, "it names the reason"
+    )
+    wait_until(
+        lambda: seend.metric_sum("seen_openings_without_space_total") >= 2, "each opening in vain is counted"
+    )
     small_disk.free()
     seend.wait_at_rest()
     load.oracle.check_http(seend)

@@ -1,4 +1,5 @@
-"""Links of the documents lead somewhere, prose is wrapped, and the README's tables state figures of PERFORMANCE.md."""
+"""Links of the documents lead somewhere, prose is wrapped, and the README's tables state figures of
+PERFORMANCE.md."""
 
 import re
 import subprocess
@@ -10,8 +11,12 @@ from places import SOURCE
 
 PERFORMANCE = SOURCE / "docs" / "PERFORMANCE.md"
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?")
-PAGES = sorted(path for path in subprocess.run(
-    ["git", "ls-files", "*.md"], cwd=SOURCE, check=True, capture_output=True, text=True).stdout.split())
+PAGES = sorted(
+    path
+    for path in subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=SOURCE, check=True, capture_output=True, text=True
+    ).stdout.split()
+)
 
 
 def links(page):
@@ -38,16 +43,26 @@ def test_links_lead_somewhere(page):
 def test_prose_is_wrapped_at_100_columns(page):
     """Tables, code, pictures and generated lists may be wider. So may a line that is one long link."""
     text = re.sub(r"(?ms)^ *```.*?^ *```$", "", (SOURCE / page).read_text())
-    wide = [line for line in text.splitlines() if len(line) > 100 and " " in line.strip()
-            and not re.match(r"\||!\[|<|    (?! *(?:[-*]|\d+\.) )", line)]
+    wide = [
+        line
+        for line in text.splitlines()
+        if len(line) > 100
+        and " " in line.strip()
+        and not re.match(r"\||!\[|<|    (?! *(?:[-*]|\d+\.) )", line)
+    ]
     assert not wide, "\n".join(wide)
 
 
 def measured_rows(page="README.md"):
-    """The rows of the page's tables that state a number; of another page than the README those that link to measurements."""
-    return [line for line in (SOURCE / page).read_text().splitlines()
-            if line.startswith("|") and NUMBER.search(re.sub(r"`[^`]*`", "", line))
-            and (page == "README.md" or "PERFORMANCE.md#" in line)]
+    """The rows of the page's tables that state a number; of another page than the README those that link to
+    measurements."""
+    return [
+        line
+        for line in (SOURCE / page).read_text().splitlines()
+        if line.startswith("|")
+        and NUMBER.search(re.sub(r"`[^`]*`", "", line))
+        and (page == "README.md" or "PERFORMANCE.md#" in line)
+    ]
 
 
 def figures(row):
@@ -56,7 +71,9 @@ def figures(row):
 
 
 def test_the_chinese_readme_states_the_same_figures():
-    assert [figures(row) for row in measured_rows("docs/zh/README.md")] == [figures(row) for row in measured_rows()]
+    assert [figures(row) for row in measured_rows("docs/zh/README.md")] == [
+        figures(row) for row in measured_rows()
+    ]
 
 
 def sections():

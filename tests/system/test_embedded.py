@@ -25,18 +25,33 @@ def test_kcat_produces_to_it_and_reads_the_filters(embedded, topic_name):
     assert brokers in embedded.log(), "the address is printed"
     now = now_ms()
     lines = "".join(f"user-{i % 5}\t{event(f'user-{i % 5}', f'item-{i}', now)}\n" for i in range(500))
-    subprocess.run(["kcat", "-b", brokers, "-t", topic_name, "-P", "-K", "\t"], input=lines, text=True, check=True,
-                   timeout=60)
+    subprocess.run(
+        ["kcat", "-b", brokers, "-t", topic_name, "-P", "-K", "\t"],
+        input=lines,
+        text=True,
+        check=True,
+        timeout=60,
+    )
     items = [f"item-{i}" for i in range(500)]
     mine = [f"item-{i}" for i in range(500) if i % 5 == 3]
-    wait_until(lambda: embedded.unseen("user-3", items) == [i for i in items if i not in set(mine)],
-               "all of it is seen")
-    wait_until(lambda: all(s["marks_outstanding"] == 0 for s in embedded.partition_status().values()), "published")
+    wait_until(
+        lambda: embedded.unseen("user-3", items) == [i for i in items if i not in set(mine)],
+        "all of it is seen",
+    )
+    wait_until(
+        lambda: all(s["marks_outstanding"] == 0 for s in embedded.partition_status().values()), "published"
+    )
 
     def last_published():
-        read = subprocess.run(["kcat", "-b", brokers, "-t", f"{topic_name}-filters", "-C", "-e", "-q", "-f", "%k\n"],
-                              capture_output=True, timeout=60, check=True, text=True)
+        read = subprocess.run(
+            ["kcat", "-b", brokers, "-t", f"{topic_name}-filters", "-C", "-e", "-q", "-f", "%k\n"],
+            capture_output=True,
+            timeout=60,
+            check=True,
+            text=True,
+        )
         return set(read.stdout.split()) == {f"user-{i}" for i in range(5)}
+
     wait_until(last_published, "kcat reads a filter of every user", every_s=0.5)
     snapshot = read_snapshot(embedded.snapshot("user-3"))
     assert snapshot.payload == render({fingerprint(i) for i in mine}, len(snapshot.payload) // 32)
@@ -46,8 +61,14 @@ def test_kcat_produces_to_it_and_reads_the_filters(embedded, topic_name):
 def test_the_demo_checks_what_it_shows():
     """Runs the demo as `make demo` does. Its exit status is 0 only if every check passed."""
     demo = SOURCE / "scripts" / "demo.sh"
-    done = subprocess.run([str(demo)], capture_output=True, text=True, timeout=180, cwd=SOURCE,
-                          env={**os.environ, "BUILD": str(BUILD), "KEEP": ""})
+    done = subprocess.run(
+        [str(demo)],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        cwd=SOURCE,
+        env={**os.environ, "BUILD": str(BUILD), "KEEP": ""},
+    )
     said = done.stdout + done.stderr
     assert done.returncode == 0, said[-4000:]
     assert "Every check held" in said and "seend has stopped" in said, said[-4000:]

@@ -1,4 +1,5 @@
-"""The same events give the same state, whatever way they take: no false negatives, and equal digests of these runs:
+"""The same events give the same state, whatever way they take: no false negatives, and equal digests of these
+runs:
 
 a  live events only, history sent as if it were live
 b  history replayed through the topic, beside live events
@@ -50,12 +51,15 @@ class Producer:
         def report(error, _message):
             if error:
                 self.failed.append(error)
+
         for path in self.paths:
             with open(path, encoding="utf-8") as lines:
                 for line in lines:
                     while True:
                         try:
-                            producer.produce(self.topic, line[:-1], line[12:line.index('"', 12)], on_delivery=report)
+                            producer.produce(
+                                self.topic, line[:-1], line[12 : line.index('"', 12)], on_delivery=report
+                            )
                             break
                         except BufferError:
                             producer.poll(0.1)
@@ -76,7 +80,13 @@ class Runs:
     """One event set, and a daemon and topic for each run."""
 
     def __init__(self, topics, daemon, topic_name, tmp_path, events):
-        self.topics, self.make_daemon, self.name, self.tmp_path, self.events = topics, daemon, topic_name, tmp_path, events
+        self.topics, self.make_daemon, self.name, self.tmp_path, self.events = (
+            topics,
+            daemon,
+            topic_name,
+            tmp_path,
+            events,
+        )
         self.as_of, self.digests, self.report = now_ms(), {}, {}
 
     def daemon(self, name, partitions=PARTITIONS, **more):
@@ -101,7 +111,9 @@ class Runs:
         return [str(SEENCTL), "replay", "--config", str(seend.config_path), "--quiet", *map(str, arguments)]
 
     def replay(self, seend, *arguments):
-        subprocess.run(self.command(seend, self.events.history, *arguments), check=True, timeout=PATIENCE_S + 2 * SPAN_S)
+        subprocess.run(
+            self.command(seend, self.events.history, *arguments), check=True, timeout=PATIENCE_S + 2 * SPAN_S
+        )
 
     def finish(self, name, seend, started):
         """Checks that the run has no false negatives, and keeps its digest."""
@@ -111,9 +123,21 @@ class Runs:
         assert not missed, f"run {name}: {len(missed)} false negatives of {asked}: {missed[:5]}"
         assert asked > 1_000
         assert all(s["lost_ranges"] == [] for s in seend.partition_status().values()), name
-        self.digests[name] = run_json("digest", "--http", f"http://{seend.address}", "--wait", "--timeout", PATIENCE_S,
-                                      "--as-of", self.as_of)
-        self.report[name] = {"seconds": round(seconds, 1), "items_checked": asked, "false_negatives": len(missed)}
+        self.digests[name] = run_json(
+            "digest",
+            "--http",
+            f"http://{seend.address}",
+            "--wait",
+            "--timeout",
+            PATIENCE_S,
+            "--as-of",
+            self.as_of,
+        )
+        self.report[name] = {
+            "seconds": round(seconds, 1),
+            "items_checked": asked,
+            "false_negatives": len(missed),
+        }
         print(name, self.report[name], flush=True)
 
     def drop(self, seend):
@@ -134,7 +158,11 @@ def run_a(runs):
     seend, started = runs.daemon("a").start(), time.monotonic()
     # One stream: history, and live events as soon as half of the history is sent.
     history = Producer(runs.topics, seend.topic, sorted(runs.events.history.iterdir()))
-    wait_until(lambda: history.sent > runs.events.history_count // 2 or not history.thread.is_alive(), "half", PATIENCE_S)
+    wait_until(
+        lambda: history.sent > runs.events.history_count // 2 or not history.thread.is_alive(),
+        "half",
+        PATIENCE_S,
+    )
     live = runs.live(seend)
     history.join()
     live.join()
@@ -161,8 +189,14 @@ def run_d(runs):
     seend, started = runs.daemon("d").start(), time.monotonic()
     span = 2 * SPAN_S
     live = runs.live(seend, runs.events.live_count / span)
-    command = runs.command(seend, runs.events.history, "--progress", runs.tmp_path / "progress", "--rate",
-                           int(runs.events.history_count / span))
+    command = runs.command(
+        seend,
+        runs.events.history,
+        "--progress",
+        runs.tmp_path / "progress",
+        "--rate",
+        int(runs.events.history_count / span),
+    )
     replay = subprocess.Popen(command)
     try:
         for number in range(5):
@@ -216,22 +250,43 @@ def run_f(runs, of):
     of.stop(60)
     state = f"{runs.name}-f-state"
     seend, started = runs.daemon("f", RESHARDED, state={"topic": state}), time.monotonic()
-    run("reshard", "--dir", of.store, "--brokers", runs.topics.bootstrap, "--topic", seend.topic, "--partitions", RESHARDED,
-        "--state-topic", state, "--group", seend.group, "--quiet", timeout_s=PATIENCE_S)
+    run(
+        "reshard",
+        "--dir",
+        of.store,
+        "--brokers",
+        runs.topics.bootstrap,
+        "--topic",
+        seend.topic,
+        "--partitions",
+        RESHARDED,
+        "--state-topic",
+        state,
+        "--group",
+        seend.group,
+        "--quiet",
+        timeout_s=PATIENCE_S,
+    )
     seend.start(timeout_s=PATIENCE_S)
     runs.finish("f", seend, started)
 
 
 def ids_of(digest):
     """The part of a digest that covers users whose id is known, by partition and filter."""
-    return {(p["partition"], f["filter"]): [f[key] for key in ("digest", "items", "removals")]
-            for p in digest["partitions"] for f in p["filters"]}
+    return {
+        (p["partition"], f["filter"]): [f[key] for key in ("digest", "items", "removals")]
+        for p in digest["partitions"]
+        for f in p["filters"]
+    }
 
 
 def gone_of(digest):
     """The part of a digest that covers rows whose user id is gone."""
-    return {(p["partition"], f["filter"]): [f["without_id"], f["users_without_id"]]
-            for p in digest["partitions"] for f in p["filters"]}
+    return {
+        (p["partition"], f["filter"]): [f["without_id"], f["users_without_id"]]
+        for p in digest["partitions"]
+        for f in p["filters"]
+    }
 
 
 @pytest.mark.heavy
@@ -243,18 +298,28 @@ def test_every_way_into_the_state_comes_to_the_same(runs):
     run_f(runs, run_c(runs))
     a, f = runs.digests["a"], runs.digests["f"]
     rows = {name: {one["filter"]: one for one in digest["sum"]} for name, digest in runs.digests.items()}
-    report = {"events": EVENTS, "by_kind": dict(runs.events.counts), "live": runs.events.live_count,
-              "as_of_ms": runs.as_of, "runs": runs.report, "sums": rows}
+    report = {
+        "events": EVENTS,
+        "by_kind": dict(runs.events.counts),
+        "live": runs.events.live_count,
+        "as_of_ms": runs.as_of,
+        "runs": runs.report,
+        "sums": rows,
+    }
     print(json.dumps(report, indent=1))
     logs = SOURCE / "build" / "test-logs"
     if logs.is_dir():
         (logs / "equality.json").write_text(json.dumps(report, indent=1))
-    assert all(one["items"] > 0 and one["users"] > 0 and one["users_without_id"] > 0 for one in rows["a"].values())
+    assert all(
+        one["items"] > 0 and one["users"] > 0 and one["users_without_id"] > 0 for one in rows["a"].values()
+    )
     for name in "bcdet":
         assert ids_of(runs.digests[name]) == ids_of(a), f"run {name}"
         assert gone_of(runs.digests[name]) == gone_of(a), f"run {name}: rows whose id is gone"
     for name, one in rows["f"].items():
-        assert [one[key] for key in ("digest", "items")] == [rows["a"][name][key] for key in ("digest", "items")], name
+        assert [one[key] for key in ("digest", "items")] == [
+            rows["a"][name][key] for key in ("digest", "items")
+        ], name
     # Each new partition has all rows whose user id is gone, because nobody knows their partition.
     for name, one in rows["f"].items():
         of_a = rows["a"][name]

@@ -15,41 +15,81 @@ def skipped(seend, reason):
 
 def test_nested_fields_with_seconds_as_the_page_shows_them(topics, daemon, topic_name):
     topics.create(topic_name)
-    seend = daemon(topic_name, {"input": {
-        "fields": {"user_id": "/data/uid", "items": "/data/pages/*/items", "item_id": "/item/id", "position": "/pos",
-                   "exposed_at": {"at": "/ts", "unit": "s"}, "kind": "/event"},
-        "kinds": {"item_show": "exposed", "item_send": "served", "item_undo": "removed", "ping": None},
-        "only_if": {"at": "/event", "in": ["item_show", "item_send", "item_undo"]}}}).start()
+    seend = daemon(
+        topic_name,
+        {
+            "input": {
+                "fields": {
+                    "user_id": "/data/uid",
+                    "items": "/data/pages/*/items",
+                    "item_id": "/item/id",
+                    "position": "/pos",
+                    "exposed_at": {"at": "/ts", "unit": "s"},
+                    "kind": "/event",
+                },
+                "kinds": {
+                    "item_show": "exposed",
+                    "item_send": "served",
+                    "item_undo": "removed",
+                    "ping": None,
+                },
+                "only_if": {"at": "/event", "in": ["item_show", "item_send", "item_undo"]},
+            }
+        },
+    ).start()
     now_s = now_ms() // 1000
 
     def page(kind, *pages, at=now_s):
-        return {"event": kind, "ts": at, "data": {"uid": 42, "pages": [
-            {"items": [{"item": {"id": item}, "pos": i} for i, item in enumerate(items)]} for items in pages]}}
-    send(topics, topic_name,
-         page("item_show", ["n1", "n2"], ["n3"]),
-         page("item_show", ["n4"], [], at=f"{now_s}"),  # digits in a string
-         {**page("item_show", ["n5"]), "more": {"nested": [1.5, None]}},
-         page("item_undo", ["n2"]),
-         page("item_click", ["n6"]),  # the condition doesn't take it
-         user="42")
+        return {
+            "event": kind,
+            "ts": at,
+            "data": {
+                "uid": 42,
+                "pages": [
+                    {"items": [{"item": {"id": item}, "pos": i} for i, item in enumerate(items)]}
+                    for items in pages
+                ],
+            },
+        }
+
+    send(
+        topics,
+        topic_name,
+        page("item_show", ["n1", "n2"], ["n3"]),
+        page("item_show", ["n4"], [], at=f"{now_s}"),  # digits in a string
+        {**page("item_show", ["n5"]), "more": {"nested": [1.5, None]}},
+        page("item_undo", ["n2"]),
+        page("item_click", ["n6"]),  # the condition doesn't take it
+        user="42",
+    )
     seend.wait_at_rest()
     assert seend.unseen("42", [f"n{i}" for i in range(1, 8)]) == ["n2", "n6", "n7"]
     days = {segment["day"] for segment in seend.segments("42")["segments"]}
     assert len(days) == 1, "the seconds were taken as seconds"
     assert skipped(seend, "condition") == 1
     assert seend.metric_sum("seen_removed_items_total") == 1
-    assert not [p for p in range(topics.partitions(f"{topic_name}-dead")) if topics.read_all(f"{topic_name}-dead")]
+    assert not [
+        p for p in range(topics.partitions(f"{topic_name}-dead")) if topics.read_all(f"{topic_name}-dead")
+    ]
 
 
 def test_kinds_by_the_topics_own_names_and_null(topics, daemon, topic_name):
     topics.create(topic_name)
-    seend = daemon(topic_name, {"input": {
-        "fields": {"kind": "/type"}, "kinds": {"1": "exposed", "undo": "removed", "gone": "erased", "ping": None}}}).start()
+    seend = daemon(
+        topic_name,
+        {
+            "input": {
+                "fields": {"kind": "/type"},
+                "kinds": {"1": "exposed", "undo": "removed", "gone": "erased", "ping": None},
+            }
+        },
+    ).start()
     now = now_ms()
 
     def of(kind, item=None):
         one = {"user_id": "u1", "type": kind, "exposed_at": now}
         return one if item is None else {**one, "item_id": item}
+
     send(topics, topic_name, of(1, "a"), of("1", "b"), of("ping", "c"), of(None, "d"), of("undo", "a"))
     seend.wait_at_rest()
     assert seend.unseen("u1", ["a", "b", "c", "d"]) == ["a", "c"]
@@ -64,11 +104,18 @@ def test_an_unknown_kind_is_a_dead_letter(topics, daemon, topic_name):
     topics.create(topic_name, partitions=1)
     seend = daemon(topic_name).start()
     one = {"user_id": "u1", "item_id": "a", "exposed_at": now_ms()}
-    places = send(topics, topic_name, {**one, "kind": "exposed"}, {**one, "item_id": "b", "kind": "shown"},
-                  {**one, "kind": "erased"})  # an erasure has no item: the producer may have meant `removed`
+    places = send(
+        topics,
+        topic_name,
+        {**one, "kind": "exposed"},
+        {**one, "item_id": "b", "kind": "shown"},
+        {**one, "kind": "erased"},
+    )  # an erasure has no item: the producer may have meant `removed`
     seend.wait_at_rest()
     assert seend.unseen("u1", ["a", "b"]) == ["b"]
-    letters = wait_until(lambda: len(m := topics.read_all(f"{topic_name}-dead")) >= 2 and m, "the dead letters are there")
+    letters = wait_until(
+        lambda: len(m := topics.read_all(f"{topic_name}-dead")) >= 2 and m, "the dead letters are there"
+    )
     said = {}
     for letter in letters:
         headers = {name: value.decode() for name, value in letter.headers()}
@@ -78,14 +125,21 @@ def test_an_unknown_kind_is_a_dead_letter(topics, daemon, topic_name):
 
 def test_only_some_events_whatever_the_others_look_like(topics, daemon, topic_name):
     topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name, {"input": {"only_if": [
-        {"at": "/event", "prefix": "item_"}, {"at": "/app/version", "in": [7, 8]}]}}).start()
+    seend = daemon(
+        topic_name,
+        {"input": {"only_if": [{"at": "/event", "prefix": "item_"}, {"at": "/app/version", "in": [7, 8]}]}},
+    ).start()
     one = {"user_id": "u1", "exposed_at": now_ms(), "event": "item_show", "app": {"version": 7}}
-    send(topics, topic_name, {**one, "item_id": "a"},
-         {**one, "item_id": "b", "event": "page_show"},
-         {**one, "item_id": "c", "app": {"version": "7"}},  # a string isn't a number
-         {**one, "item_id": "d", "app": {}},
-         {"event": "heartbeat"}, {})
+    send(
+        topics,
+        topic_name,
+        {**one, "item_id": "a"},
+        {**one, "item_id": "b", "event": "page_show"},
+        {**one, "item_id": "c", "app": {"version": "7"}},  # a string isn't a number
+        {**one, "item_id": "d", "app": {}},
+        {"event": "heartbeat"},
+        {},
+    )
     topics.produce(topic_name, [("u1", b"no JSON")])
     seend.wait_at_rest()
     assert seend.unseen("u1", ["a", "b", "c", "d"]) == ["b", "c", "d"]
@@ -106,19 +160,25 @@ def test_filters_cover_scenes_and_attributes(topics, daemon, topic_name):
     seend = daemon(topic_name, {"filters": filters}).start()
     one = {"user_id": "u1", "exposed_at": now_ms()}
     old = now_ms() - 10 * 86_400_000
-    send(topics, topic_name,
-         {**one, "item_id": "a", "scene": "home"},
-         {**one, "item_id": "b", "scene": "video_tab", "item": {"type": "video"}},
-         {**one, "item_id": "c", "scene": "video_tab", "item": {"type": "image"}},
-         {**one, "item_id": "d"},  # no scene
-         {**one, "item_id": "e", "scene": "index", "exposed_at": old},
-         {**one, "item_id": "b", "scene": "home"},
-         {**one, "item_id": "b", "scene": "home", "kind": "removed"})
+    send(
+        topics,
+        topic_name,
+        {**one, "item_id": "a", "scene": "home"},
+        {**one, "item_id": "b", "scene": "video_tab", "item": {"type": "video"}},
+        {**one, "item_id": "c", "scene": "video_tab", "item": {"type": "image"}},
+        {**one, "item_id": "d"},  # no scene
+        {**one, "item_id": "e", "scene": "index", "exposed_at": old},
+        {**one, "item_id": "b", "scene": "home"},
+        {**one, "item_id": "b", "scene": "home", "kind": "removed"},
+    )
     seend.wait_at_rest()
     items = ["a", "b", "c", "d", "e"]
     assert seend.unseen("u1", items, filter_name="home") == ["b", "c", "d"]
     assert seend.unseen("u1", items, filter_name="video") == ["a", "c", "d", "e"]
-    assert seend.unseen("u1", items, filter_name="all") == ["b", "e"]  # "all" covers the removal, too, although its scene is home
+    assert seend.unseen("u1", items, filter_name="all") == [
+        "b",
+        "e",
+    ]  # "all" covers the removal, too, although its scene is home
     counts = {one["name"]: len(topics.read_all(f"{topic_name}-{one['name']}")) for one in filters}
     assert all(counts.values()), "each publishes to a topic of its own"
 

@@ -1,4 +1,5 @@
-"""A filter is added, or its window becomes longer. A fill reads its history from the log while the daemon runs."""
+"""A filter is added, or its window becomes longer. A fill reads its history from the log while the daemon
+runs."""
 
 import json
 import random
@@ -15,28 +16,40 @@ USERS = [f"u{i}" for i in range(120)]
 
 
 def filters(topic, *names, days=30):
-    """The configuration of these filters. "default" covers all events. "video" covers some scenes, and purchases for longer."""
+    """The configuration of these filters. "default" covers all events. "video" covers some scenes, and
+    purchases for longer."""
     known = {
         "default": {"name": "default", "window_days": 30, "snapshot": {"topic": f"{topic}-filters"}},
-        "video": {"name": "video", "scenes": ["video*"], "window_days": days, "kinds": {"purchased": {"window_days": 60}},
-                  "served_ttl_s": 3_600, "exposures_min": 2, "snapshot": {"topic": f"{topic}-video", "debounce_ms": 100}},
+        "video": {
+            "name": "video",
+            "scenes": ["video*"],
+            "window_days": days,
+            "kinds": {"purchased": {"window_days": 60}},
+            "served_ttl_s": 3_600,
+            "exposures_min": 2,
+            "snapshot": {"topic": f"{topic}-video", "debounce_ms": 100},
+        },
     }
     return {"filters": [known[name] for name in names]}
 
 
 def history(seed, count, first_day=25, last_day=1):
-    """Events of past days in the order of their times. The timestamp of a record is the time of its event. Items are shown
-    several times, taken back, bought and served, and users are erased."""
+    """Events of past days in the order of their times. The timestamp of a record is the time of its event.
+    Items are shown several times, taken back, bought and served, and users are erased."""
     chance = random.Random(seed)
     now, records, shown = now_ms(), [], {}
-    times = sorted(now - last_day * DAY_MS - chance.randrange((first_day - last_day) * DAY_MS) for _ in range(count))
+    times = sorted(
+        now - last_day * DAY_MS - chance.randrange((first_day - last_day) * DAY_MS) for _ in range(count)
+    )
     for at in times:
         user, draw = chance.choice(USERS), chance.random()
         item, more = f"i{chance.randrange(200)}", {"scene": chance.choice(["video_1", "home"])}
         if draw < 0.04 and user in shown:
             item, more = shown[user], {"kind": "removed"}
         elif draw < 0.045:
-            records.append((user, json.dumps({"user_id": user, "kind": "erased", "exposed_at": at}), {"timestamp": at}))
+            records.append(
+                (user, json.dumps({"user_id": user, "kind": "erased", "exposed_at": at}), {"timestamp": at})
+            )
             continue
         elif draw < 0.1:
             more["kind"] = "purchased"
@@ -48,13 +61,27 @@ def history(seed, count, first_day=25, last_day=1):
 
 
 def fill(seend, name, *more, status=0):
-    return run("fill", "--http", f"http://{seend.address}", "--filter", name, "--quiet", "--timeout", 90, *more,
-               status=status)
+    return run(
+        "fill",
+        "--http",
+        f"http://{seend.address}",
+        "--filter",
+        name,
+        "--quiet",
+        "--timeout",
+        90,
+        *more,
+        status=status,
+    )
 
 
 def whole(seend, name):
-    return all(f["complete_since"] is None for p in seend.partition_status().values() for f in p["filters"]
-               if f["filter"] == name)
+    return all(
+        f["complete_since"] is None
+        for p in seend.partition_status().values()
+        for f in p["filters"]
+        if f["filter"] == name
+    )
 
 
 def equal(one, other):
@@ -66,13 +93,18 @@ def equal(one, other):
 
 @pytest.fixture
 def added(topics, daemon, topic_name):
-    """added(records) -> (daemon, control). The daemon gets the filter "video" only after it has read the records. The
-    control daemon had it from the start."""
+    """added(records) -> (daemon, control). The daemon gets the filter "video" only after it has read the
+    records. The control daemon had it from the start."""
+
     def make(records, **config):
         topic = topics.create(topic_name, partitions=PARTITIONS, retention_ms=-1)
         kafka = {"kafka": {"group_id": f"{topic}-other"}}
-        outputs = {"filters": [{**f, "snapshot": {"topic": f"{topic}-other-{f['name']}"}}
-                               for f in filters(topic, "default", "video")["filters"]]}
+        outputs = {
+            "filters": [
+                {**f, "snapshot": {"topic": f"{topic}-other-{f['name']}"}}
+                for f in filters(topic, "default", "video")["filters"]
+            ]
+        }
         control = daemon(topic, {**kafka, **outputs}, name="control").start()
         topics.produce(topic, records)
         seend = daemon(topic, {**filters(topic, "default"), **config}).start()
@@ -82,6 +114,7 @@ def added(topics, daemon, topic_name):
         seend.config["filters"] = filters(topic, "default", "video")["filters"]
         seend.start()
         return seend, control
+
     return make
 
 
@@ -95,9 +128,12 @@ def test_a_filter_that_is_added_has_its_history_after_a_fill(topics, added):
     def load():  # runs beside the fill
         chance = random.Random(2)
         while not stop.is_set():
-            records = [(u, event(u, f"i{chance.randrange(200)}", now_ms(), scene="video_2"))
-                       for u in chance.sample(USERS, 5)]
+            records = [
+                (u, event(u, f"i{chance.randrange(200)}", now_ms(), scene="video_2"))
+                for u in chance.sample(USERS, 5)
+            ]
             live.extend(topics.produce(seend.topic, records))
+
     loading = threading.Thread(target=load)
     loading.start()
     try:
@@ -107,21 +143,28 @@ def test_a_filter_that_is_added_has_its_history_after_a_fill(topics, added):
         loading.join()
     assert f"{PARTITIONS} of {PARTITIONS} partitions of filter video are filled" in said
     after = topics.ends(seend.topic)
-    assert sum(end for _, end in after.values()) == sum(end for _, end in before.values()) + len(live), \
+    assert sum(end for _, end in after.values()) == sum(end for _, end in before.values()) + len(live), (
         "nothing goes into the input topic"
+    )
     for each in (seend, control):
         each.wait_at_rest()
     assert whole(seend, "video") and whole(seend, "default")
     assert equal(seend, control)
     for user in USERS:
         items = [f"i{i}" for i in range(200)]
-        assert seend.unseen(user, items, filter_name="video") == control.unseen(user, items, filter_name="video")
+        assert seend.unseen(user, items, filter_name="video") == control.unseen(
+            user, items, filter_name="video"
+        )
 
     # Users who have no live events are published, too.
     def published(topic):
         return {m.key() for m in topics.read_all(topic)}
-    wait_until(lambda: published(f"{seend.topic}-video") >= published(f"{control.topic}-other-video"),
-               "every user of the filter is published", 30)
+
+    wait_until(
+        lambda: published(f"{seend.topic}-video") >= published(f"{control.topic}-other-video"),
+        "every user of the filter is published",
+        30,
+    )
     metrics = seend.metrics()
     assert metrics["seen_fill_partitions_left"] == 0
     assert metrics["seen_fill_users_total"] > 0 and metrics["seen_fill_records_total"] >= 4_000
@@ -137,8 +180,14 @@ def test_a_filter_that_is_added_has_its_history_after_a_fill(topics, added):
 
 def test_a_longer_window_has_what_the_shorter_one_let_go(topics, daemon, topic_name):
     topic = topics.create(topic_name, partitions=PARTITIONS, retention_ms=-1)
-    control = daemon(topic, {"kafka": {"group_id": f"{topic}-other"},
-                             "filters": [{"name": "default", "window_days": 30, "snapshot": None}]}, name="control").start()
+    control = daemon(
+        topic,
+        {
+            "kafka": {"group_id": f"{topic}-other"},
+            "filters": [{"name": "default", "window_days": 30, "snapshot": None}],
+        },
+        name="control",
+    ).start()
     seend = daemon(topic, {"filters": [{"name": "default", "window_days": 3, "snapshot": None}]}).start()
     # The records have the current time. So the daemon drops events that the short window doesn't cover.
     topics.produce(topic, [r[:2] for r in history(3, 1_500) if '"kind"' not in r[1] or '"removed"' in r[1]])
@@ -216,40 +265,70 @@ def test_what_retention_has_deleted_stays_incomplete_and_says_since_when(kafka, 
 
 @pytest.fixture
 def group(topics, daemon, topic_name):
-    """group(records) -> (a daemon that had "video" from the start, two members of a group that have just got it)."""
+    """group(records) -> (a daemon that had "video" from the start, two members of a group that have just got
+    it)."""
+
     def make(records):
         return make_group(topics, daemon, topic_name, records)
+
     return make
 
 
 def owned_by(members):
-    return [{p for p, s in m.partition_status().items() if s["state"] == "ready"} for m in members if m.alive()]
+    return [
+        {p for p, s in m.partition_status().items() if s["state"] == "ready"} for m in members if m.alive()
+    ]
 
 
 def make_group(topics, daemon, topic_name, records):
     topic = topics.create(topic_name, partitions=PARTITIONS, retention_ms=-1)
-    control = daemon(topic, {"kafka": {"group_id": f"{topic}-other"},
-                             "filters": [{**f, "snapshot": None} for f in filters(topic, "default", "video")["filters"]]},
-                     name="control").start()
+    control = daemon(
+        topic,
+        {
+            "kafka": {"group_id": f"{topic}-other"},
+            "filters": [{**f, "snapshot": None} for f in filters(topic, "default", "video")["filters"]],
+        },
+        name="control",
+    ).start()
     topics.produce(topic, records)
     control.wait_at_rest()
 
     def member(name):
-        return daemon(topic, {**filters(topic, "default"), "kafka": {"instance_id": name, "client": SESSION},
-                              "state": {"topic": f"{topic}-state", "run_every_s": 1},
-                              "watermarks": {"topic": f"{topic}-beats"},
-                              "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"}}, name=name)
+        return daemon(
+            topic,
+            {
+                **filters(topic, "default"),
+                "kafka": {"instance_id": name, "client": SESSION},
+                "state": {"topic": f"{topic}-state", "run_every_s": 1},
+                "watermarks": {"topic": f"{topic}-beats"},
+                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+            },
+            name=name,
+        )
+
     members = [member(f"member-{i}").start(ready=False) for i in range(2)]
 
-    wait_until(lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS, "each owns some", 60)
+    wait_until(
+        lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS,
+        "each owns some",
+        60,
+    )
     for each in members:
-        wait_until(lambda each=each: all(s["lag_messages"] == 0 for s in each.partition_status().values()), "all is read", 60)
+        wait_until(
+            lambda each=each: all(s["lag_messages"] == 0 for s in each.partition_status().values()),
+            "all is read",
+            60,
+        )
         each.stop()
     for each in members:
         each.config["filters"] = filters(topic, "default", "video")["filters"]
         each.start(ready=False)
-    wait_until(lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS, "each again", 60)
-    wait_until(lambda: len(members[0].http.get("/v1/routes").json()["routes"]) == PARTITIONS, "routes are known")
+    wait_until(
+        lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS, "each again", 60
+    )
+    wait_until(
+        lambda: len(members[0].http.get("/v1/routes").json()["routes"]) == PARTITIONS, "routes are known"
+    )
     return control, members
 
 
@@ -258,7 +337,11 @@ def test_a_group_is_filled_by_one_command_though_a_member_dies(group):
     fill(members[0], "video", "--no-wait", "--id", "moves")
     members[1].kill9()  # no matter how much it has filled by now
     wait_until(lambda: owned_by(members) == [set(range(PARTITIONS))], "the other one owns all", 60)
-    wait_until(lambda: all(r["here"] for r in members[0].http.get("/v1/routes").json()["routes"]), "routes forget it", 30)
+    wait_until(
+        lambda: all(r["here"] for r in members[0].http.get("/v1/routes").json()["routes"]),
+        "routes forget it",
+        30,
+    )
     fill(members[0], "video", "--id", "moves")
     members[0].wait_at_rest()
     assert whole(members[0], "video")
@@ -269,10 +352,26 @@ def test_a_partition_that_moved_within_a_fill_is_filled_where_it_is(group):
     _, members = group(history(8, 3_000))
     members[0].stop()
     # The file as it looks after a daemon that had all partitions was killed before it filled any of them.
-    (members[0].store / "fills.json").write_text(json.dumps({"fills": [
-        {"filter": "video", "id": "joined", "asked_at_ms": now_ms(), "partitions": list(range(PARTITIONS))}]}))
+    (members[0].store / "fills.json").write_text(
+        json.dumps(
+            {
+                "fills": [
+                    {
+                        "filter": "video",
+                        "id": "joined",
+                        "asked_at_ms": now_ms(),
+                        "partitions": list(range(PARTITIONS)),
+                    }
+                ]
+            }
+        )
+    )
     members[0].start(ready=False)
-    wait_until(lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS, "each owns some", 60)
+    wait_until(
+        lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS,
+        "each owns some",
+        60,
+    )
     fill(members[0], "video", "--id", "joined")
     assert all(whole(m, "video") for m in members)
     for member, theirs in zip(members, owned_by(members)):

@@ -1,4 +1,5 @@
-"""Every kind of filter from the real daemon, read with a client's reader. A filter may change its kind. Watermarks."""
+"""Every kind of filter from the real daemon, read with a client's reader. A filter may change its kind.
+Watermarks."""
 
 import json
 import subprocess
@@ -13,8 +14,19 @@ sys.path.insert(0, str(SOURCE / "clients" / "python" / "src"))
 from seen_client import Snapshot, Watermarks  # noqa: E402
 
 DAY_MS = 86_400_000
-FORMATS = ["split_block_bloom", "bloom", "counting_bloom", "d_left", "quotient", "cuckoo", "indexed_cuckoo",
-           "binary_fuse_8", "binary_fuse_16", "day_chain", "fingerprints"]
+FORMATS = [
+    "split_block_bloom",
+    "bloom",
+    "counting_bloom",
+    "d_left",
+    "quotient",
+    "cuckoo",
+    "indexed_cuckoo",
+    "binary_fuse_8",
+    "binary_fuse_16",
+    "day_chain",
+    "fingerprints",
+]
 STRANGERS = [f"stranger-{i}" for i in range(20_000)]
 
 
@@ -54,8 +66,19 @@ def allowed(rate):
 def running(topics, daemon, topic_name):
     def start(**snapshot):
         topics.create(topic_name)
-        return daemon(topic_name, {"filters": [{"name": "default", "window_days": 30, "snapshot": {
-            "topic": f"{topic_name}-filters", "debounce_ms": 50, **snapshot}}]}).start()
+        return daemon(
+            topic_name,
+            {
+                "filters": [
+                    {
+                        "name": "default",
+                        "window_days": 30,
+                        "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 50, **snapshot},
+                    }
+                ]
+            },
+        ).start()
+
     return start
 
 
@@ -69,7 +92,10 @@ def test_every_kind_is_served_over_http_at_the_rate_asked_for(topics, running):
             if kind == "binary_fuse_8" and rate == 0.001:
                 answer = seend.http.get(path.format("few"))
                 assert answer.status == 400
-                assert 'fpr: 0.001 is below the rate of \\"binary_fuse_8\\", which is always 0.00390625' in answer.text
+                assert (
+                    'fpr: 0.001 is below the rate of \\"binary_fuse_8\\", which is always 0.00390625'
+                    in answer.text
+                )
                 continue
             for user, days in shown.items():
                 answer = seend.http.get(path.format(user))
@@ -100,8 +126,13 @@ def test_a_day_chain_says_when_and_an_indexed_cuckoo_filter_where(topics, runnin
     for at_ms, items in days.items():
         for item in items[::40]:
             found = indexed.details(item)
-            assert any(detail.day.isoformat() == time.strftime("%Y-%m-%d", time.gmtime(at_ms / 1000)) for detail in found)
-    numbers = sorted({detail.number for items in days.values() for item in items for detail in indexed.details(item)})
+            assert any(
+                detail.day.isoformat() == time.strftime("%Y-%m-%d", time.gmtime(at_ms / 1000))
+                for detail in found
+            )
+    numbers = sorted(
+        {detail.number for items in days.values() for item in items for detail in indexed.details(item)}
+    )
     assert numbers == list(range(2_000)), "numbered without a gap"
 
 
@@ -113,7 +144,10 @@ def test_auto_takes_no_more_bytes_than_any_kind(topics, running):
     kinds = {Snapshot(data).kind.name for data in automatic.values()}
     assert len(kinds) > 1, kinds
     for user in shown:
-        sizes = {kind: len(seend.http.get(f"/v1/filters/default/users/{user}?format={kind}").body) for kind in FORMATS}
+        sizes = {
+            kind: len(seend.http.get(f"/v1/filters/default/users/{user}?format={kind}").body)
+            for kind in FORMATS
+        }
         # The daemon can't predict the bytes that a set's own gaps or a failed construction add.
         assert len(automatic[user]) <= min(sizes.values()) * 1.02 + 4, (user, sizes)
 
@@ -144,19 +178,28 @@ def test_a_change_of_kind_makes_all_anew_and_readers_take_both_meanwhile(topics,
             for user, days in shown.items():  # no matter which kind the snapshot has now
                 assert not now[user].unseen([item for items in days.values() for item in items])
             return {snapshot.kind.name.lower() for snapshot in now.values()} == {kind}
+
         wait_until(all_anew, f"all snapshots are {kind}", 30)
     said = subprocess.run([str(SEENCTL), "verify", "--help"], capture_output=True, text=True, check=False)
     assert said.returncode == 0
-    described = subprocess.run([str(SEENCTL), "snapshot", "-", "--test", "few-0"], capture_output=True,
-                               input=published(topics, filters)["few"], check=False)
+    described = subprocess.run(
+        [str(SEENCTL), "snapshot", "-", "--test", "few-0"],
+        capture_output=True,
+        input=published(topics, filters)["few"],
+        check=False,
+    )
     assert b"binary_fuse_16, 40 items" in described.stdout, described
 
 
 def test_a_misspelt_kind_is_named(daemon, topic_name):
-    seend = daemon(topic_name, {"filters": [{"name": "default", "snapshot": {
-        "topic": "t", "format": "cucko", "size": "double"}}]})
+    seend = daemon(
+        topic_name,
+        {"filters": [{"name": "default", "snapshot": {"topic": "t", "format": "cucko", "size": "double"}}]},
+    )
     seend.config_path.write_text(json.dumps(seend.config))
-    said = subprocess.run([str(SEEND), "--check-config", str(seend.config_path)], capture_output=True, text=True, check=False)
+    said = subprocess.run(
+        [str(SEEND), "--check-config", str(seend.config_path)], capture_output=True, text=True, check=False
+    )
     words = said.stdout + said.stderr
     assert said.returncode != 0
     assert 'filters[0].snapshot.format: "cucko"' in words and '"cuckoo"' in words
@@ -181,6 +224,7 @@ def test_watermarks_tell_a_quiet_stream_from_a_stale_one(topics, daemon, topic_n
     def heard():
         watermarks = read()
         return watermarks.partitions() == [0, 1]
+
     wait_until(heard, "both partitions beat", 10)
     time.sleep(2.5)  # no events come, and the watermarks still advance
     quiet = read()

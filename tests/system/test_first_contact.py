@@ -15,7 +15,9 @@ from seenctl_tool import run
 
 
 def refused(*arguments, status=2, **more):
-    done = subprocess.run([str(SEENCTL), *map(str, arguments)], capture_output=True, text=True, timeout=60, **more)
+    done = subprocess.run(
+        [str(SEENCTL), *map(str, arguments)], capture_output=True, text=True, timeout=60, **more
+    )
     assert done.returncode == status, done
     return done.stderr
 
@@ -23,8 +25,13 @@ def refused(*arguments, status=2, **more):
 def at_a_terminal(*arguments, typed=b"", **environment):
     """(exit status, what the terminal showed)"""
     terminal, theirs = pty.openpty()
-    running = subprocess.Popen([str(SEENCTL), *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs,
-                               env={"PATH": os.environ["PATH"], "TERM": "xterm", **environment})
+    running = subprocess.Popen(
+        [str(SEENCTL), *map(str, arguments)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={"PATH": os.environ["PATH"], "TERM": "xterm", **environment},
+    )
     os.close(theirs)
     os.write(terminal, typed)
     shown, deadline = b"", time.monotonic() + 60
@@ -40,15 +47,18 @@ def at_a_terminal(*arguments, typed=b"", **environment):
     return running.wait(10), shown.decode()
 
 
-@pytest.mark.parametrize("typed, says", [
-    (["nonsense"], "seenctl: nonsense: no such command. `seenctl --help`"),
-    (["replya", "x.jsonl"], "seenctl: replya: no such command; did you mean replay?"),
-    (["generate", "--evnts", "5"], "seenctl: --evnts: no such option; did you mean --events?"),
-    (["generate", "--zzzzzzzz=5"], "seenctl: --zzzzzzzz: no such option\n"),
-    (["generate", "--rate", "-5"], "seenctl: --rate: -5: expected a number, 0 or more"),
-    (["replay", "--rate", "fast"], "seenctl: --rate: fast: expected a number, 0 or more"),
-    (["generate", "--partitioner", "md5"], "--partitioner: md5 not in {murmur2,crc32}"),
-])
+@pytest.mark.parametrize(
+    "typed, says",
+    [
+        (["nonsense"], "seenctl: nonsense: no such command. `seenctl --help`"),
+        (["replya", "x.jsonl"], "seenctl: replya: no such command; did you mean replay?"),
+        (["generate", "--evnts", "5"], "seenctl: --evnts: no such option; did you mean --events?"),
+        (["generate", "--zzzzzzzz=5"], "seenctl: --zzzzzzzz: no such option\n"),
+        (["generate", "--rate", "-5"], "seenctl: --rate: -5: expected a number, 0 or more"),
+        (["replay", "--rate", "fast"], "seenctl: --rate: fast: expected a number, 0 or more"),
+        (["generate", "--partitioner", "md5"], "--partitioner: md5 not in {murmur2,crc32}"),
+    ],
+)
 def test_a_slip_is_named_with_what_was_meant(typed, says):
     said = refused(*typed)
     assert says in said
@@ -59,11 +69,22 @@ def test_without_a_command_it_says_what_there_is():
     assert "Check:" in refused() and "replay" in refused()
 
 
-@pytest.mark.parametrize("command", [
-    ["replay", "{}", "--topic", "x"], ["replay", "--status", "--progress", "{}"], ["verify", "--config", "{}"],
-    ["idf", "{}"], ["generate", "--from", "{}", "--stdout"], ["compare", "{}", "--answers", "{}"],
-    ["digest", "--dir", ".", "--expect", "{}"], ["similar", "--config", "{}", "a", "b"], ["snapshot", "{}"],
-    ["dead-letters", "--config", "{}"], ["replay", ".", "--client", "sasl.password=@{}"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["replay", "{}", "--topic", "x"],
+        ["replay", "--status", "--progress", "{}"],
+        ["verify", "--config", "{}"],
+        ["idf", "{}"],
+        ["generate", "--from", "{}", "--stdout"],
+        ["compare", "{}", "--answers", "{}"],
+        ["digest", "--dir", ".", "--expect", "{}"],
+        ["similar", "--config", "{}", "a", "b"],
+        ["snapshot", "{}"],
+        ["dead-letters", "--config", "{}"],
+        ["replay", ".", "--client", "sasl.password=@{}"],
+    ],
+)
 def test_a_missing_file_is_a_wrong_argument(command, tmp_path):
     missing = tmp_path / "missing.jsonl"
     assert str(missing) in refused(*(word.replace("{}", str(missing)) for word in command))
@@ -74,10 +95,15 @@ def test_every_command_that_needs_brokers_says_within_seconds_that_they_are_down
     nobody = f"127.0.0.1:{free_port()}"
     source.write_text(event("u", "i", now_ms()) + "\n")
     config.write_text(f'{{"kafka": {{"brokers": "{nobody}"}}, "items": {{}}}}')
-    for command in (["generate", "--brokers", nobody, "--events", "1"], ["replay", source, "--brokers", nobody],
-                    ["replay", source, "--config", config], ["idf", "--brokers", nobody],
-                    ["verify", "--brokers", nobody, "--http", f"http://{nobody}"],
-                    ["digest", "--config", config, "--from-topic", "x"], ["dead-letters", "--config", config]):
+    for command in (
+        ["generate", "--brokers", nobody, "--events", "1"],
+        ["replay", source, "--brokers", nobody],
+        ["replay", source, "--config", config],
+        ["idf", "--brokers", nobody],
+        ["verify", "--brokers", nobody, "--http", f"http://{nobody}"],
+        ["digest", "--config", config, "--from-topic", "x"],
+        ["dead-letters", "--config", config],
+    ):
         begun = time.monotonic()
         said = refused(*command, status=1)
         assert time.monotonic() - begun < 4, (command, "3 s, and a second for a busy machine")
@@ -92,7 +118,9 @@ def test_an_erasure_is_confirmed_at_a_terminal_and_only_there():
     for arguments, typed in ((["erase", "u1"], b"y\n"), (["erase", "u1", "--yes"], b"")):
         shown = at_a_terminal(*arguments, "--http", nobody, typed=typed)[1]
         assert "nothing is erased" not in shown and nobody[7:] in shown, "it went on to ask the daemon"
-    assert nobody[7:] in refused("erase", "u1", "--http", nobody, status=1, stdin=subprocess.DEVNULL), "a script isn't asked"
+    assert nobody[7:] in refused("erase", "u1", "--http", nobody, status=1, stdin=subprocess.DEVNULL), (
+        "a script isn't asked"
+    )
 
 
 def test_colours_are_for_terminals_and_can_be_had_without():
@@ -108,17 +136,27 @@ def test_help_groups_the_commands_and_lists_the_exit_statuses():
         for status in range(4):
             assert re.search(rf"^  {status}  \w", shown, re.M), shown
     shown = run("--help")[0]
-    for heading in ("Ask a daemon:", "Change what a daemon keeps:", "Bring in history, or load:", "Check:", "Keep and move state:"):
+    for heading in (
+        "Ask a daemon:",
+        "Change what a daemon keeps:",
+        "Bring in history, or load:",
+        "Check:",
+        "Keep and move state:",
+    ):
         assert heading in shown
 
 
 def test_progress_counts_what_has_arrived(topics, topic_name, kafka):
     topics.create(topic_name)
-    said = run("generate", "--brokers", kafka.bootstrap, "--topic", topic_name, "--events", "4000", "--rate", "2000")[1]
+    said = run(
+        "generate", "--brokers", kafka.bootstrap, "--topic", topic_name, "--events", "4000", "--rate", "2000"
+    )[1]
     counted = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) of 4,000 events", said)]
     assert counted and counted == sorted(counted) and counted[-1] == 4000, said
     gone = f"127.0.0.1:{free_port()}"
-    assert "of 10 events" not in refused("generate", "--brokers", gone, "--events", "10", status=1), "nothing arrived"
+    assert "of 10 events" not in refused("generate", "--brokers", gone, "--events", "10", status=1), (
+        "nothing arrived"
+    )
 
 
 def test_publish_needs_no_all():

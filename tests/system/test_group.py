@@ -1,4 +1,5 @@
-"""Several daemons of one group, each with its own store directory. If one loses partitions, the others take them."""
+"""Several daemons of one group, each with its own store directory. If one loses partitions, the others take
+them."""
 
 import shutil
 
@@ -12,8 +13,9 @@ SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 
 
 def member(daemon, topic_name, number):
-    return daemon(topic_name, {"kafka": {"instance_id": f"member-{number}", "client": SESSION}},
-                  name=f"member-{number}")
+    return daemon(
+        topic_name, {"kafka": {"instance_id": f"member-{number}", "client": SESSION}}, name=f"member-{number}"
+    )
 
 
 def owned(seend):
@@ -21,19 +23,26 @@ def owned(seend):
 
 
 def wait_all_owned(members, timeout_s=60):
-    wait_until(lambda: sorted(p for m in members for p in owned(m)) == list(range(PARTITIONS)),
-               "the members own every partition, each once", timeout_s)
+    wait_until(
+        lambda: sorted(p for m in members for p in owned(m)) == list(range(PARTITIONS)),
+        "the members own every partition, each once",
+        timeout_s,
+    )
 
 
 def check_all_users(load, members):
     """Checks that exactly one member answers for each user, with all that the user has seen."""
-    answered = {m: [u for u in load.oracle.users() if m.http.get(user_path(u)).status == 200] for m in members}
+    answered = {
+        m: [u for u in load.oracle.users() if m.http.get(user_path(u)).status == 200] for m in members
+    }
     assert sorted(u for users in answered.values() for u in users) == sorted(load.oracle.users())
     for m, users in answered.items():
         load.oracle.check_http(m, users=users)
 
 
-def test_after_kill_9_of_one_the_others_go_on_and_read_its_partitions_again(topics, daemon, topic_name, chance):
+def test_after_kill_9_of_one_the_others_go_on_and_read_its_partitions_again(
+    topics, daemon, topic_name, chance
+):
     topics.create(topic_name, partitions=PARTITIONS)
     members = [member(daemon, topic_name, number).start(ready=False) for number in range(3)]
     load = Load(chance, users=60)
@@ -49,8 +58,10 @@ def test_after_kill_9_of_one_the_others_go_on_and_read_its_partitions_again(topi
         m.wait_ready()
         assert m.metric_sum("seen_partitions_refused") == 0
     ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(lambda: all(s["next_offset"] >= ends[p] for m in left for p, s in m.partition_status().items()),
-               "all is read")
+    wait_until(
+        lambda: all(s["next_offset"] >= ends[p] for m in left for p, s in m.partition_status().items()),
+        "all is read",
+    )
     check_all_users(load, left)
     assert any("state is missing" in m.log() for m in left)
 
@@ -93,11 +104,19 @@ def test_a_partition_that_is_refused_keeps_no_other_from_being_read(topics, daem
 
 
 def test_a_daemon_that_is_fenced_joins_again(topics, daemon, topic_name, kafka):
-    """A daemon that repeats its join request, because a broker went away, looks to the group like another process."""
+    """A daemon that repeats its join request, because a broker went away, looks to the group like another
+    process."""
     topics.create(topic_name, partitions=PARTITIONS)
     seend = member(daemon, topic_name, 1).start()
-    other = Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": seend.group, "group.instance.id": "member-1",
-                      "partition.assignment.strategy": "range", "session.timeout.ms": 6000})
+    other = Consumer(
+        {
+            "bootstrap.servers": kafka.bootstrap,
+            "group.id": seend.group,
+            "group.instance.id": "member-1",
+            "partition.assignment.strategy": "range",
+            "session.timeout.ms": 6000,
+        }
+    )
     other.subscribe([topic_name])
     wait_until(lambda: other.poll(0.1) or "joining again" in seend.log(), "it is fenced")
     wait_until(lambda: len(owned(seend)) == PARTITIONS, "it owns all again", 60)
@@ -107,10 +126,16 @@ def test_a_daemon_that_is_fenced_joins_again(topics, daemon, topic_name, kafka):
 
 def test_of_two_daemons_with_one_instance_id_one_gives_up(topics, daemon, topic_name):
     topics.create(topic_name, partitions=PARTITIONS)
-    pair = [daemon(topic_name, {"kafka": {"instance_id": "the-same", "client": SESSION}}, name=f"one-of-two-{number}")
-            .start(ready=False) for number in range(2)]
-    ended = wait_until(lambda: [m for m in pair if m.process.poll() is not None], "one ends", 60)  # it ends by itself
+    pair = [
+        daemon(
+            topic_name, {"kafka": {"instance_id": "the-same", "client": SESSION}}, name=f"one-of-two-{number}"
+        ).start(ready=False)
+        for number in range(2)
+    ]
+    ended = wait_until(
+        lambda: [m for m in pair if m.process.poll() is not None], "one ends", 60
+    )  # it ends by itself
     assert len(ended) == 1 and ended[0].wait_exit() == 3
-    assert "with the same instance id \"the-same\"" in ended[0].log().replace("\\", "")
+    assert 'with the same instance id "the-same"' in ended[0].log().replace("\\", "")
     stays = next(m for m in pair if m is not ended[0])
     wait_until(lambda: len(owned(stays)) == PARTITIONS, "the other owns all", 60)

@@ -1,5 +1,5 @@
-"""The daemon replaces an old snapshot that somebody else wrote over a newer one. It also refills a snapshot topic that lost
-its end."""
+"""The daemon replaces an old snapshot that somebody else wrote over a newer one. It also refills a snapshot
+topic that lost its end."""
 
 import time
 
@@ -48,7 +48,9 @@ def test_old_snapshots_that_somebody_else_writes_are_replaced(topics, daemon, to
     put(topics, published, old)
     send(topics, topic_name, oracle, "third")
     seend.wait_at_rest()
-    wait_until(lambda: seend.metric_sum("seen_snapshots_foreign_total") >= 40 + len(USERS), "they are noticed")
+    wait_until(
+        lambda: seend.metric_sum("seen_snapshots_foreign_total") >= 40 + len(USERS), "they are noticed"
+    )
     seend.wait_at_rest()
     oracle.check_published(topics, published, PARTITIONS)
     assert "another process wrote into the snapshot topic" in seend.log()

@@ -1,4 +1,5 @@
-"""The tests compare the daemon with second implementations. This module checks those against published values and Kafka."""
+"""The tests compare the daemon with second implementations. This module checks those against published values
+and Kafka."""
 
 import json
 import zlib
@@ -8,16 +9,25 @@ import pytest
 from hashes import fingerprint, partition_of, xxh64
 from places import SOURCE
 from snapshot_reader import (
-    group_print, might_be_near, might_contain, might_hold_group, near_print, read_snapshot, render,
+    group_print,
+    might_be_near,
+    might_contain,
+    might_hold_group,
+    near_print,
+    read_snapshot,
+    render,
 )
 
 
-@pytest.mark.parametrize("data, expected", [  # xxHash's own sanity checks and published values
-    (b"", 0xEF46DB3751D8E999),
-    (b"a", 0xD24EC4F1A98C6E5B),
-    (b"abc", 0x44BC2CF5AD770999),
-    (b"Nobody inspects the spammish repetition", 0xFBCEA83C8A378BF1),
-])
+@pytest.mark.parametrize(
+    "data, expected",
+    [  # xxHash's own sanity checks and published values
+        (b"", 0xEF46DB3751D8E999),
+        (b"a", 0xD24EC4F1A98C6E5B),
+        (b"abc", 0x44BC2CF5AD770999),
+        (b"Nobody inspects the spammish repetition", 0xFBCEA83C8A378BF1),
+    ],
+)
 def test_xxh64_gives_the_published_values(data, expected):
     assert xxh64(data) == expected
 
@@ -40,7 +50,14 @@ def test_golden_snapshots_are_read_and_refused_as_the_index_says():
         if {case["format"], case.get("similar_format", "split_block_bloom")} != {"split_block_bloom"}:
             continue  # this reader knows only the default kind; clients/ have readers of all kinds
         snapshot = read_snapshot((GOLDEN / case["file"]).read_bytes())
-        for field in ("item_count", "as_of_ms", "horizon_day", "partition", "input_offset", "false_positive_rate"):
+        for field in (
+            "item_count",
+            "as_of_ms",
+            "horizon_day",
+            "partition",
+            "input_offset",
+            "false_positive_rate",
+        ):
             assert getattr(snapshot, field) == case[field], case["file"]
         assert all(might_contain(snapshot.payload, str(item)) for item in case["seen"])
         assert not any(might_contain(snapshot.payload, str(item)) for item in case["unseen"])
@@ -50,7 +67,9 @@ def test_golden_snapshots_are_read_and_refused_as_the_index_says():
         assert not any(might_be_near(snapshot, item) for item in case.get("not_near", []))
         assert not any(might_hold_group(snapshot, item) for item in case.get("not_groups", []))
         if snapshot.similar is not None:
-            prints = {near_print(item) for item in case["near"]} | {group_print(item) for item in case["groups"]}
+            prints = {near_print(item) for item in case["near"]} | {
+                group_print(item) for item in case["groups"]
+            }
             assert len(prints) == snapshot.similar_count
             assert render(prints, len(snapshot.similar) // 32) == snapshot.similar
         blocks = len(snapshot.payload) // 32

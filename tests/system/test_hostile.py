@@ -1,4 +1,5 @@
-"""A thousand hostile connections harm nobody else. The benchmark `hostile` measures how much they slow others down."""
+"""A thousand hostile connections harm nobody else. The benchmark `hostile` measures how much they slow others
+down."""
 
 import contextlib
 import select
@@ -18,7 +19,9 @@ from test_access import Client, TOKENS, write_tokens
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
-def test_good_connections_are_answered_among_a_thousand_hostile_ones(tls, topics, daemon, topic_name, tmp_path):
+def test_good_connections_are_answered_among_a_thousand_hostile_ones(
+    tls, topics, daemon, topic_name, tmp_path
+):
     topics.create(topic_name, partitions=1)
     topics.produce(topic_name, [("u1", event("u1", "i1", now_ms()))])
     access, ca, token = {}, None, None
@@ -26,13 +29,20 @@ def test_good_connections_are_answered_among_a_thousand_hostile_ones(tls, topics
         authority = Authority(tmp_path)
         ca, token = authority.certificate, TOKENS["read"]
         access = {**authority.access("seend"), "tokens": str(write_tokens(tmp_path / "tokens"))}
-    seend = daemon(topic_name, {"access": access, "http": {"client_connections_max": 1_100}}).start(ready=False)
+    seend = daemon(topic_name, {"access": access, "http": {"client_connections_max": 1_100}}).start(
+        ready=False
+    )
     good = Client(seend.address, token, ca)
     wait_until(lambda: good.status("GET", "/readyz") == 200, "it is ready")
 
     def rss():
-        line, = [x for x in good.ask("GET", "/metrics").text.splitlines() if x.startswith("process_resident_memory_bytes")]
+        (line,) = [
+            x
+            for x in good.ask("GET", "/metrics").text.splitlines()
+            if x.startswith("process_resident_memory_bytes")
+        ]
         return float(line.split()[1])
+
     before = rss()
     with Crowd(seend.address, 1_000, tls) as crowd:
         until = time.monotonic() + 14  # longer than the 10 s in which a request must arrive

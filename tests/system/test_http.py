@@ -23,7 +23,8 @@ def asked(topics, daemon, topic_name):
 
 
 def raw(seend, data, wait_s=5):
-    """Sends bytes. Returns all bytes until the other side closes the connection or sends nothing for `wait_s`."""
+    """Sends bytes. Returns all bytes until the other side closes the connection or sends nothing for
+    `wait_s`."""
     host, port = seend.address.split(":")
     with socket.create_connection((host, int(port)), timeout=wait_s) as connection:
         connection.sendall(data)
@@ -90,8 +91,12 @@ def test_what_ended_before_an_item_was_created_is_not_asked(topics, daemon, topi
         assert seend.unseen("u", [fresh, "new", created]) == [fresh, "new"], "an id is one item"
         assert seend.unseen("u", [created], [fresh]) == []
         assert seend.unseen("all", [created]) == [], "it was shown after it was created"
-        shown = [{"id": "a", "created_at": yesterday}, {"id": old, "created_at": yesterday - 1}, "b",
-                 {"id": "b", "created_at": today}]
+        shown = [
+            {"id": "a", "created_at": yesterday},
+            {"id": old, "created_at": yesterday - 1},
+            "b",
+            {"id": "b", "created_at": today},
+        ]
         assert seend.unseen("u", shown) == []
         if not restarted:
             seend.stop()
@@ -145,6 +150,7 @@ def test_users_get_503_with_the_reason_while_their_partition_catches_up(topics, 
             refused.append(answer.json()["detail"])
             assert seend.get("/healthz").status == 200
         return answer.status == 200
+
     wait_until(answered, "the user is answered", timeout_s=60, every_s=0.02)
     assert refused and retry_after > 0
     assert any("catch" in detail for detail in refused), set(refused)

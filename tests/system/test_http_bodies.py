@@ -12,7 +12,8 @@ from places import wait_until
 
 MIB = 1 << 20
 BUDGET = 16 * MIB  # the minimum; 5% of 64 MiB would be 3 MiB
-# Other memory that the process takes while it answers: connections' buffers, threads' scratch memory, what malloc keeps.
+# Other memory that the process takes while it answers: connections' buffers, threads' scratch memory, what
+# malloc keeps.
 SLACK = 36 * MIB
 CLIENTS = 40
 
@@ -25,7 +26,13 @@ class Client:
         self.socket = socket.create_connection((host, int(port)), timeout=30)
 
     def head(self, target, length, *lines):
-        lines = [f"POST {target} HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {length}", *lines]
+        lines = [
+            f"POST {target} HTTP/1.1",
+            "Host: x",
+            "Content-Type: application/json",
+            f"Content-Length: {length}",
+            *lines,
+        ]
         self.socket.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
 
     def body(self, data):
@@ -57,7 +64,7 @@ class Client:
 def text():
     """text(size) -> a JSON document of `size` bytes, most of them words"""
     words = " ".join(f"word{i % 7919} runs{i % 104729}" for i in range(1_200_000))
-    return lambda size: json.dumps({"text": words[:size - 12]}).encode()
+    return lambda size: json.dumps({"text": words[: size - 12]}).encode()
 
 
 @pytest.fixture
@@ -65,19 +72,25 @@ def seend(topics, daemon, topic_name):
     topics.create(topic_name)
     for suffix in ("items", "groups"):
         topics.create(f"{topic_name}-{suffix}", partitions=1)
-    started = daemon(topic_name, {
-        "store": {"memory_mib": 64},
-        "items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}}).start()
+    started = daemon(
+        topic_name,
+        {
+            "store": {"memory_mib": 64},
+            "items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"},
+        },
+    ).start()
 
     def similar_works():
         answer = started.http.post("/v1/similar", {"text": "one two three"})
         return answer.status == 200
+
     wait_until(similar_works, "/v1/similar answers", 60)
     return started
 
 
 def storm(seend, target, body):
-    """CLIENTS connections send `body` at once and retry after a 503. Returns (statuses, growth of RSS in bytes)."""
+    """CLIENTS connections send `body` at once and retry after a 503. Returns (statuses, growth of RSS in
+    bytes)."""
     statuses, lock, done = [], threading.Lock(), threading.Event()
     before, peak = seend.rss_bytes(), 0
 
@@ -100,6 +113,7 @@ def storm(seend, target, body):
             time.sleep(0.2)
         else:
             raise AssertionError(f"never answered: {said[:500]}")
+
     watcher = threading.Thread(target=watch)
     clients = [threading.Thread(target=send) for _ in range(CLIENTS)]
     watcher.start()
@@ -109,8 +123,10 @@ def storm(seend, target, body):
         client.join()
     done.set()
     watcher.join()
-    print(f"{CLIENTS} x {len(body) / MIB:.1f} MiB to {target}: RSS {before >> 20} -> {peak >> 20} MiB;",
-          {status: statuses.count(status) for status in set(statuses)})
+    print(
+        f"{CLIENTS} x {len(body) / MIB:.1f} MiB to {target}: RSS {before >> 20} -> {peak >> 20} MiB;",
+        {status: statuses.count(status) for status in set(statuses)},
+    )
     return statuses, peak - before
 
 
@@ -139,8 +155,12 @@ def test_forty_lists_of_candidates_at_once_stay_within_the_memory_of_bodies(seen
 
 
 def test_a_request_that_is_refused_anyway_is_answered_before_its_body(seend):
-    for target, expected in (("/nowhere", 404), ("/v1/filters/other/users/u/unseen", 404), ("/v1/status", 405),
-                             (user_path("u") + "/unseen?max_age_ms=x", 400)):
+    for target, expected in (
+        ("/nowhere", 404),
+        ("/v1/filters/other/users/u/unseen", 404),
+        ("/v1/status", 405),
+        (user_path("u") + "/unseen?max_age_ms=x", 400),
+    ):
         client = Client(seend.address)
         client.head(target, 15 * MIB)
         started = time.monotonic()

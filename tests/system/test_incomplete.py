@@ -1,4 +1,5 @@
-"""State is lost after retention has deleted a part of the window. Then incomplete snapshots never replace published ones."""
+"""State is lost after retention has deleted a part of the window. Then incomplete snapshots never replace
+published ones."""
 
 import shutil
 import struct
@@ -29,27 +30,45 @@ def complete_since_of(value):
 
 
 def lose_state(kafka, topics, daemon, topic_name, since_ms):
-    """A daemon that has published each user's "old" item and then lost its state. Its log begins at `since_ms`. After the
-    loss, "u0" has seen "new"."""
-    wait_until(lambda: now_ms() % DAY_MS < DAY_MS - 240_000, "midnight (UTC) doesn't fall into it", timeout_s=300)
+    """A daemon that has published each user's "old" item and then lost its state. Its log begins at
+    `since_ms`. After the loss, "u0" has seen "new"."""
+    wait_until(
+        lambda: now_ms() % DAY_MS < DAY_MS - 240_000, "midnight (UTC) doesn't fall into it", timeout_s=300
+    )
     topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name, {"filters": [
-        {"name": "default", "window_days": 1, "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 200}}]})
+    seend = daemon(
+        topic_name,
+        {
+            "filters": [
+                {
+                    "name": "default",
+                    "window_days": 1,
+                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 200},
+                }
+            ]
+        },
+    )
     seend.start()
     old = one_by_one(Oracle(), [(user, f"old-{user}") for user in USERS], since_ms - 10_000)
     topics.produce(topic_name, [(*record, {"timestamp": since_ms - 10_000}) for record in old])
-    first_kept = topics.produce(topic_name, [("edge", event("edge", "x", since_ms), {"timestamp": since_ms})])[0][1]
+    first_kept = topics.produce(
+        topic_name, [("edge", event("edge", "x", since_ms), {"timestamp": since_ms})]
+    )[0][1]
     seend.wait_at_rest()
     seend.stop()
     before = published(topics, topic_name)
-    assert all(holds(before[user], f"old-{user}") and complete_since_of(before[user]) is None for user in USERS)
+    assert all(
+        holds(before[user], f"old-{user}") and complete_since_of(before[user]) is None for user in USERS
+    )
     shutil.rmtree(seend.store)
     kafka.delete_records(topic_name, {0: first_kept})
     topics.produce(topic_name, one_by_one(Oracle(), [("u0", "new")]))
     return seend, first_kept
 
 
-def test_lost_state_is_merged_with_what_was_published_until_the_window_has_passed(kafka, topics, daemon, topic_name):
+def test_lost_state_is_merged_with_what_was_published_until_the_window_has_passed(
+    kafka, topics, daemon, topic_name
+):
     since_ms = now_ms() - DAY_MS + 90_000  # in 90 s it is older than the window of a day
     seend, first_kept = lose_state(kafka, topics, daemon, topic_name, since_ms)
     seend.start("--rebuild")
@@ -57,8 +76,11 @@ def test_lost_state_is_merged_with_what_was_published_until_the_window_has_passe
 
     def filter_status():
         return seend.partition_status()[0]["filters"][0]
+
     assert filter_status() == {"filter": "default", "complete_since": since_ms}
-    assert [(r["from_offset"], r["to_offset"]) for r in seend.partition_status()[0]["lost_ranges"]] == [(0, first_kept)]
+    assert [(r["from_offset"], r["to_offset"]) for r in seend.partition_status()[0]["lost_ranges"]] == [
+        (0, first_kept)
+    ]
     assert seend.metric_sum("seen_incomplete_filters") == 1
     wait_until(lambda: seend.metric_sum("seen_snapshots_merged_total") > 0, "merged snapshots are counted")
     now = published(topics, topic_name)
@@ -82,9 +104,15 @@ def test_lost_state_is_merged_with_what_was_published_until_the_window_has_passe
     after = published(topics, topic_name)
     assert holds(after["u1"], "old-u1") and holds(after["u1"], "newer"), "a restart goes on with what it kept"
 
-    wait_until(lambda: filter_status()["complete_since"] is None, "the window has passed", timeout_s=90, every_s=0.5)
-    topics.produce(topic_name, one_by_one(Oracle(), [("u2", "newest")]))  # moves partition time past the window, too
-    wait_until(lambda: "u5" not in published(topics, topic_name), "who has nothing left has a tombstone", every_s=0.5)
+    wait_until(
+        lambda: filter_status()["complete_since"] is None, "the window has passed", timeout_s=90, every_s=0.5
+    )
+    topics.produce(
+        topic_name, one_by_one(Oracle(), [("u2", "newest")])
+    )  # moves partition time past the window, too
+    wait_until(
+        lambda: "u5" not in published(topics, topic_name), "who has nothing left has a tombstone", every_s=0.5
+    )
     seend.wait_at_rest()
     whole = published(topics, topic_name)
     assert set(whole) == {"u0", "u1", "u2", "edge"}

@@ -1,4 +1,5 @@
-"""seenctl replay --into-state builds history into a daemon's directory. Then the real daemon continues from there."""
+"""seenctl replay --into-state builds history into a daemon's directory. Then the real daemon continues from
+there."""
 
 import json
 import os
@@ -18,11 +19,21 @@ from test_replay import DAY_MS, replay
 @pytest.fixture
 def build(tmp_path):
     """build(seend, *arguments): builds into the daemon's directory, with its own configuration."""
+
     def run(seend, *arguments, status=0):
         seend.config_path.write_text(json.dumps(seend.config))
-        out, err = replay("--config", seend.config_path, "--into-state", seend.store, "--json", "--quiet", *arguments,
-                          status=status)
+        out, err = replay(
+            "--config",
+            seend.config_path,
+            "--into-state",
+            seend.store,
+            "--json",
+            "--quiet",
+            *arguments,
+            status=status,
+        )
         return json.loads(out) if status == 0 else err
+
     return run
 
 
@@ -37,7 +48,9 @@ def history(path, oracle, chance, events, days=20, users=300):
     return path
 
 
-def test_the_daemon_goes_on_from_built_state_with_live_events(topics, daemon, topic_name, build, tmp_path, chance):
+def test_the_daemon_goes_on_from_built_state_with_live_events(
+    topics, daemon, topic_name, build, tmp_path, chance
+):
     topics.create(topic_name, partitions=3)
     load = Load(chance, users=300)
     source = history(tmp_path / "history.jsonl", load.oracle, chance, 60_000)
@@ -53,7 +66,9 @@ def test_the_daemon_goes_on_from_built_state_with_live_events(topics, daemon, to
     load.oracle.check_http(seend)
     load.oracle.check_published(topics, f"{topic_name}-filters", 3)
     since = {f["complete_since"] for s in seend.partition_status().values() for f in s["filters"]}
-    assert all(abs(each - (now_ms() - 20 * DAY_MS)) < 3_600_000 for each in since), "the history says since when"
+    assert all(abs(each - (now_ms() - 20 * DAY_MS)) < 3_600_000 for each in since), (
+        "the history says since when"
+    )
 
 
 def counting(segments):
@@ -62,11 +77,20 @@ def counting(segments):
     return [s for s in segments if s["counts_until_ms"] is None or s["counts_until_ms"] > soon]
 
 
-def test_the_state_is_what_the_daemon_makes_of_the_same_events(topics, daemon, topic_name, build, tmp_path, chance):
+def test_the_state_is_what_the_daemon_makes_of_the_same_events(
+    topics, daemon, topic_name, build, tmp_path, chance
+):
     """Compares segment by segment: kinds, removals, erasures, served items and days beyond the window."""
     topics.create(topic_name, partitions=2, retention_ms=-1)
-    filters = [{"name": "default", "window_days": 30, "served_ttl_s": 3600 * 24, "snapshot": {
-        "topic": f"{topic_name}-filters", "debounce_ms": 200}}, {"name": "often", "exposures_min": 3, "snapshot": None}]
+    filters = [
+        {
+            "name": "default",
+            "window_days": 30,
+            "served_ttl_s": 3600 * 24,
+            "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 200},
+        },
+        {"name": "often", "exposures_min": 3, "snapshot": None},
+    ]
     now, lines = now_ms(), []
     for i in range(30_000):
         user, item = f"u{chance.randrange(60)}", f"n{chance.randrange(400)}"
@@ -79,7 +103,9 @@ def test_the_state_is_what_the_daemon_makes_of_the_same_events(topics, daemon, t
     live = daemon(topic_name, {"filters": filters}, name="live").start()
     replay(source, "--config", live.config_path, "--quiet")
     live.wait_at_rest()
-    built = daemon(topic_name, {"filters": filters, "kafka": {"group_id": f"{topic_name}-built"}}, name="built")
+    built = daemon(
+        topic_name, {"filters": filters, "kafka": {"group_id": f"{topic_name}-built"}}, name="built"
+    )
     result = build(built, source, "--live-from", "end", "--memory-mib", "64", "--whole")
     assert result["rejected"] == result["skipped"] == 0
     built.start("--share-topics")
@@ -94,7 +120,9 @@ def test_the_state_is_what_the_daemon_makes_of_the_same_events(topics, daemon, t
     assert all(f["complete_since"] is None for s in built.partition_status().values() for f in s["filters"])
 
 
-def test_a_directory_that_is_in_use_or_full_of_state_is_refused(topics, daemon, topic_name, build, tmp_path, chance):
+def test_a_directory_that_is_in_use_or_full_of_state_is_refused(
+    topics, daemon, topic_name, build, tmp_path, chance
+):
     topics.create(topic_name)
     oracle = Oracle()
     source = history(tmp_path / "history.jsonl", oracle, chance, 1_000)
@@ -123,16 +151,30 @@ def test_mistakes_are_named(topics, daemon, topic_name, build, tmp_path, chance)
     assert "not_json" in build(seend, broken, "--replace", status=3)
 
 
-def test_a_killed_build_leaves_nothing_and_the_same_command_builds_again(topics, daemon, topic_name, build, tmp_path,
-                                                                         chance):
+def test_a_killed_build_leaves_nothing_and_the_same_command_builds_again(
+    topics, daemon, topic_name, build, tmp_path, chance
+):
     topics.create(topic_name)
     oracle = Oracle()
     source = history(tmp_path / "history.jsonl", oracle, chance, 200_000)
     seend = daemon(topic_name)
     seend.config_path.write_text(json.dumps(seend.config))
     for _ in range(6):
-        running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--config", str(seend.config_path), "--into-state",
-                                    str(seend.store), "--replace", "--quiet", "--memory-mib", "64"])
+        running = subprocess.Popen(
+            [
+                str(SEENCTL),
+                "replay",
+                str(source),
+                "--config",
+                str(seend.config_path),
+                "--into-state",
+                str(seend.store),
+                "--replace",
+                "--quiet",
+                "--memory-mib",
+                "64",
+            ]
+        )
         time.sleep(chance.random() * 0.6)
         running.send_signal(signal.SIGKILL)
         running.wait()
@@ -150,10 +192,20 @@ def test_a_full_disk_ends_the_build_with_its_reason(small_disk, topics, daemon, 
     seend = daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})
     seend.config_path.write_text(json.dumps(seend.config))
     seend.store.mkdir(parents=True)
-    command = [str(SEENCTL), "replay", str(source), "--config", str(seend.config_path), "--into-state", str(seend.store),
-               "--quiet"]
+    command = [
+        str(SEENCTL),
+        "replay",
+        str(source),
+        "--config",
+        str(seend.config_path),
+        "--into-state",
+        str(seend.store),
+        "--quiet",
+    ]
     small_disk.fill()
-    full = subprocess.run(command, capture_output=True, timeout=60, env={**os.environ, **small_disk.environment})
+    full = subprocess.run(
+        command, capture_output=True, timeout=60, env={**os.environ, **small_disk.environment}
+    )
     assert full.returncode == 1 and b"o space left" in full.stderr, full.stderr
     small_disk.free()
     subprocess.run(command, check=True, timeout=60, env={**os.environ, **small_disk.environment})

@@ -1,4 +1,5 @@
-"""seenctl replay --into-state-topic builds history into the state topic. Then daemons with empty disks restore it."""
+"""seenctl replay --into-state-topic builds history into the state topic. Then daemons with empty disks
+restore it."""
 
 import json
 import shutil
@@ -22,32 +23,48 @@ SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 @pytest.fixture
 def member(daemon, topic_name):
     """member(number) -> Seend, a member of one group, not started"""
+
     def make(number, **more):
-        return daemon(topic_name, {
-            "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-            "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
-            "watermarks": {"topic": f"{topic_name}-beats"},
-            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-            **more,
-        }, name=f"member-{number}")
+        return daemon(
+            topic_name,
+            {
+                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+                "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+                "watermarks": {"topic": f"{topic_name}-beats"},
+                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+                **more,
+            },
+            name=f"member-{number}",
+        )
+
     return make
 
 
 @pytest.fixture
 def build(tmp_path):
     """build(seend, *arguments): builds into the daemon's state topic, with its own configuration."""
+
     def run(seend, *arguments, status=0):
         out, err = replay(*command(seend, tmp_path)[2:], "--json", *arguments, status=status)
         assert status != 0 or not list(tmp_path.glob("scratch/*")), "what was sorted is gone"
         return json.loads(out) if status == 0 else err
+
     return run
 
 
 def command(seend, tmp_path):
     seend.config_path.write_text(json.dumps(seend.config))
     (tmp_path / "scratch").mkdir(exist_ok=True)
-    return [str(SEENCTL), "replay", "--config", str(seend.config_path), "--into-state-topic", "--quiet", "--scratch",
-            str(tmp_path / "scratch")]
+    return [
+        str(SEENCTL),
+        "replay",
+        "--config",
+        str(seend.config_path),
+        "--into-state-topic",
+        "--quiet",
+        "--scratch",
+        str(tmp_path / "scratch"),
+    ]
 
 
 def owned(seend):
@@ -55,22 +72,36 @@ def owned(seend):
 
 
 def wait_all_owned(members):
-    wait_until(lambda: sorted(p for m in members for p in owned(m)) == list(range(PARTITIONS)) and all(map(owned, members)),
-               "every partition has one owner", 60)
+    wait_until(
+        lambda: (
+            sorted(p for m in members for p in owned(m)) == list(range(PARTITIONS))
+            and all(map(owned, members))
+        ),
+        "every partition has one owner",
+        60,
+    )
 
 
 def wait_all_read(topics, topic, members):
     ends = {p: end for p, (_, end) in topics.ends(topic).items()}
-    wait_until(lambda: all(s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0
-                           for m in members for p, s in m.partition_status().items()), "all is read and published", 60)
+    wait_until(
+        lambda: all(
+            s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0
+            for m in members
+            for p, s in m.partition_status().items()
+        ),
+        "all is read and published",
+        60,
+    )
 
 
 def restored(seend):
     return seend.log().count("state restored from the state topic")
 
 
-def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(topics, member, daemon, topic_name, build,
-                                                                              tmp_path, chance):
+def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(
+    topics, member, daemon, topic_name, build, tmp_path, chance
+):
     topics.create(topic_name, partitions=PARTITIONS)
     load = Load(chance, users=300)
     source = history(tmp_path / "history.jsonl", load.oracle, chance, 60_000)
@@ -92,8 +123,11 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(to
         assert partition["lost_ranges"] == [], "there is no gap"
 
     # A directory that is built from the same history gives the same state, after the same live events.
-    alone = daemon(topic_name, {"kafka": {"group_id": f"{topic_name}-alone"},
-                                "filters": [{"name": "default", "snapshot": None}]}, name="alone")
+    alone = daemon(
+        topic_name,
+        {"kafka": {"group_id": f"{topic_name}-alone"}, "filters": [{"name": "default", "snapshot": None}]},
+        name="alone",
+    )
     alone.config_path.write_text(json.dumps(alone.config))
     replay(source, "--config", alone.config_path, "--into-state", alone.store, "--quiet")
     alone.start()
@@ -103,7 +137,8 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(to
         found.update(by_partition(digest(each, "--as-of", expected["as_of_ms"])))
     assert found == by_partition(expected)
 
-    # The daemons keep the state topic up to date: a daemon that loses its disk restores history and live events.
+    # The daemons keep the state topic up to date: a daemon that loses its disk restores history and live
+    # events.
     members[1].stop()
     shutil.rmtree(members[1].store)
     members[1].start(ready=False)
@@ -111,7 +146,9 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(to
     load.oracle.check_http(members[0])
 
 
-def test_state_that_is_there_is_replaced_only_when_it_is_said(topics, member, topic_name, build, tmp_path, chance):
+def test_state_that_is_there_is_replaced_only_when_it_is_said(
+    topics, member, topic_name, build, tmp_path, chance
+):
     topics.create(topic_name, partitions=PARTITIONS)
     first, second = Oracle(), Oracle()
     seend = member(0)
@@ -178,16 +215,19 @@ def test_a_base_without_its_last_part_is_none(topics, member, topic_name, build,
     build(seend, history(tmp_path / "history.jsonl", oracle, chance, 5_000))
     ends = topics.ends(f"{topic_name}-state")
     cut = topics.create(f"{topic_name}-cut", partitions=PARTITIONS)
-    kept = [m for m in topics.read_all(f"{topic_name}-state")
-            if m.partition() != 0 or m.offset() + 1 < ends[0][1]]
+    kept = [
+        m for m in topics.read_all(f"{topic_name}-state") if m.partition() != 0 or m.offset() + 1 < ends[0][1]
+    ]
     topics.produce(cut, [(m.key(), m.value(), {"partition": m.partition()}) for m in kept])
     seend.config["state"]["topic"] = cut
     seend.start()
     seend.wait_at_rest()
     assert restored(seend) == PARTITIONS - 1
     assert seend.log().count("the state topic holds no state") == 1
-    items = {p["partition"]: sum(f["items"] for f in p["filters"])
-             for p in run_json("digest", "--http", f"http://{seend.address}")["partitions"]}
+    items = {
+        p["partition"]: sum(f["items"] for f in p["filters"])
+        for p in run_json("digest", "--http", f"http://{seend.address}")["partitions"]
+    }
     assert items[0] == 0 and all(items[p] > 0 for p in range(1, PARTITIONS)), items
 
 
@@ -205,7 +245,8 @@ def test_a_killed_build_is_finished_by_the_same_command(topics, member, topic_na
         before = records()
         running = subprocess.Popen([*command(seend, tmp_path), str(source), "--memory-mib", "64"])
         try:
-            # The tool runs in slices and is paused while the test reads the ends, so it can't finish unnoticed.
+            # The tool runs in slices and is paused while the test reads the ends, so it can't finish
+            # unnoticed.
             deadline = time.monotonic() + 60
             while records() == before and running.poll() is None and time.monotonic() < deadline:
                 running.send_signal(signal.SIGCONT)
@@ -223,7 +264,9 @@ def test_a_killed_build_is_finished_by_the_same_command(topics, member, topic_na
     if running.returncode != 0:
         done = subprocess.run([*command(seend, tmp_path), str(source)], capture_output=True, timeout=120)
         # The last kill may have come after the tool had written everything, just before its exit.
-        assert done.returncode == 0 or b"has state of group" in done.stderr and b"--replace" in done.stderr, done.stderr
+        assert done.returncode == 0 or b"has state of group" in done.stderr and b"--replace" in done.stderr, (
+            done.stderr
+        )
     seend.start()
     seend.wait_at_rest()
     assert restored(seend) == PARTITIONS

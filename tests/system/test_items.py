@@ -1,5 +1,5 @@
-"""The stream of items: groups of similar texts, through one partition or several; bad texts, kill -9, another daemon,
-other settings."""
+"""The stream of items: groups of similar texts, through one partition or several; bad texts, kill -9, another
+daemon, other settings."""
 
 import json
 import time
@@ -9,12 +9,16 @@ import pytest
 from item_stream import NOW, Items, changed, item, many_items, seen_similar, text_of
 from places import now_ms, wait_until
 
+
 def near_ids(record):
     return {near["item_id"] for near in record["near"]}
 
 
 def dead_letters(topics, name):
-    return [{"value": m.value(), **{k: v.decode() for k, v in m.headers()}} for m in topics.read_all(f"{name}-dead")]
+    return [
+        {"value": m.value(), **{k: v.decode() for k, v in m.headers()}}
+        for m in topics.read_all(f"{name}-dead")
+    ]
 
 
 @pytest.mark.parametrize("partitions", [1, 3])
@@ -22,21 +26,36 @@ def test_items_find_their_groups(partitions, topics, daemon, topic_name):
     items = Items(topics, topic_name, partitions)
     seend = daemon(topic_name, items.config(text_bytes_max=100_000)).start()
     one, two = text_of(1), text_of(2)
-    items.send(item("n1", one), item("m1", two), item(7, text_of(3), lang="zh"), item("none"),
-               item("blank", "  \n", title="..."))
+    items.send(
+        item("n1", one),
+        item("m1", two),
+        item(7, text_of(3), lang="zh"),
+        item("none"),
+        item("blank", "  \n", title="..."),
+    )
     items.wait_at_rest(seend)
-    items.send(item("n2", "<p>" + one.upper() + "!</p>"), item("n3", changed(one, 40)),
-               item("long", text_of(4, 200) + " " + "lorem " * 1_700_000),
-               item("mixed", "新闻 今天 " + text_of(5, 30) + " новости дня"), item("emoji", "😀🎉 " * 40),
-               item("zalgo", "".join(c + "\u0301\u0323\u0489" * 20 for c in "he comes he comes again")),
-               item("rtl", "مرحبا بالعالم هذه تجربة قصيرة للنص العربي " * 5 + "\u202e"),
-               b'{"item_id":"bad","text":"\xff\xfe"}', item("n4", 5), "[]",
-               item("ahead", one, created_at=NOW + 86_400_000 * 30))
+    items.send(
+        item("n2", "<p>" + one.upper() + "!</p>"),
+        item("n3", changed(one, 40)),
+        item("long", text_of(4, 200) + " " + "lorem " * 1_700_000),
+        item("mixed", "新闻 今天 " + text_of(5, 30) + " новости дня"),
+        item("emoji", "😀🎉 " * 40),
+        item("zalgo", "".join(c + "\u0301\u0323\u0489" * 20 for c in "he comes he comes again")),
+        item("rtl", "مرحبا بالعالم هذه تجربة قصيرة للنص العربي " * 5 + "\u202e"),
+        b'{"item_id":"bad","text":"\xff\xfe"}',
+        item("n4", 5),
+        "[]",
+        item("ahead", one, created_at=NOW + 86_400_000 * 30),
+    )
     items.wait_at_rest(seend)
 
     groups = items.published()
     assert groups["n1"]["group_id"] == "n1" and groups["n1"]["found_by"] == "first"
-    assert (groups["n2"]["group_id"], groups["n2"]["found_by"], groups["n2"]["similarity"]) == ("n1", "copy", 1)
+    assert (groups["n2"]["group_id"], groups["n2"]["found_by"], groups["n2"]["similarity"]) == (
+        "n1",
+        "copy",
+        1,
+    )
     assert groups["n3"]["group_id"] == "n1" and 0.8 <= groups["n3"]["similarity"] < 1
     assert near_ids(groups["n1"]) == {"n2", "n3"} and near_ids(groups["n3"]) == {"n1", "n2"}
     for alone in ("m1", "7", "long", "mixed", "rtl"):
@@ -45,8 +64,12 @@ def test_items_find_their_groups(partitions, topics, daemon, topic_name):
         assert groups[empty]["found_by"] == "no_text" and groups[empty]["group_id"] == empty
     assert {"emoji", "zalgo"} <= groups.keys() and not {"bad", "n4", "ahead"} & groups.keys()
     letters = dead_letters(topics, topic_name)
-    assert sorted(letter["reason"] for letter in letters) == \
-        ["invalid_utf8", "not_json", "too_far_ahead", "wrong_type"]
+    assert sorted(letter["reason"] for letter in letters) == [
+        "invalid_utf8",
+        "not_json",
+        "too_far_ahead",
+        "wrong_type",
+    ]
     assert {letter["source-topic"] for letter in letters} == {items.topic}
     assert seend.metric_sum("seen_items_cut_texts_total") == 1
     assert seend.metric_sum("seen_items_copies_total") == 1
@@ -62,13 +85,18 @@ def test_items_find_their_groups(partitions, topics, daemon, topic_name):
     assert seend.http.post("/v1/similar", {"text": "x" * 200_000, "lang": "en"}).json()["cut"] is True
     but_one = seend.http.post("/v1/similar", {"text": one, "item_id": "n1", "limit": 1}).json()["similar"]
     assert [s["item_id"] for s in but_one] == ["n2"]
-    for wrong, said in (({}, "$.text: missing"), ({"text": 5}, "$.text: expected a string"),
-                        ({"text": "a", "limit": 101}, "$.limit: 101; expected"), ({"texts": ""}, "unknown key")):
+    for wrong, said in (
+        ({}, "$.text: missing"),
+        ({"text": 5}, "$.text: expected a string"),
+        ({"text": "a", "limit": 101}, "$.limit: 101; expected"),
+        ({"texts": ""}, "unknown key"),
+    ):
         answer = seend.http.post("/v1/similar", wrong)
         assert answer.status == 400 and said in answer.json()["detail"], answer.body
     assert seend.http.post("/v1/similar", {"text": "y" * (16 << 20)}).status == 413
 
-    # A new text moves an item to another group. After the first item is deleted, the group is named by its next item.
+    # A new text moves an item to another group. After the first item is deleted, the group is named by its
+    # next item.
     items.send(item("n3", changed(two, 20)))
     items.wait_at_rest(seend)
     groups = items.published()
@@ -91,7 +119,9 @@ def test_a_kill_at_any_moment_changes_nothing(topics, daemon, topic_name, chance
         seend.start(ready=False)
         if part == 1:
             items.send(*values[1_000:2_000])
-        wait_until(lambda: (s := seend.status()) and s["items"] and s["items"]["partitions"], "it owns the items")
+        wait_until(
+            lambda: (s := seend.status()) and s["items"] and s["items"]["partitions"], "it owns the items"
+        )
         time.sleep(chance.random() * 1.5)
         if part == 2:
             items.send(*values[2_000:])
@@ -102,8 +132,15 @@ def test_a_kill_at_any_moment_changes_nothing(topics, daemon, topic_name, chance
     disturbed = items.published()
     seend.stop()
     other = f"{items.groups}-undisturbed"
-    undisturbed = daemon(topic_name, {"kafka": {"group_id": f"{topic_name}-undisturbed"}, "watermarks": {"topic": None},
-                                      **items.config(groups_topic=other)}, name="undisturbed").start(ready=False)
+    undisturbed = daemon(
+        topic_name,
+        {
+            "kafka": {"group_id": f"{topic_name}-undisturbed"},
+            "watermarks": {"topic": None},
+            **items.config(groups_topic=other),
+        },
+        name="undisturbed",
+    ).start(ready=False)
     items.wait_at_rest(undisturbed)
     assert disturbed == items.published(other)
     assert len(disturbed) > 2_000 and sum(len(r["near"]) > 0 for r in disturbed.values()) > 1_000
@@ -116,12 +153,17 @@ def test_another_daemon_takes_over(topics, daemon, topic_name):
     first = daemon(topic_name, config, name="first").start()
     items.send(item("n1", text_of(1)))
     items.wait_at_rest(first)
-    second = daemon(topic_name, config, name="second").start("--rebuild", ready=False)  # it has no users' state yet
+    second = daemon(topic_name, config, name="second").start(
+        "--rebuild", ready=False
+    )  # it has no users' state yet
 
     def owned_by(seend):
         return ((seend.status() or {}).get("items") or {}).get("partitions")
-    wait_until(lambda: (second.status() or {"items": None})["items"] and second.status()["items"]["ordered_topic"],
-               "it is of the group")
+
+    wait_until(
+        lambda: (second.status() or {"items": None})["items"] and second.status()["items"]["ordered_topic"],
+        "it is of the group",
+    )
     time.sleep(1)  # a rebalance gives the index to one of the two
     wait_until(lambda: bool(owned_by(first)) != bool(owned_by(second)), "one owns the index")
     owner, other = (first, second) if owned_by(first) else (second, first)
@@ -167,6 +209,7 @@ def test_an_index_keeps_its_method_until_it_is_rebuilt(topics, daemon, topic_nam
     def found_by(text):
         similar = seend.http.post("/v1/similar", {"text": changed(text, 77)}).json()["similar"]
         return {near["found_by"] for near in similar}
+
     items = Items(topics, topic_name)
     seend = daemon(topic_name, items.config(method="both")).start()
     items.send(item("n1", text_of(1)), item("n2", changed(text_of(1), 79)))
@@ -193,8 +236,10 @@ def test_an_index_keeps_its_method_until_it_is_rebuilt(topics, daemon, topic_nam
 
 def refusal(seend):
     """The reason why the daemon doesn't read the only partition of items."""
-    refused = wait_until(lambda: (i := (seend.status() or {}).get("items")) and i["partitions_refused"],
-                         "the partition of items is refused")
+    refused = wait_until(
+        lambda: (i := (seend.status() or {}).get("items")) and i["partitions_refused"],
+        "the partition of items is refused",
+    )
     assert [r["partition"] for r in refused] == [0]
     return refused[0]["reason"]
 
@@ -234,12 +279,22 @@ def test_a_damaged_index_stops_its_partition_alone(damage, topics, daemon, topic
 
 def test_it_waits_for_the_topic_of_items(topics, daemon, topic_name):
     topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name, {"items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}}).start()
+    seend = daemon(
+        topic_name, {"items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}}
+    ).start()
     assert f'no topic "{topic_name}-items"' in wait_until(
-        lambda: (p := seend.status()["items"]["problem"]) and "no topic" in p and p, "it says what it waits for")
+        lambda: (p := seend.status()["items"]["problem"]) and "no topic" in p and p,
+        "it says what it waits for",
+    )
     items = Items.__new__(Items)
-    items.__dict__.update(topics=topics, name=topic_name, partitions=1, topic=f"{topic_name}-items",
-                          groups=f"{topic_name}-groups", ordered=f"{topic_name}-items")
+    items.__dict__.update(
+        topics=topics,
+        name=topic_name,
+        partitions=1,
+        topic=f"{topic_name}-items",
+        groups=f"{topic_name}-groups",
+        ordered=f"{topic_name}-items",
+    )
     topics.create(items.topic, partitions=1)
     items.send(item("n1", text_of(1)))
     items.wait_at_rest(seend)

@@ -1,5 +1,5 @@
-"""The index of items has one owner. No older group record follows a newer one. Wherever the index moves, groups and
-answers are the same as those of a single daemon."""
+"""The index of items has one owner. No older group record follows a newer one. Wherever the index moves,
+groups and answers are the same as those of a single daemon."""
 
 import time
 
@@ -7,8 +7,11 @@ from item_stream import Items, changed, item, many_items, text_of
 from places import wait_until
 
 SESSION_S = 6  # the shortest session that brokers accept
-CLIENT = {"session.timeout.ms": str(SESSION_S * 1000), "heartbeat.interval.ms": "1000",
-          "topic.metadata.refresh.interval.ms": "2000"}
+CLIENT = {
+    "session.timeout.ms": str(SESSION_S * 1000),
+    "heartbeat.interval.ms": "1000",
+    "topic.metadata.refresh.interval.ms": "2000",
+}
 
 
 def partition_of(seend):
@@ -29,19 +32,36 @@ def test_no_old_group_follows_a_newer_one_after_a_stop_longer_than_the_session(t
     items = Items(topics, topic_name)
 
     def member(name, instance_id, **client):
-        return daemon(topic_name, {"kafka": {"instance_id": instance_id, "client": {**CLIENT, **client}},
-                                   "store": {"checkpoint_interval_s": 600}, **items.config()}, name)
+        return daemon(
+            topic_name,
+            {
+                "kafka": {"instance_id": instance_id, "client": {**CLIENT, **client}},
+                "store": {"checkpoint_interval_s": 600},
+                **items.config(),
+            },
+            name,
+        )
+
     # The assignor prefers the second daemon. So the first one never sends again what it had in its queue.
     first = member("first", "b", **{"linger.ms": "2000"}).start()
     wait_until(lambda: partition_of(first), "it owns the index")
     items.send(*(item(f"n{i}", text_of(i)) for i in range(100)))
-    wait_until(lambda: partition_of(first)["groups_sent"] >= 100, "its groups are in the producer's queue", every_s=0.02)
+    wait_until(
+        lambda: partition_of(first)["groups_sent"] >= 100,
+        "its groups are in the producer's queue",
+        every_s=0.02,
+    )
     with first.standing_still():
         second = member("second", "a").start("--rebuild", ready=False)
-        wait_until(lambda: (p := partition_of(second)) and p["state"] == "ready", "the second one takes over", 40)
+        wait_until(
+            lambda: (p := partition_of(second)) and p["state"] == "ready", "the second one takes over", 40
+        )
         items.send(*(item(f"m{i}", changed(text_of(i), 5)) for i in range(100)))
         # 200 records of n, 100 of m, and none from the first daemon.
-        wait_until(lambda: sum(end for _, end in topics.ends(items.groups).values()) == 300, "all groups have arrived")
+        wait_until(
+            lambda: sum(end for _, end in topics.ends(items.groups).values()) == 300,
+            "all groups have arrived",
+        )
         groups, ends = items.published(), topics.ends(items.groups)
     assert all(groups[f"n{i}"]["near"] for i in range(100))
     time.sleep(SESSION_S + 4)  # long enough for records that the first daemon might still send
@@ -76,7 +96,9 @@ def test_a_group_that_somebody_else_writes_is_replaced(topics, daemon, topic_nam
     ends = topics.ends(items.groups)
     put(topics, items.groups, {"n8": items.newest()["n8"]})
     time.sleep(2)
-    assert sum(end for _, end in topics.ends(items.groups).values()) == 1 + sum(end for _, end in ends.values())
+    assert sum(end for _, end in topics.ends(items.groups).values()) == 1 + sum(
+        end for _, end in ends.values()
+    )
     # Foreign records may also come while nobody owns the index.
     for stop in (seend.stop, seend.kill9):
         stop()
@@ -90,16 +112,23 @@ def test_wherever_the_index_moves_groups_and_answers_are_those_of_one_daemon(top
     items = Items(topics, topic_name)
 
     def member(number):
-        return daemon(topic_name, {"kafka": {"instance_id": f"member-{number}", "client": CLIENT}, **items.config()},
-                      name=f"member-{number}")
+        return daemon(
+            topic_name,
+            {"kafka": {"instance_id": f"member-{number}", "client": CLIENT}, **items.config()},
+            name=f"member-{number}",
+        )
+
     values = list(many_items(3_000))
-    parts = iter([values[at:at + 500] for at in range(0, len(values), 500)])
+    parts = iter([values[at : at + 500] for at in range(0, len(values), 500)])
 
     def owner(*others_than):
-        """Waits until exactly one daemon owns the index, and it isn't one of `others_than`. Returns this daemon."""
+        """Waits until exactly one daemon owns the index, and it isn't one of `others_than`. Returns this
+        daemon."""
+
         def one():
             owners = [m for m in members if m.alive() and m not in stopped and partition_of(m)]
             return owners[0] if len(owners) == 1 and owners[0] not in others_than else None
+
         return wait_until(one, "another one owns the index", SESSION_S + 30)
 
     stopped = []
@@ -132,8 +161,15 @@ def test_wherever_the_index_moves_groups_and_answers_are_those_of_one_daemon(top
     items.wait_at_rest(last)
     wait_until(lambda: owner() is last, "it stays where it is")
 
-    alone = daemon(topic_name, {"kafka": {"group_id": f"{topic_name}-alone"}, "watermarks": {"topic": None},
-                                **items.config(groups_topic=f"{items.groups}-alone")}, "alone").start(ready=False)
+    alone = daemon(
+        topic_name,
+        {
+            "kafka": {"group_id": f"{topic_name}-alone"},
+            "watermarks": {"topic": None},
+            **items.config(groups_topic=f"{items.groups}-alone"),
+        },
+        "alone",
+    ).start(ready=False)
     items.wait_at_rest(alone)
     groups = items.published(f"{items.groups}-alone")
     assert len(groups) > 2_000 and sum(len(r["near"]) > 0 for r in groups.values()) > 1_000

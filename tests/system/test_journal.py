@@ -1,4 +1,5 @@
-"""The journal lists exposures exactly, and seend says why it drops an item. Kills and an erasure come in between."""
+"""The journal lists exposures exactly, and seend says why it drops an item. Kills and an erasure come in
+between."""
 
 import json
 import subprocess
@@ -48,7 +49,9 @@ def test_every_exposure_is_listed_once_through_kills(topics, daemon, topic_name,
             more = {"scene": chance.choice(["home", "视频"]), "request_id": f"r-{number}"}
             if number % 10 == 0:
                 items = [{"item_id": f"i{number}-{i}", "position": i} for i in range(3)]
-                records.append((user, json.dumps({"user_id": user, "items": items, "exposed_at": at, **more})))
+                records.append(
+                    (user, json.dumps({"user_id": user, "items": items, "exposed_at": at, **more}))
+                )
             else:
                 items = [{"item_id": f"i{number}", "position": chance.randrange(50)}]
                 records.append(show(user, items[0]["item_id"], at, position=items[0]["position"], **more))
@@ -60,7 +63,9 @@ def test_every_exposure_is_listed_once_through_kills(topics, daemon, topic_name,
     seend.wait_caught_up()
     for user in users:
         # The newest come first. Items of one event keep their order.
-        right = sorted(expected[user], key=lambda e: (-e["at"], e["position"] if e["item_id"].count("-") else 0))
+        right = sorted(
+            expected[user], key=lambda e: (-e["at"], e["position"] if e["item_id"].count("-") else 0)
+        )
         assert listed(seend, user) == right, user
     busiest = max(users, key=lambda user: len(expected[user]))
     whole = listed(seend, busiest)
@@ -69,7 +74,9 @@ def test_every_exposure_is_listed_once_through_kills(topics, daemon, topic_name,
     assert listed(seend, busiest, since=since, limit=5) == [e for e in whole if e["at"] >= since]
     assert [e["at"] for e in listed(seend, busiest, item=whole[3]["item_id"])] == [whole[3]["at"]]
     cursor = page(seend, busiest, limit=1)["next"]
-    assert "cursor" in page(seend, users[0] if users[0] != busiest else users[1], 400, cursor=cursor)["detail"]
+    assert (
+        "cursor" in page(seend, users[0] if users[0] != busiest else users[1], 400, cursor=cursor)["detail"]
+    )
     seend.wait_at_rest()
     assert seend.metric_sum("seen_journal_bytes") > 0
     assert seend.metric_sum("seen_journal_dates") >= 3
@@ -78,19 +85,42 @@ def test_every_exposure_is_listed_once_through_kills(topics, daemon, topic_name,
 def test_why_an_item_is_dropped(topics, daemon, topic_name):
     topics.create(topic_name)
     # With a false-positive rate of 0.2, the test soon finds a false positive.
-    seend = daemon(topic_name, {**JOURNAL, "filters": [{"name": "default", "window_days": 7, "snapshot": {
-        "topic": f"{topic_name}-filters", "debounce_ms": 200, "false_positive_rate": 0.2}}]}).start()
+    seend = daemon(
+        topic_name,
+        {
+            **JOURNAL,
+            "filters": [
+                {
+                    "name": "default",
+                    "window_days": 7,
+                    "snapshot": {
+                        "topic": f"{topic_name}-filters",
+                        "debounce_ms": 200,
+                        "false_positive_rate": 0.2,
+                    },
+                }
+            ],
+        },
+    ).start()
     at = now_ms()
-    topics.produce(topic_name, [show("u", f"i{i}", at - i, scene="home", position=i) for i in range(200)]
-                   + [show("u", "old", at - 9 * DAY_MS), show("v", "gone", at), ("v", json.dumps(
-                       {"user_id": "v", "item_id": "gone", "exposed_at": at + 1, "kind": "removed"}))])
+    topics.produce(
+        topic_name,
+        [show("u", f"i{i}", at - i, scene="home", position=i) for i in range(200)]
+        + [
+            show("u", "old", at - 9 * DAY_MS),
+            show("v", "gone", at),
+            ("v", json.dumps({"user_id": "v", "item_id": "gone", "exposed_at": at + 1, "kind": "removed"})),
+        ],
+    )
     seend.wait_at_rest()
     why = page(seend, "u", what="why", item="i3")
     assert (why["seen"], why["in_snapshot"], why["because"]) == (True, True, "exposed")
-    assert why["exposures"] == [{"item_id": "i3", "kind": "exposed", "scene": "home", "position": 3, "at": at - 3,
-                                 "request_id": None}]
+    assert why["exposures"] == [
+        {"item_id": "i3", "kind": "exposed", "scene": "home", "position": 3, "at": at - 3, "request_id": None}
+    ]
     assert all(s["counts"] and s["kind"] == "exposed" for s in why["segments"]) and why["segments"]
-    # After the first checkpoint, the journal is complete from the first kept day on. The test may pass midnight.
+    # After the first checkpoint, the journal is complete from the first kept day on. The test may pass
+    # midnight.
     days = {time.strftime("%Y-%m-%d", time.gmtime(ms / 1000 - 30 * 86_400)) for ms in (at, now_ms())}
     assert why["journal"]["whole_from"] in days
 
@@ -109,10 +139,14 @@ def test_why_an_item_is_dropped(topics, daemon, topic_name):
     assert [e["kind"] for e in gone["exposures"]] == ["removed", "exposed"]
 
     def seenctl(*arguments):
-        done = subprocess.run([str(SEENCTL), "why", "--http", f"http://{seend.address}", *arguments],
-                              capture_output=True, timeout=30)
+        done = subprocess.run(
+            [str(SEENCTL), "why", "--http", f"http://{seend.address}", *arguments],
+            capture_output=True,
+            timeout=30,
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout.decode()
+
     assert seenctl("u", "i3").startswith("i3: dropped, because it was seen\n")
     assert "exposed  in home  at position 3\n" in seenctl("u", "i3")
     assert json.loads(seenctl("u", "i3", "--json"))["because"] == "exposed"
@@ -120,15 +154,34 @@ def test_why_an_item_is_dropped(topics, daemon, topic_name):
 
 def test_every_kind_explains_itself(topics, daemon, topic_name):
     topics.create(topic_name)
-    seend = daemon(topic_name, {**JOURNAL, "filters": [
-        {"name": "default", "served_ttl_s": 600, "kinds": {"clicked": {"window_days": 3}}, "snapshot": None},
-        {"name": "twice", "exposures_min": 2, "snapshot": None},
-        {"name": "young", "window_by": "item_created_at", "window_days": 7, "snapshot": None}]}).start()
+    seend = daemon(
+        topic_name,
+        {
+            **JOURNAL,
+            "filters": [
+                {
+                    "name": "default",
+                    "served_ttl_s": 600,
+                    "kinds": {"clicked": {"window_days": 3}},
+                    "snapshot": None,
+                },
+                {"name": "twice", "exposures_min": 2, "snapshot": None},
+                {"name": "young", "window_by": "item_created_at", "window_days": 7, "snapshot": None},
+            ],
+        },
+    ).start()
     at = now_ms()
-    topics.produce(topic_name, [
-        show("u", "s", at, kind="served", request_id="r"), show("u", "c", at, kind="clicked"),
-        show("u", "r", at - 5_000, item_created_at=at - 2 * DAY_MS), show("u", "r", at), show("u", "once", at),
-        show("u", "aged", at, item_created_at=at - 30 * DAY_MS)])
+    topics.produce(
+        topic_name,
+        [
+            show("u", "s", at, kind="served", request_id="r"),
+            show("u", "c", at, kind="clicked"),
+            show("u", "r", at - 5_000, item_created_at=at - 2 * DAY_MS),
+            show("u", "r", at),
+            show("u", "once", at),
+            show("u", "aged", at, item_created_at=at - 30 * DAY_MS),
+        ],
+    )
     seend.wait_caught_up()
     for _ in range(2):
         served = page(seend, "u", what="why", item="s")
@@ -141,7 +194,11 @@ def test_every_kind_explains_itself(topics, daemon, topic_name):
         repeated = page(seend, "u", what="why", item="r", filter_name="twice")
         first, last = (at - 5_000) // 1000 * 1000, at // 1000 * 1000
         days = [s for s in repeated["segments"] if s["counts"]]
-        assert (repeated["because"], days[-1]["first_at_ms"], days[0]["last_at_ms"]) == ("exposed", first, last)
+        assert (repeated["because"], days[-1]["first_at_ms"], days[0]["last_at_ms"]) == (
+            "exposed",
+            first,
+            last,
+        )
         assert len(repeated["exposures"]) == 2
         once = page(seend, "u", what="why", item="once", filter_name="twice")
         assert (once["because"], len(once["exposures"])) == ("not_seen", 1)
@@ -154,11 +211,19 @@ def test_an_erased_user_is_gone_from_it(topics, daemon, topic_name):
     topics.create(topic_name)
     seend = daemon(topic_name, JOURNAL).start()
     at = now_ms()
-    topics.produce(topic_name, [show(user, f"{user}-{i}", at - i * DAY_MS) for user in "uv" for i in range(3)])
+    topics.produce(
+        topic_name, [show(user, f"{user}-{i}", at - i * DAY_MS) for user in "uv" for i in range(3)]
+    )
     seend.wait_at_rest()
     assert len(listed(seend, "u")) == 3
-    topics.produce(topic_name, [("u", json.dumps({"user_id": "u", "kind": "erased", "exposed_at": at})),
-                                show("u", "after", at + 5), show("u", "late", at - DAY_MS)])
+    topics.produce(
+        topic_name,
+        [
+            ("u", json.dumps({"user_id": "u", "kind": "erased", "exposed_at": at})),
+            show("u", "after", at + 5),
+            show("u", "late", at - DAY_MS),
+        ],
+    )
     seend.wait_caught_up()
     for _ in range(2):
         assert [e["item_id"] for e in listed(seend, "u")] == ["after"]
@@ -199,14 +264,22 @@ def test_days_go_where_they_take_too_much(topics, daemon, topic_name):
     topics.create(topic_name, partitions=1)
     seend = daemon(topic_name, {"store": {"explain_days": 30, "explain_mib": 1}}).start()
     at = now_ms()
-    blob = "".join(chr(0x4e00 + i * 7919 % 20000) for i in range(150))  # 450 bytes
+    blob = "".join(chr(0x4E00 + i * 7919 % 20000) for i in range(150))  # 450 bytes
     for day in (2, 1, 0):
-        topics.produce(topic_name, [show(f"u{i % 50}", f"{day}-{i}", at - day * DAY_MS - i,
-                                         request_id=f"{blob[i % 100:]}{blob[:i % 100]}{i * 7919 ** 7}") for i in range(9_000)])
+        topics.produce(
+            topic_name,
+            [
+                show(
+                    f"u{i % 50}",
+                    f"{day}-{i}",
+                    at - day * DAY_MS - i,
+                    request_id=f"{blob[i % 100 :]}{blob[: i % 100]}{i * 7919**7}",
+                )
+                for i in range(9_000)
+            ],
+        )
         seend.wait_at_rest()
     wait_until(lambda: seend.metric_sum("seen_journal_dates_dropped_total") >= 1, "a day is dropped")
     wait_until(lambda: seend.metric_sum("seen_journal_bytes") <= 2**20, "the journal is within its bound")
     days = {e["at"] // DAY_MS for e in listed(seend, "u1")}
     assert at // DAY_MS - 2 not in days, "the oldest day goes first"
-
-

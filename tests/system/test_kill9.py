@@ -14,8 +14,18 @@ EVENTS, KILLS, PARTITIONS = 1_000_000, 20, 4
 def test_twenty_kills_during_a_million_events_lose_nothing(topics, daemon, topic_name, chance):
     topics.create(topic_name, partitions=PARTITIONS)
     load = Load(chance, users=5_000)
-    seend = daemon(topic_name, {"filters": [{"name": "default", "items_max": 100_000, "snapshot": {
-        "topic": f"{topic_name}-filters", "debounce_ms": 1000}}]})  # the busiest user sees over 10,000 items
+    seend = daemon(
+        topic_name,
+        {
+            "filters": [
+                {
+                    "name": "default",
+                    "items_max": 100_000,
+                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 1000},
+                }
+            ]
+        },
+    )  # the busiest user sees over 10,000 items
     starts_s = []
     for _ in range(KILLS):
         producing = load.send_aside(topics, topic_name, EVENTS // KILLS, rate=40_000)
@@ -57,14 +67,20 @@ def test_it_is_ready_within_seconds_of_a_kill(topics, daemon, topic_name, chance
 def test_a_snapshot_that_was_not_acknowledged_is_published_after_the_kill(topics, daemon, topic_name, chance):
     topics.create(topic_name)
     load = Load(chance, users=300)
-    slow = {"filters": [{"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 30_000}}]}
+    slow = {
+        "filters": [
+            {"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 30_000}}
+        ]
+    }
     seend = daemon(topic_name, slow).start()
-    load.send(topics, topic_name, 500)   # leading edge of the debounce: published at once
+    load.send(topics, topic_name, 500)  # leading edge of the debounce: published at once
     seend.wait_at_rest()
     load.send(topics, topic_name, 3_000)  # trailing edge: published half a minute later
     ends = seend.wait_caught_up()
-    wait_until(lambda: all(s["checkpoint_offset"] >= ends[p] for p, s in seend.partition_status().items()),
-               "a checkpoint holds all, with marks")
+    wait_until(
+        lambda: all(s["checkpoint_offset"] >= ends[p] for p, s in seend.partition_status().items()),
+        "a checkpoint holds all, with marks",
+    )
     assert sum(s["marks_outstanding"] for s in seend.partition_status().values()) > 0
     seend.kill9()
     seend.config["filters"][0]["snapshot"]["debounce_ms"] = 200

@@ -11,8 +11,11 @@ from snapshot_reader import read_snapshot
 
 SESSION_S = 6  # the shortest session that brokers accept
 STOPS = int(os.environ.get("SEEN_STOPS", 1))  # a person may ask for more
-CLIENT = {"session.timeout.ms": str(SESSION_S * 1000), "heartbeat.interval.ms": "1000",
-          "topic.metadata.refresh.interval.ms": "2000"}
+CLIENT = {
+    "session.timeout.ms": str(SESSION_S * 1000),
+    "heartbeat.interval.ms": "1000",
+    "topic.metadata.refresh.interval.ms": "2000",
+}
 USERS = [f"user-{i}" for i in range(400)]
 
 
@@ -20,19 +23,27 @@ def owned(seend):
     return set(seend.partition_status())
 
 
-def test_no_stale_snapshot_follows_a_newer_one_after_a_stop_longer_than_the_session(topics, daemon, topic_name):
+def test_no_stale_snapshot_follows_a_newer_one_after_a_stop_longer_than_the_session(
+    topics, daemon, topic_name
+):
     topics.create(topic_name)
-    config = {"kafka": {"client": CLIENT}, "filters": [
-        {"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 1000}}]}
+    config = {
+        "kafka": {"client": CLIENT},
+        "filters": [{"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 1000}}],
+    }
     first = daemon(topic_name, config, "first").start()
     oracle = Oracle()
 
     def send(round_number):
-        topics.produce(topic_name, one_by_one(oracle, [(user, f"item-{round_number}") for user in USERS], now_ms()))
+        topics.produce(
+            topic_name, one_by_one(oracle, [(user, f"item-{round_number}") for user in USERS], now_ms())
+        )
 
     send(0)
     first.wait_at_rest()
-    second = daemon(topic_name, config, "second").start("--rebuild", ready=False)  # its state comes from the topic
+    second = daemon(topic_name, config, "second").start(
+        "--rebuild", ready=False
+    )  # its state comes from the topic
     wait_until(lambda: len(owned(first)) == 1 and len(owned(second)) == 1, "each owns a partition", 30)
     rounds = iter(range(1, 100_000))
     for _ in range(STOPS):

@@ -16,8 +16,9 @@ def test_sigterm_checkpoints_and_the_next_start_goes_on_from_there(topics, daemo
     seend = daemon(topic_name, {"store": {"checkpoint_interval_s": 600}}).start()
     load.send(topics, topic_name, 5_000)
     ends = seend.wait_caught_up()
-    assert all(s["checkpoint_offset"] < ends[p] for p, s in seend.partition_status().items()), \
+    assert all(s["checkpoint_offset"] < ends[p] for p, s in seend.partition_status().items()), (
         "no checkpoint yet: the one at SIGTERM is what is tested"
+    )
     seend.stop(timeout_s=10)
     assert topics.committed(seend.group, topic_name) == ends
 
@@ -34,8 +35,14 @@ def test_sigterm_checkpoints_and_the_next_start_goes_on_from_there(topics, daemo
 def test_sigterm_does_not_wait_for_the_debounce_and_leaves_marks(topics, daemon, topic_name, chance):
     topics.create(topic_name)
     load = Load(chance, users=100)
-    seend = daemon(topic_name, {"filters": [{"name": "default", "snapshot": {
-        "topic": f"{topic_name}-filters", "debounce_ms": 60_000}}]}).start()
+    seend = daemon(
+        topic_name,
+        {
+            "filters": [
+                {"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 60_000}}
+            ]
+        },
+    ).start()
     for _ in range(2):  # the second time, the debounce waits for its trailing edge
         load.send(topics, topic_name, 400)
         seend.wait_caught_up()
@@ -74,8 +81,11 @@ def test_sighup_reloads_whatever_the_daemon_is_doing(topics, daemon, topic_name,
 
     def hang_up(times):
         seend.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: seend.log().count("configuration reloaded") == times, f"SIGHUP is logged {times} times")
+        wait_until(
+            lambda: seend.log().count("configuration reloaded") == times, f"SIGHUP is logged {times} times"
+        )
         assert seend.alive()
+
     hang_up(1)
     topics.create(topic_name)
     load = Load(chance, users=50)
@@ -124,8 +134,9 @@ def test_a_late_duplicate_changes_nothing(topics, daemon, topic_name, chance):
 
 
 @pytest.mark.parametrize("workers, threads", [(1, 1), (2, 2), (16, 3)])
-def test_events_are_taken_in_by_as_many_workers_as_configured_and_one_a_partition_at_most(workers, threads, topics, daemon,
-                                                                                          topic_name, chance):
+def test_events_are_taken_in_by_as_many_workers_as_configured_and_one_a_partition_at_most(
+    workers, threads, topics, daemon, topic_name, chance
+):
     topics.create(topic_name, partitions=3)
     load = Load(chance, users=50)
     seend = daemon(topic_name, {"input": {"workers": workers}}).start()
@@ -135,4 +146,5 @@ def test_events_are_taken_in_by_as_many_workers_as_configured_and_one_a_partitio
     tasks = pathlib.Path(f"/proc/{seend.process.pid}/task")
     names = [(task / "comm").read_text().strip() for task in tasks.iterdir()]
     assert sorted(name for name in names if name.startswith("worker-") and name[7:].isdigit()) == [
-        f"worker-{number}" for number in range(threads)]
+        f"worker-{number}" for number in range(threads)
+    ]

@@ -1,4 +1,5 @@
-"""A topic is deleted, created again and filled beyond the old end while a daemon runs. The daemon must refuse to read on."""
+"""A topic is deleted, created again and filled beyond the old end while a daemon runs. The daemon must refuse
+to read on."""
 
 import re
 import signal
@@ -29,6 +30,7 @@ def refused(seend):
             pytest.skip("librdkafka 2.4 to 2.8 crashed the daemon")
         log = seend.log()
         return "recreated" in log and "rebuild" in log
+
     wait_until(said, "it refuses to read another log on", 60)
 
 
@@ -59,7 +61,8 @@ def test_while_it_stands_still(topics, reading, topic_name, chance):
 
 
 def test_while_nothing_comes_to_show_it(topics, reading, topic_name, chance):
-    """The new log has the same length. So no new record shows the change: only the last record read is another one."""
+    """The new log has the same length. So no new record shows the change: only the last record read is
+    another one."""
     ends = topics.ends(topic_name)
     with reading.standing_still():
         topics.delete(topic_name)
@@ -78,7 +81,9 @@ def test_while_it_stands_still_and_the_broker_restarts(kafka, topics, reading, t
 
 def test_a_log_whose_last_record_was_deleted_is_read_on(kafka, topics, reading, topic_name, chance):
     checked = reading.metric_sum("seen_log_checks_total")
-    wait_until(lambda: reading.metric_sum("seen_log_checks_total") > checked, "the last records are read again", 30)
+    wait_until(
+        lambda: reading.metric_sum("seen_log_checks_total") > checked, "the last records are read again", 30
+    )
     kafka.delete_records(topic_name, {p: end for p, (_, end) in topics.ends(topic_name).items()})
     time.sleep(12)  # a check runs every 10 s and finds no record to compare
     more = Load(chance, users=5)

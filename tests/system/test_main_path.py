@@ -17,17 +17,33 @@ PAIRS = [(f"user-{i % 40}", f"item-{i}") for i in range(2_000)]
 def produce_with_kcat(kafka, topic, records):
     """kcat chooses partitions by crc32 of the key, which is librdkafka's default."""
     lines = "".join(f"{user}\t{value}\n" for user, value in records)
-    subprocess.run(["kcat", "-b", kafka.bootstrap, "-t", topic, "-P", "-K", "\t"], input=lines, text=True,
-                   check=True, timeout=60)
+    subprocess.run(
+        ["kcat", "-b", kafka.bootstrap, "-t", topic, "-P", "-K", "\t"],
+        input=lines,
+        text=True,
+        check=True,
+        timeout=60,
+    )
 
 
 def produce_with_java(kafka, topic, records):
-    kafka.tool("kafka.tools.ConsoleProducer", "--bootstrap-server", kafka.bootstrap, "--topic", topic,
-               "--property", "parse.key=true", "--property", "key.separator=\t",
-               stdin="".join(f"{user}\t{value}\n" for user, value in records))
+    kafka.tool(
+        "kafka.tools.ConsoleProducer",
+        "--bootstrap-server",
+        kafka.bootstrap,
+        "--topic",
+        topic,
+        "--property",
+        "parse.key=true",
+        "--property",
+        "key.separator=\t",
+        stdin="".join(f"{user}\t{value}\n" for user, value in records),
+    )
 
 
-@pytest.mark.parametrize("client, partitioner", [("kcat", "crc32"), ("java", "murmur2"), ("python", "murmur2")])
+@pytest.mark.parametrize(
+    "client, partitioner", [("kcat", "crc32"), ("java", "murmur2"), ("python", "murmur2")]
+)
 def test_events_become_filters(client, partitioner, kafka, topics, daemon, topic_name):
     topics.create(topic_name, partitions=4)
     seend = daemon(topic_name, {"input": {"partitioner": partitioner}}).start()
@@ -52,8 +68,10 @@ def test_events_become_filters(client, partitioner, kafka, topics, daemon, topic
 
     assert topics.partitions(f"{topic_name}-filters") == 4
     assert topics.config(f"{topic_name}-filters")["cleanup.policy"] == "compact"
-    wait_until(lambda: topics.committed(seend.group, topic_name) == {p: end for p, end in ends.items() if end},
-               "every checkpoint commits its offset to the group")
+    wait_until(
+        lambda: topics.committed(seend.group, topic_name) == {p: end for p, end in ends.items() if end},
+        "every checkpoint commits its offset to the group",
+    )
     assert seend.metric_sum("seen_events_total") == len(PAIRS)
     assert seend.metric_sum("seen_events_misrouted_total") == 0
 
@@ -69,8 +87,13 @@ def test_a_batch_event_and_ids_of_every_kind_are_seen(topics, daemon, topic_name
         oracle.add(user, "商品/2", now)
         oracle.add(user, "18446744073709551615", now)
         user_id = user if user == "5" else f'"{user}"'  # an integer id equals its decimal string
-        records.append((user, '{"user_id":%s,"exposed_at":%d,"scene":"s","items":["n1",{"item_id":"商品/2",'
-                              '"position":4},18446744073709551615]}' % (user_id, now)))
+        records.append(
+            (
+                user,
+                '{"user_id":%s,"exposed_at":%d,"scene":"s","items":["n1",{"item_id":"商品/2",'
+                '"position":4},18446744073709551615]}' % (user_id, now),
+            )
+        )
     topics.produce(topic_name, records)
     seend.wait_at_rest()
     oracle.check_http(seend)
@@ -100,6 +123,7 @@ def test_unseen_keeps_the_order_and_answers_each_item_once(topics, daemon, topic
     def as_of():
         answer = seend.http.post(user_path("u") + "/unseen", {"items": ["a"]})
         return re.fullmatch(r"(\d+); lag=(\d+); age_ms=(\d+)", answer.headers["Seen-As-Of"])
+
     time_ms, lag, _ = wait_until(as_of, "the end of the partition is known").groups()
     assert abs(int(time_ms) - now_ms()) < 60_000 and int(lag) == 0
 
@@ -124,11 +148,19 @@ def test_a_filter_without_a_snapshot_topic_publishes_nothing_and_still_answers(t
 def test_two_filters_have_windows_and_topics_of_their_own(topics, daemon, topic_name):
     day = 86_400_000
     topics.create(topic_name)
-    filters = [{"name": "month", "window_days": 30, "snapshot": {"topic": f"{topic_name}-month", "debounce_ms": 200}},
-               {"name": "week", "window_days": 7, "snapshot": {"topic": f"{topic_name}-week", "debounce_ms": 200}}]
+    filters = [
+        {
+            "name": "month",
+            "window_days": 30,
+            "snapshot": {"topic": f"{topic_name}-month", "debounce_ms": 200},
+        },
+        {"name": "week", "window_days": 7, "snapshot": {"topic": f"{topic_name}-week", "debounce_ms": 200}},
+    ]
     seend = daemon(topic_name, {"filters": filters}).start()
     month, week, now = Oracle(), Oracle(), now_ms()
-    records = one_by_one(month, [("u", "old")], now - 15 * day) + one_by_one(month, [("u", "new")], now - 2 * day)
+    records = one_by_one(month, [("u", "old")], now - 15 * day) + one_by_one(
+        month, [("u", "new")], now - 2 * day
+    )
     one_by_one(week, [("u", "new")], now - 2 * day)
     topics.produce(topic_name, records)
     seend.wait_at_rest()

@@ -1,4 +1,5 @@
-"""Several daemons of one group are one service: each answers for any user. If one loses partitions, the others take them."""
+"""Several daemons of one group are one service: each answers for any user. If one loses partitions, the
+others take them."""
 
 import shutil
 import threading
@@ -16,14 +17,21 @@ SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 
 @pytest.fixture
 def member(daemon, topic_name):
-    """member(number) -> Seend, a member of one group, not started. State topic, routes and forwarding are on."""
+    """member(number) -> Seend, a member of one group, not started. State topic, routes and forwarding are
+    on."""
+
     def make(number, **cluster):
-        return daemon(topic_name, {
-            "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-            "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
-            "watermarks": {"topic": f"{topic_name}-beats"},
-            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs", **cluster},
-        }, name=f"member-{number}")
+        return daemon(
+            topic_name,
+            {
+                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+                "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+                "watermarks": {"topic": f"{topic_name}-beats"},
+                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs", **cluster},
+            },
+            name=f"member-{number}",
+        )
+
     return make
 
 
@@ -36,14 +44,19 @@ def routes(seend):
 
 
 def wait_routed(members, timeout_s=60):
-    """Waits until each member owns some partition, and every partition has one owner that every member knows. No former
-    owner answers any more."""
+    """Waits until each member owns some partition, and every partition has one owner that every member knows.
+    No former owner answers any more."""
+
     def done():
         if any(not owned(m) or set(m.partition_status()) != owned(m) for m in members):
             return False
         owners = {p: m.config["kafka"]["instance_id"] for m in members for p in owned(m)}
-        return len(owners) == PARTITIONS == sum(len(owned(m)) for m in members) and all(
-            {p: r["instance"] for p, r in routes(m).items()} == owners for m in members) and owners
+        return (
+            len(owners) == PARTITIONS == sum(len(owned(m)) for m in members)
+            and all({p: r["instance"] for p, r in routes(m).items()} == owners for m in members)
+            and owners
+        )
+
     return wait_until(done, "each member knows every partition's owner", timeout_s)
 
 
@@ -55,8 +68,10 @@ def test_any_daemon_answers_for_any_user(topics, member, topic_name, chance):
     owners = wait_routed(members)
     assert len(set(owners.values())) == 3
     ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
-               "all is read")
+    wait_until(
+        lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
+        "all is read",
+    )
     answered_by = set()
     for m in members:
         for user in load.oracle.users():
@@ -96,8 +111,10 @@ def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, member, topi
     wait_routed(members)
     group = members[0].group
     ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
-               "all is read")
+    wait_until(
+        lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
+        "all is read",
+    )
     wait_streamed(members, ends)
     wait_until(lambda: topics.committed(group, topic_name) == ends, "all is committed")
     kafka.delete_records(topic_name, ends)
@@ -113,7 +130,8 @@ def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, member, topi
 
 
 class Asker:
-    """Asks one daemon about every user in turn, inside its `with` block. Records how long each user went unanswered."""
+    """Asks one daemon about every user in turn, inside its `with` block. Records how long each user went
+    unanswered."""
 
     def __init__(self, seend, users):
         self.seend, self.users = seend, users
@@ -157,8 +175,10 @@ def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, top
     load.send(topics, topic_name, 2_000)
     wait_routed(members)
     ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
-               "all is read")
+    wait_until(
+        lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
+        "all is read",
+    )
     with Asker(members[0], load.oracle.users()) as asker:
         third = member(2).start(ready=False)
         wait_routed([*members, third])
@@ -171,7 +191,8 @@ def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, top
 
 
 def test_a_daemon_without_a_partition_is_ready_once_others_answer_for_it(topics, member, topic_name, chance):
-    """So a load balancer keeps the survivors when a daemon dies, and more daemons than partitions do no harm."""
+    """So a load balancer keeps the survivors when a daemon dies, and more daemons than partitions do no
+    harm."""
     topics.create(topic_name, partitions=1)
     members = [member(number).start(ready=False) for number in range(2)]
     load = Load(chance, users=10)
@@ -186,11 +207,15 @@ def test_copies_of_what_others_own_go_when_they_are_over_their_budget(topics, da
     topics.create(topic_name, partitions=PARTITIONS)
 
     def make(number, **state):
-        return daemon(topic_name, {
-            "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-            "state": {"topic": f"{topic_name}-state", "run_every_s": 1, **state},
-            "watermarks": {"topic": f"{topic_name}-beats"},
-        }, name=f"member-{number}")
+        return daemon(
+            topic_name,
+            {
+                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+                "state": {"topic": f"{topic_name}-state", "run_every_s": 1, **state},
+                "watermarks": {"topic": f"{topic_name}-beats"},
+            },
+            name=f"member-{number}",
+        )
 
     keeps, drops = make(0), make(1, keep_gib=0)
     drops.start()
@@ -202,6 +227,7 @@ def test_copies_of_what_others_own_go_when_they_are_over_their_budget(topics, da
 
     def folders(member):
         return {int(p.name.partition("-")[2]) for p in member.store.glob("partition-*")}
+
     wait_until(lambda: folders(drops) == owned(drops), "what the other one owns is gone", 60)
     assert "over state.keep_gib" in drops.log()
     drops.kill9()
@@ -211,8 +237,15 @@ def test_copies_of_what_others_own_go_when_they_are_over_their_budget(topics, da
     time.sleep(3)
     assert folders(keeps) == set(range(PARTITIONS)), "within its budget everything stays"
     ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(lambda: all(s["next_offset"] >= ends[p] for m in (keeps, drops) for p, s in m.partition_status().items()
-                           if s["state"] == "ready"), "all is read")
+    wait_until(
+        lambda: all(
+            s["next_offset"] >= ends[p]
+            for m in (keeps, drops)
+            for p, s in m.partition_status().items()
+            if s["state"] == "ready"
+        ),
+        "all is read",
+    )
     for m in (keeps, drops):
         theirs = [u for u in load.oracle.users() if m.http.get(user_path(u)).status == 200]
         load.oracle.check_http(m, users=theirs)

@@ -24,12 +24,15 @@ def wait_at_rest(members, topics, topic):
     def at_rest():
         status = {p: s for m in members for p, s in m.partition_status().items() if s["assigned"]}
         return set(status) == set(ends) and all(
-            s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0 for p, s in status.items())
+            s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0 for p, s in status.items()
+        )
+
     wait_until(at_rest, "all is read and published", 60)
 
 
 def test_a_daemon_cut_from_the_brokers_answers_with_its_age_and_publishes_nothing_old(
-        topics, member, topic_name, tmp_path, chance):  # noqa: F811
+    topics, member, topic_name, tmp_path, chance
+):  # noqa: F811
     topics.create(topic_name, partitions=PARTITIONS)
     members = started(member, topics, tmp_path, 2)
     load = Load(chance, users=40)
@@ -62,7 +65,8 @@ def test_a_daemon_cut_from_the_brokers_answers_with_its_age_and_publishes_nothin
 
 
 def test_a_daemon_cut_from_clients_alone_keeps_its_partitions_and_goes_on(
-        topics, member, topic_name, tmp_path, chance):  # noqa: F811
+    topics, member, topic_name, tmp_path, chance
+):  # noqa: F811
     topics.create(topic_name, partitions=PARTITIONS)
     members = started(member, topics, tmp_path, 2)
     load = Load(chance, users=40)

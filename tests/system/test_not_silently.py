@@ -1,4 +1,5 @@
-"""Faults that must not pass silently: lost ranges, recreated topics, lost disks, second processes, misrouted events."""
+"""Faults that must not pass silently: lost ranges, recreated topics, lost disks, second processes, misrouted
+events."""
 
 import shutil
 
@@ -23,7 +24,9 @@ def filled(topics, daemon, topic_name, chance):
     return seend, load, ends
 
 
-def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledged(kafka, topics, filled, topic_name):
+def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledged(
+    kafka, topics, filled, topic_name
+):
     seend, load, ends = filled
     lost = Load(load.chance, users=40)  # a separate oracle: the daemon never reads these
     lost.send(topics, topic_name, 300)
@@ -35,8 +38,11 @@ def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledge
     load.oracle.check_http(seend)
 
     def ranges():
-        return {p: [(r["from_offset"], r["to_offset"]) for r in s["lost_ranges"]]
-                for p, s in seend.partition_status().items()}
+        return {
+            p: [(r["from_offset"], r["to_offset"]) for r in s["lost_ranges"]]
+            for p, s in seend.partition_status().items()
+        }
+
     expected = {p: [(ends[p], gone[p])] for p in ends}
     assert ranges() == expected
     for p in ends:
@@ -107,7 +113,9 @@ def test_added_partitions_are_refused_and_the_others_go_on(topics, filled, topic
     check_added_partitions(seend, load, [2, 3, 4])
 
 
-def test_partitions_that_are_added_while_it_runs_are_refused_and_the_others_go_on(topics, daemon, topic_name, chance):
+def test_partitions_that_are_added_while_it_runs_are_refused_and_the_others_go_on(
+    topics, daemon, topic_name, chance
+):
     topics.create(topic_name)
     seend = daemon(topic_name, {"kafka": {"client": {"topic.metadata.refresh.interval.ms": "1000"}}}).start()
     load = Load(chance, users=10)
@@ -127,7 +135,9 @@ def test_a_lost_disk_is_read_again_while_the_topic_holds_the_window(topics, fill
     load.oracle.check_published(topics, f"{topic_name}-filters", 2)
 
 
-def test_a_lost_disk_is_read_from_what_the_topic_holds_and_the_rest_is_shown_as_lost(kafka, topics, filled, topic_name):
+def test_a_lost_disk_is_read_from_what_the_topic_holds_and_the_rest_is_shown_as_lost(
+    kafka, topics, filled, topic_name
+):
     seend, load, ends = filled
     shutil.rmtree(seend.store)
     kafka.delete_records(topic_name, {p: end - 1 for p, end in ends.items()})
@@ -140,7 +150,9 @@ def test_a_lost_disk_is_read_from_what_the_topic_holds_and_the_rest_is_shown_as_
         assert seend.unseen(user, sorted(load.oracle.items(user))) == []
 
 
-def test_a_second_process_on_the_same_store_is_refused_and_the_first_goes_on(topics, filled, daemon, topic_name):
+def test_a_second_process_on_the_same_store_is_refused_and_the_first_goes_on(
+    topics, filled, daemon, topic_name
+):
     seend, load, _ = filled
     seend.start()
     second = daemon(topic_name, {"store": {"directory": str(seend.store)}}, name="second")

@@ -53,9 +53,15 @@ class Published:
 def running(topics, daemon, topic_name):
     def start(**filter_settings):
         topics.create(topic_name)
-        filters = [{"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 50},
-                    **filter_settings}]
+        filters = [
+            {
+                "name": "default",
+                "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 50},
+                **filter_settings,
+            }
+        ]
         return daemon(topic_name, {"filters": filters}).start()
+
     return start
 
 
@@ -64,11 +70,17 @@ def test_served_items_count_at_once_and_come_back(topics, running):
     send(topics, seend, event("u", ["a", "b"], kind="served"), event("u", "b"))
     assert seend.unseen("u", ["a", "b", "c"]) == ["c"]
     filters = f"{seend.topic}-filters"
-    wait_until(lambda: (v := published(topics, filters).get("u")) and "a" in Published(v) and "b" in Published(v),
-               "both are in the snapshot")
+    wait_until(
+        lambda: (v := published(topics, filters).get("u")) and "a" in Published(v) and "b" in Published(v),
+        "both are in the snapshot",
+    )
     # The item ends when its bucket and then the TTL are over: 6 to 7 seconds.
     wait_until(lambda: seend.unseen("u", ["a", "b"]) == ["a"], "the one that wasn't shown comes back", 12)
-    wait_until(lambda: "a" not in Published(published(topics, filters)["u"]), "and leaves the snapshot, no event having come", 10)
+    wait_until(
+        lambda: "a" not in Published(published(topics, filters)["u"]),
+        "and leaves the snapshot, no event having come",
+        10,
+    )
     assert "b" in Published(published(topics, filters)["u"])
     kinds = [s["kind"] for s in seend.segments("u")["segments"]]
     assert "exposed" in kinds
@@ -82,7 +94,9 @@ def test_an_ending_is_published_after_kill_9(topics, running):
     filters = f"{seend.topic}-filters"
     assert "a" in Published(published(topics, filters)["u"])
     seend.kill9()
-    wait_until(lambda: now_ms() > served_at + 7_500, "its bucket and its time to live are over, with nobody there")
+    wait_until(
+        lambda: now_ms() > served_at + 7_500, "its bucket and its time to live are over, with nobody there"
+    )
     seend.start()
     wait_until(lambda: published(topics, filters)["u"] is None, "nothing is left: a tombstone", 20)
 
@@ -90,12 +104,18 @@ def test_an_ending_is_published_after_kill_9(topics, running):
 def test_repeats_and_cool_down(topics, running):
     seend = running(exposures_min=3, cooldown_days=2, window_days=10)
     now = now_ms()
-    send(topics, seend,
-         event("u", "twice", now), event("u", "twice", now - 2_000),
-         event("u", "thrice", now), event("u", "thrice", now - 2_000), event("u", "thrice", now - DAY_MS),
-         *[event("u", "the same again", now)] * 5,
-         *[event("u", "cooled down", now - 4 * DAY_MS - i * 1_000) for i in range(3)],
-         *[event("u", "cooling", now - DAY_MS - i * 1_000) for i in range(3)])
+    send(
+        topics,
+        seend,
+        event("u", "twice", now),
+        event("u", "twice", now - 2_000),
+        event("u", "thrice", now),
+        event("u", "thrice", now - 2_000),
+        event("u", "thrice", now - DAY_MS),
+        *[event("u", "the same again", now)] * 5,
+        *[event("u", "cooled down", now - 4 * DAY_MS - i * 1_000) for i in range(3)],
+        *[event("u", "cooling", now - DAY_MS - i * 1_000) for i in range(3)],
+    )
     asked = ["twice", "thrice", "the same again", "cooled down", "cooling"]
     for _ in range(2):
         assert seend.unseen("u", asked) == ["twice", "the same again", "cooled down"]
@@ -109,16 +129,20 @@ def test_repeats_and_cool_down(topics, running):
 def test_windows_by_the_items_creation(topics, running):
     seend = running(window_by="item_created_at", window_days=7)
     now = now_ms()
-    send(topics, seend,
-         event("u", "young", now, item_created_at=now - 2 * DAY_MS),
-         event("u", "old", now, item_created_at=now - 20 * DAY_MS),
-         event("u", "unknown", now),
-         event("u", [{"item_id": "x", "item_created_at": now}, {"item_id": "y", "item_created_at": 1}], now))
+    send(
+        topics,
+        seend,
+        event("u", "young", now, item_created_at=now - 2 * DAY_MS),
+        event("u", "old", now, item_created_at=now - 20 * DAY_MS),
+        event("u", "unknown", now),
+        event("u", [{"item_id": "x", "item_created_at": now}, {"item_id": "y", "item_created_at": 1}], now),
+    )
     asked = ["young", "old", "unknown", "x", "y"]
     assert seend.unseen("u", asked) == ["old", "y"]
     seend.wait_at_rest()
     assert seend.unseen("u", asked) == ["old", "y"]
-    # An item that is taken back and shown again counts, even when its day of creation is before the removal's day.
+    # An item that is taken back and shown again counts, even when its day of creation is before the removal's
+    # day.
     send(topics, seend, event("u", "young", now + 1_000, kind="removed"))
     assert seend.unseen("u", ["young"]) == ["young"]
     send(topics, seend, event("u", "young", now + 2_000, item_created_at=now - 2 * DAY_MS))
@@ -136,14 +160,18 @@ def test_declared_kinds_have_windows_of_their_own(topics, running):
 
     def history(record, days):
         return at(record, now - days * DAY_MS)
-    send(topics, seend,
-         history(event("u", "bought", month_ago, kind="purchased"), 40),
-         history(event("u", "shown", month_ago), 40),
-         history(event("u", "clicked lately", now - DAY_MS, kind="clicked"), 1),
-         history(event("u", "clicked before", now - 5 * DAY_MS, kind="clicked"), 5),
-         history(event("u", "clicked before, but shown", now - 5 * DAY_MS), 5),
-         history(event("u", "clicked before, but shown", now - 5 * DAY_MS, kind="clicked"), 5),
-         history(event("u", "odd", now, kind="hovered"), 0))
+
+    send(
+        topics,
+        seend,
+        history(event("u", "bought", month_ago, kind="purchased"), 40),
+        history(event("u", "shown", month_ago), 40),
+        history(event("u", "clicked lately", now - DAY_MS, kind="clicked"), 1),
+        history(event("u", "clicked before", now - 5 * DAY_MS, kind="clicked"), 5),
+        history(event("u", "clicked before, but shown", now - 5 * DAY_MS), 5),
+        history(event("u", "clicked before, but shown", now - 5 * DAY_MS, kind="clicked"), 5),
+        history(event("u", "odd", now, kind="hovered"), 0),
+    )
     asked = ["bought", "shown", "clicked lately", "clicked before", "clicked before, but shown", "odd"]
     for _ in range(2):
         assert seend.unseen("u", asked) == ["shown", "clicked before", "odd"]
@@ -152,13 +180,15 @@ def test_declared_kinds_have_windows_of_their_own(topics, running):
         seend.start()
     reasons = [dict(m.headers())["reason"] for m in topics.read_all(f"{seend.topic}-dead")]
     assert reasons and set(reasons) == {b"unknown_kind"}
-    # Without the kind, its items don't count. When the kind is back, they count again. The sweep for the changed filter
-    # and later merges must keep them.
+    # Without the kind, its items don't count. When the kind is back, they count again. The sweep for the
+    # changed filter and later merges must keep them.
     seend.stop()
     kinds = seend.config["filters"][0].pop("kinds")
     seend.start()
     assert "bought" in seend.unseen("u", asked)
-    wait_until(lambda: "bought" not in Published(published(topics, f"{seend.topic}-filters")["u"]), "the sweep")
+    wait_until(
+        lambda: "bought" not in Published(published(topics, f"{seend.topic}-filters")["u"]), "the sweep"
+    )
     for item in ("later", "later still"):
         send(topics, seend, event("u", item, now))
         seend.wait_at_rest()
@@ -171,16 +201,32 @@ def test_declared_kinds_have_windows_of_their_own(topics, running):
 def test_unexposed_items_are_told_of(topics, daemon, topic_name):
     topics.create(topic_name, 1)
     told_topic = f"{topic_name}-unexposed"
-    seend = daemon(topic_name, {
-        "filters": [{"name": "default", "served_ttl_s": 60, "scenes": ["home"], "snapshot": None}],
-        "unexposed": {"topic": told_topic, "grace_s": 30}}).start()
+    seend = daemon(
+        topic_name,
+        {
+            "filters": [{"name": "default", "served_ttl_s": 60, "scenes": ["home"], "snapshot": None}],
+            "unexposed": {"topic": told_topic, "grace_s": 30},
+        },
+    ).start()
     start = now_ms() // 60_000 * 60_000 - DAY_MS
-    send(topics, seend,
-         at(event("u", [{"item_id": "a", "position": 1}, {"item_id": "b", "position": 2}], start, kind="served",
-                  scene="search", request_id="r1"), start),
-         at(event("u", "b", start + 5_000, scene="search"), start + 5_000),
-         # Bucket (10 s), TTL and grace end at 100 s. Partition time reaches this moment and doesn't pass it.
-         at(event("v", "x", start + 100_000), start + 100_000))
+    send(
+        topics,
+        seend,
+        at(
+            event(
+                "u",
+                [{"item_id": "a", "position": 1}, {"item_id": "b", "position": 2}],
+                start,
+                kind="served",
+                scene="search",
+                request_id="r1",
+            ),
+            start,
+        ),
+        at(event("u", "b", start + 5_000, scene="search"), start + 5_000),
+        # Bucket (10 s), TTL and grace end at 100 s. Partition time reaches this moment and doesn't pass it.
+        at(event("v", "x", start + 100_000), start + 100_000),
+    )
     seend.wait_at_rest()
     assert topics.read_all(told_topic) == []
     seend.kill9()
@@ -188,7 +234,18 @@ def test_unexposed_items_are_told_of(topics, daemon, topic_name):
     send(topics, seend, at(event("v", "x", start + 101_000), start + 101_000))
     messages = wait_until(lambda: topics.read_all(told_topic), "it is told of", 20)
     assert [(m.key(), json.loads(m.value())) for m in messages] == [
-        (b"u", {"user_id": "u", "item_id": "a", "served_at": start, "scene": "search", "position": 1, "request_id": "r1"})]
+        (
+            b"u",
+            {
+                "user_id": "u",
+                "item_id": "a",
+                "served_at": start,
+                "scene": "search",
+                "position": 1,
+                "request_id": "r1",
+            },
+        )
+    ]
 
 
 def test_publish_all_and_changed_settings(topics, running):
@@ -197,8 +254,12 @@ def test_publish_all_and_changed_settings(topics, running):
     seend.wait_at_rest()
     filters = f"{seend.topic}-filters"
     before = len(topics.read_all(filters))
-    said = subprocess.run([str(SEENCTL), "publish", "--all", "--http", f"http://{seend.address}"],
-                          capture_output=True, text=True, timeout=60)
+    said = subprocess.run(
+        [str(SEENCTL), "publish", "--all", "--http", f"http://{seend.address}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert said.returncode == 0, said.stderr
     assert "300 snapshots re-rendered" in said.stdout
     assert len(topics.read_all(filters)) == before + 300
@@ -206,15 +267,31 @@ def test_publish_all_and_changed_settings(topics, running):
     seend.config["filters"][0]["snapshot"]["false_positive_rate"] = 0.001
     seend.start()
     wait_until(lambda: len(topics.read_all(filters)) == before + 600, "a new rate makes all anew", 30)
-    assert all(abs(Published(value).read.false_positive_rate - 0.001) < 1e-9 for value in published(topics, filters).values())
+    assert all(
+        abs(Published(value).read.false_positive_rate - 0.001) < 1e-9
+        for value in published(topics, filters).values()
+    )
 
 
 def test_a_misspelt_policy_is_named(daemon, topics, topic_name):
-    seend = daemon(topic_name, {"filters": [{"name": "default", "window_by": "created_at", "exposure_min": 2,
-                                              "kinds": {"served": {"window_days": 1}, "bought": {"days": 3}},
-                                              "snapshot": None}]})
+    seend = daemon(
+        topic_name,
+        {
+            "filters": [
+                {
+                    "name": "default",
+                    "window_by": "created_at",
+                    "exposure_min": 2,
+                    "kinds": {"served": {"window_days": 1}, "bought": {"days": 3}},
+                    "snapshot": None,
+                }
+            ]
+        },
+    )
     seend.config_path.write_text(json.dumps(seend.config))
-    said = subprocess.run([str(SEEND), "--check-config", str(seend.config_path)], capture_output=True, text=True)
+    said = subprocess.run(
+        [str(SEEND), "--check-config", str(seend.config_path)], capture_output=True, text=True
+    )
     assert said.returncode != 0
     words = said.stderr + said.stdout
     assert "filters[0].window_by" in words and '"item_created_at"' in words

@@ -1,4 +1,5 @@
-"""seend refuses snapshot topics into which another group publishes, and snapshot topics with another partition count."""
+"""seend refuses snapshot topics into which another group publishes, and snapshot topics with another
+partition count."""
 
 from load import one_by_one
 from oracle import Oracle
@@ -17,8 +18,15 @@ def test_a_second_group_is_refused_while_the_first_one_publishes(topics, daemon,
     topics.create(topic_name)
     first = daemon(topic_name, own_topics(topic_name), name="first").start()
     beats(topics, topic_name)
-    second = daemon(topic_name, {**own_topics(topic_name), "kafka": {"group_id": f"{topic_name}-second"},
-                                 "input": {"dead_letter_topic": f"{topic_name}-dead"}}, name="second")
+    second = daemon(
+        topic_name,
+        {
+            **own_topics(topic_name),
+            "kafka": {"group_id": f"{topic_name}-second"},
+            "input": {"dead_letter_topic": f"{topic_name}-dead"},
+        },
+        name="second",
+    )
     said = second.refuses()
     assert f"{topic_name}-group" in said and f"{topic_name}-second" in said and "--share-topics" in said
     topics.produce(topic_name, one_by_one(Oracle(), [("u1", "a")]))
@@ -35,8 +43,15 @@ def test_two_groups_share_topics_where_an_operator_says_so(topics, daemon, topic
     topics.create(topic_name)
     daemon(topic_name, own_topics(topic_name), name="first").start()
     beats(topics, topic_name)
-    second = daemon(topic_name, {**own_topics(topic_name), "kafka": {"group_id": f"{topic_name}-second"},
-                                 "input": {"dead_letter_topic": f"{topic_name}-dead"}}, name="second")
+    second = daemon(
+        topic_name,
+        {
+            **own_topics(topic_name),
+            "kafka": {"group_id": f"{topic_name}-second"},
+            "input": {"dead_letter_topic": f"{topic_name}-dead"},
+        },
+        name="second",
+    )
     second.start("--share-topics")
 
 

@@ -1,4 +1,5 @@
-"""Input that isn't keyed by user: seend writes each event to a topic that is keyed by user, and reads that topic."""
+"""Input that isn't keyed by user: seend writes each event to a topic that is keyed by user, and reads that
+topic."""
 
 import json
 import subprocess
@@ -22,13 +23,24 @@ def keyless(records):
 
 
 def produce_with_kcat(kafka, topics, topic, values):
-    subprocess.run(["kcat", "-b", kafka.bootstrap, "-t", topic, "-P"], input="".join(v + "\n" for v in values),
-                   text=True, check=True, timeout=60)
+    subprocess.run(
+        ["kcat", "-b", kafka.bootstrap, "-t", topic, "-P"],
+        input="".join(v + "\n" for v in values),
+        text=True,
+        check=True,
+        timeout=60,
+    )
 
 
 def produce_with_java(kafka, topics, topic, values):
-    kafka.tool("kafka.tools.ConsoleProducer", "--bootstrap-server", kafka.bootstrap, "--topic", topic,
-               stdin="".join(v + "\n" for v in values))
+    kafka.tool(
+        "kafka.tools.ConsoleProducer",
+        "--bootstrap-server",
+        kafka.bootstrap,
+        "--topic",
+        topic,
+        stdin="".join(v + "\n" for v in values),
+    )
 
 
 def produce_with_python(kafka, topics, topic, values):
@@ -36,8 +48,10 @@ def produce_with_python(kafka, topics, topic, values):
     topics.produce(topic, [(f"session-{i % 97}", v) for i, v in enumerate(values)], partitioner="consistent")
 
 
-@pytest.mark.parametrize("produce, partitioner", [(produce_with_kcat, "murmur2"), (produce_with_java, "crc32"),
-                                                  (produce_with_python, "murmur2")])
+@pytest.mark.parametrize(
+    "produce, partitioner",
+    [(produce_with_kcat, "murmur2"), (produce_with_java, "crc32"), (produce_with_python, "murmur2")],
+)
 def test_events_under_any_key_become_filters(produce, partitioner, kafka, topics, daemon, topic_name):
     topics.create(topic_name, partitions=4, retention_ms=777_000_000)
     seend = daemon(topic_name, {"input": {"keyed_by_user": False, "partitioner": partitioner}}).start()
@@ -57,10 +71,13 @@ def test_events_under_any_key_become_filters(produce, partitioner, kafka, topics
     assert (config["retention.ms"], config["cleanup.policy"]) == ("777000000", "delete")
     assert seend.metric_sum("seen_rekeyed_total") == len(PAIRS)
     assert seend.metric_sum("seen_events_misrouted_total") == 0
-    rekeying = wait_until(lambda: (r := seend.status()["rekeying"])["lag_messages"] == 0 and r, "the lag is gone")
+    rekeying = wait_until(
+        lambda: (r := seend.status()["rekeying"])["lag_messages"] == 0 and r, "the lag is gone"
+    )
     assert rekeying["source_topic"] == topic_name and rekeying["caught_up"] and not rekeying["problem"]
-    assert {p["partition"]: p["committed_offset"] for p in rekeying["partitions"] if p["high_watermark"]} == \
-        {p: end for p, (_, end) in topics.ends(topic_name).items() if end}
+    assert {p["partition"]: p["committed_offset"] for p in rekeying["partitions"] if p["high_watermark"]} == {
+        p: end for p, (_, end) in topics.ends(topic_name).items() if end
+    }
     assert seend.status()["topic"] == f"{topic_name}-by-user"
 
 
@@ -68,13 +85,21 @@ def test_a_record_is_passed_on_as_it_was(topics, daemon, topic_name):
     then = NOW - 3 * 86_400_000
     topics.create(topic_name, partitions=1)
     topics.create(f"{topic_name}-mine", partitions=3)  # not the source's count
-    seend = daemon(topic_name, {"input": {"keyed_by_user": False, "keyed_topic": f"{topic_name}-mine",
-                                          "fields": {"user_id": "/who/id", "items": "/pages/*/ids"}}}).start()
+    seend = daemon(
+        topic_name,
+        {
+            "input": {
+                "keyed_by_user": False,
+                "keyed_topic": f"{topic_name}-mine",
+                "fields": {"user_id": "/who/id", "items": "/pages/*/ids"},
+            }
+        },
+    ).start()
     value = b'{"who":{"id":7},"pages":[{"ids":["a","b"]}, {"ids":["c"]}],"exposed_at":%d}' % then
     headers = [("trace", b"\x00\xff"), ("trace", b"2"), ("none", None)]
     topics.produce(topic_name, [("k", value, {"timestamp": then, "headers": headers})])
     seend.wait_at_rest()
-    passed_on, = topics.read_all(f"{topic_name}-mine")
+    (passed_on,) = topics.read_all(f"{topic_name}-mine")
     assert (passed_on.key(), passed_on.value()) == (b"7", value)
     assert passed_on.timestamp()[1] == then
     assert passed_on.headers() == headers
@@ -85,39 +110,65 @@ def test_a_record_is_passed_on_as_it_was(topics, daemon, topic_name):
 
 def test_what_is_bad_becomes_one_dead_letter_with_its_own_place(topics, daemon, topic_name):
     topics.create(topic_name, partitions=2)
-    seend = daemon(topic_name, {"input": {"keyed_by_user": False, "event_bytes_max": 4096,
-                                          "only_if": {"at": "/scene", "equals": "home"}}})
+    seend = daemon(
+        topic_name,
+        {
+            "input": {
+                "keyed_by_user": False,
+                "event_bytes_max": 4096,
+                "only_if": {"at": "/scene", "equals": "home"},
+            }
+        },
+    )
     home = {"user_id": "u1", "item_id": "n1", "exposed_at": NOW, "scene": "home"}
-    bad = [(json.dumps({**home, **change}).encode(), reason) for change, reason in (
-        ({"user_id": ["u1"]}, "wrong_type"), ({"item_id": ""}, "empty_id"), ({"exposed_at": -1}, "out_of_range"),
-        ({"exposed_at": NOW + 3_600_000}, "too_far_ahead"), ({"kind": "looked_at"}, "unknown_kind"),
-        ({"user_id": "u" * 513}, "id_too_long"), ({"more": "x" * 5000}, "too_large"))]
+    bad = [
+        (json.dumps({**home, **change}).encode(), reason)
+        for change, reason in (
+            ({"user_id": ["u1"]}, "wrong_type"),
+            ({"item_id": ""}, "empty_id"),
+            ({"exposed_at": -1}, "out_of_range"),
+            ({"exposed_at": NOW + 3_600_000}, "too_far_ahead"),
+            ({"kind": "looked_at"}, "unknown_kind"),
+            ({"user_id": "u" * 513}, "id_too_long"),
+            ({"more": "x" * 5000}, "too_large"),
+        )
+    ]
     bad += [(None, "null_value"), (b"exposure", "not_json"), (b'{"scene":"home"}', "missing_field")]
     oracle, records = Oracle(), []
     for i, (value, _) in enumerate(bad):
         at = NOW - i
         oracle.add("u1", f"good-{i}", at)
-        records += [("k1", event("u1", f"good-{i}", at, scene="home")), (f"key-{i}", value),
-                    (None, event("u1", f"skipped-{i}", at, scene="elsewhere"))]
+        records += [
+            ("k1", event("u1", f"good-{i}", at, scene="home")),
+            (f"key-{i}", value),
+            (None, event("u1", f"skipped-{i}", at, scene="elsewhere")),
+        ]
     seend.start()
     places = topics.produce(topic_name, records)
     seend.wait_at_rest()
     oracle.check_http(seend)
     assert seend.unseen("u1", ["skipped-0"]) == ["skipped-0"]
 
-    letters = wait_until(lambda: (m := topics.read_all(f"{topic_name}-dead")) and len(m) >= len(bad) and m, "letters")
+    letters = wait_until(
+        lambda: (m := topics.read_all(f"{topic_name}-dead")) and len(m) >= len(bad) and m, "letters"
+    )
     assert len(letters) == len(bad)
     by_place = {}
     for letter in letters:
         headers = {name: value.decode() for name, value in letter.headers()}
         assert headers["source-topic"] == topic_name
-        by_place[int(headers["source-partition"]), int(headers["source-offset"])] = (letter, headers["reason"])
+        by_place[int(headers["source-partition"]), int(headers["source-offset"])] = (
+            letter,
+            headers["reason"],
+        )
     for i, (value, reason) in enumerate(bad):
         letter, given = by_place[places[3 * i + 1]]
         assert (given, letter.value(), letter.key()) == (reason, value, f"key-{i}".encode())
     metrics = seend.metrics()
     for reason in {reason for _, reason in bad}:
-        assert metrics[f'seen_events_rejected_total{{reason="{reason}"}}'] == sum(r == reason for _, r in bad), reason
+        assert metrics[f'seen_events_rejected_total{{reason="{reason}"}}'] == sum(
+            r == reason for _, r in bad
+        ), reason
     assert metrics['seen_events_skipped_total{reason="condition"}'] == len(bad)
     assert metrics["seen_rekeyed_total"] == len(bad)
 
@@ -143,14 +194,27 @@ def test_what_is_too_long_for_the_keyed_topic_becomes_a_dead_letter(topics, daem
 def test_five_kills_in_the_middle_of_re_keying_lose_nothing(topics, daemon, topic_name, chance):
     topics.create(topic_name, partitions=4)
     load = Load(chance, users=3_000)
-    seend = daemon(topic_name, {**ANY_KEY, "filters": [{"name": "default", "items_max": 100_000, "snapshot": {
-        "topic": f"{topic_name}-filters", "debounce_ms": 500}}]})
+    seend = daemon(
+        topic_name,
+        {
+            **ANY_KEY,
+            "filters": [
+                {
+                    "name": "default",
+                    "items_max": 100_000,
+                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 500},
+                }
+            ],
+        },
+    )
     events, kills = 400_000, 5
     producer, failed = topics.producer("random"), []
     for value in (value for _, value in load.events(events)):
         while True:
             try:
-                producer.produce(topic_name, value, on_delivery=lambda error, _: error and failed.append(error))
+                producer.produce(
+                    topic_name, value, on_delivery=lambda error, _: error and failed.append(error)
+                )
                 break
             except BufferError:
                 producer.poll(0.1)
@@ -158,8 +222,11 @@ def test_five_kills_in_the_middle_of_re_keying_lose_nothing(topics, daemon, topi
     in_the_middle = 0
     for _ in range(kills):
         seend.start(ready=False)
-        wait_until(lambda: seend.get("/metrics") and seend.metric_sum("seen_rekeyed_total") > 0, "it re-keys",
-                   every_s=0.01)
+        wait_until(
+            lambda: seend.get("/metrics") and seend.metric_sum("seen_rekeyed_total") > 0,
+            "it re-keys",
+            every_s=0.01,
+        )
         time.sleep(chance.random() * 0.2)
         seend.kill9()
         done = sum(topics.committed(f"{seend.group}-rekey", topic_name).values())
@@ -180,9 +247,27 @@ def test_verify_takes_the_source_as_its_oracle(topics, daemon, topic_name, chanc
     topics.produce(topic_name, [(f"k{i}", value) for i, (_, value) in enumerate(load.events(30_000))])
 
     def verify(topic):
-        return subprocess.run([str(SEENCTL), "verify", "--brokers", topics.bootstrap, "--topic", topic, "--http",
-                               f"http://{seend.address}", "--snapshots", "--snapshot-topic", f"{topic_name}-filters",
-                               "--json", "--quiet"], capture_output=True, text=True, timeout=120)
+        return subprocess.run(
+            [
+                str(SEENCTL),
+                "verify",
+                "--brokers",
+                topics.bootstrap,
+                "--topic",
+                topic,
+                "--http",
+                f"http://{seend.address}",
+                "--snapshots",
+                "--snapshot-topic",
+                f"{topic_name}-filters",
+                "--json",
+                "--quiet",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
     for topic in (topic_name, f"{topic_name}-by-user"):
         verified = verify(topic)
         assert verified.returncode == 0, verified.stdout + verified.stderr
@@ -218,6 +303,7 @@ def test_no_answer_before_all_that_was_there_is_re_keyed(topics, daemon, topic_n
             assert answer.status == 200 and answer.json()["unseen"] == [], f"{user}: answered too early"
             answered.add(user)
         return len(answered) == len(users)
+
     wait_until(first_answers, "every user is answered", timeout_s=60, every_s=0.02)
     assert refused > 0
     seend.wait_at_rest()
@@ -225,7 +311,9 @@ def test_no_answer_before_all_that_was_there_is_re_keyed(topics, daemon, topic_n
     load.oracle.check_published(topics, f"{topic_name}-filters", 2)
     sent = seend.metric_sum("seen_snapshots_total")
     # After it has caught up, the daemon publishes a user at most once a second.
-    assert sent <= (2 + seconds) * len(load.oracle.users()), f"somebody was published before; it took {seconds:.1f} s"
+    assert sent <= (2 + seconds) * len(load.oracle.users()), (
+        f"somebody was published before; it took {seconds:.1f} s"
+    )
 
 
 def test_daemons_of_one_group_share_the_work(topics, daemon, topic_name):
@@ -234,21 +322,33 @@ def test_daemons_of_one_group_share_the_work(topics, daemon, topic_name):
     two = daemon(topic_name, ANY_KEY, name="two").start("--rebuild", ready=False)
 
     def shared():
-        return all(sum(p["assigned"] for p in (d.status() or {})["rekeying"]["partitions"]) == 2 and
-                   len(d.partition_status()) == 2 for d in (one, two))
+        return all(
+            sum(p["assigned"] for p in (d.status() or {})["rekeying"]["partitions"]) == 2
+            and len(d.partition_status()) == 2
+            for d in (one, two)
+        )
+
     wait_until(shared, "each has two partitions of both topics", timeout_s=60)
     oracle = Oracle()
     # Each daemon has two of the four partitions.
-    topics.produce(topic_name, [(None, value, {"partition": number % 4})
-                                for number, (_, value) in enumerate(one_by_one(oracle, PAIRS))])
+    topics.produce(
+        topic_name,
+        [
+            (None, value, {"partition": number % 4})
+            for number, (_, value) in enumerate(one_by_one(oracle, PAIRS))
+        ],
+    )
     one.wait_rekeyed()
 
     def seen(user):
         for asked in (one, two):
-            answer = asked.http.post(user_path(user, "default") + "/unseen", {"items": sorted(oracle.items(user))})
+            answer = asked.http.post(
+                user_path(user, "default") + "/unseen", {"items": sorted(oracle.items(user))}
+            )
             if answer.status == 200:
                 return answer.json()["unseen"] == []
         return False
+
     for user in oracle.users():
         wait_until(lambda: seen(user), f"{user}'s items are seen")
     assert one.metric_sum("seen_rekeyed_total") + two.metric_sum("seen_rekeyed_total") == len(PAIRS)
@@ -256,15 +356,20 @@ def test_daemons_of_one_group_share_the_work(topics, daemon, topic_name):
 
 
 def test_a_source_that_was_cut_is_noticed(topics, daemon, topic_name):
-    """The source ends before the offset that the group has committed. (When a topic is deleted, Kafka forgets the offsets.)"""
+    """The source ends before the offset that the group has committed. (When a topic is deleted, Kafka forgets
+    the offsets.)"""
     topics.create(topic_name, partitions=1)
     oracle = Oracle()
     topics.produce(topic_name, keyless(one_by_one(oracle, PAIRS[:100])))
     seend = daemon(topic_name, ANY_KEY)
     topics.commit(f"{seend.group}-rekey", topic_name, {0: 5_000})
     seend.start(ready=False)
-    wait_until(lambda: "--rebuild" in (said := seend.wait_not_ready().text) and "5000" in said and topic_name in said,
-               "it says so")
+    wait_until(
+        lambda: (
+            "--rebuild" in (said := seend.wait_not_ready().text) and "5000" in said and topic_name in said
+        ),
+        "it says so",
+    )
     seend.stop()
     seend.start("--rebuild")
     seend.wait_at_rest()
@@ -283,7 +388,9 @@ def test_what_retention_took_before_it_was_re_keyed_is_told(kafka, topics, daemo
     topics.produce(topic_name, keyless(one_by_one(oracle, [("late", "item")])))
     seend.start()
     wait_until(lambda: seend.unseen("late", ["item"]) == [], "what is left is read")
-    status = wait_until(lambda: (p := seend.status()["rekeying"]["partitions"]) and p[0]["lost_messages"] and p[0],
-                        "the loss is shown")
+    status = wait_until(
+        lambda: (p := seend.status()["rekeying"]["partitions"]) and p[0]["lost_messages"] and p[0],
+        "the loss is shown",
+    )
     assert status["lost_messages"] == 20
     assert seend.metrics()['seen_rekeying_lost_messages_total{partition="0"}'] == 20

@@ -24,7 +24,9 @@ def formats(topics, topic):
     newest = {}
     for message in topics.read_all(topic):
         newest[message.key().decode()] = message.value()
-    return {user: value[5] for user, value in newest.items() if value}  # the byte after magic and version: schemas/snapshot.md
+    return {
+        user: value[5] for user, value in newest.items() if value
+    }  # the byte after magic and version: schemas/snapshot.md
 
 
 def test_a_filters_format_changes_for_all_users(topics, daemon, topic_name, chance):
@@ -39,8 +41,15 @@ def test_a_filters_format_changes_for_all_users(topics, daemon, topic_name, chan
     report = reload(seend)
     assert sorted(report["applied"]) == ["filters[0].snapshot.debounce_ms", "filters[0].snapshot.format"]
     assert report["waits_for_restart"] == []
-    wait_until(lambda: (f := formats(topics, f"{topic_name}-filters")).keys() == before.keys() and
-               len(set(f.values())) == 1 and set(f.values()).isdisjoint(before.values()), "all have the new format", 60)
+    wait_until(
+        lambda: (
+            (f := formats(topics, f"{topic_name}-filters")).keys() == before.keys()
+            and len(set(f.values())) == 1
+            and set(f.values()).isdisjoint(before.values())
+        ),
+        "all have the new format",
+        60,
+    )
     load.send(topics, topic_name, 1_000)
     seend.wait_at_rest()
     assert reload(seend) == {"applied": [], "waits_for_restart": []}
@@ -61,10 +70,20 @@ def test_what_can_change_does_and_what_cannot_waits(topics, daemon, topic_name):
         config["http"]["client_requests_per_s_max"] = 5
         config["store"]["memory_mib"] = 300
         config["filters"].append({"name": "another", "snapshot": None})
+
     rewrite(seend, change)
     seend.process.send_signal(signal.SIGHUP)
-    line = wait_until(lambda: [x for x in seend.log().splitlines() if "configuration reloaded" in x or
-                               "client asks too often" in x] or statuses(seend).count(429), "it is reloaded")
+    line = wait_until(
+        lambda: (
+            [
+                x
+                for x in seend.log().splitlines()
+                if "configuration reloaded" in x or "client asks too often" in x
+            ]
+            or statuses(seend).count(429)
+        ),
+        "it is reloaded",
+    )
     assert line
     wait_until(lambda: statuses(seend).count(429) > 0, "the limit counts")
     wait_until(lambda: seend.http.get("/healthz").status == 200, "later it may ask again", every_s=0.5)
@@ -87,9 +106,14 @@ def post_reload(seend):
     return answer.json() if answer.status == 200 else None
 
 
-@pytest.mark.parametrize("text, said", [
-    ('{"log": {"level": "debug"}, "stor": {}}', 'did you mean \\"store\\"'), ('{', "line 1"),
-    ('{"filters": [{"name": "default", "snapshot": {"topic": "t", "debounce_ms": -1}}]}', "debounce_ms")])
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ('{"log": {"level": "debug"}, "stor": {}}', 'did you mean \\"store\\"'),
+        ("{", "line 1"),
+        ('{"filters": [{"name": "default", "snapshot": {"topic": "t", "debounce_ms": -1}}]}', "debounce_ms"),
+    ],
+)
 def test_a_mistake_anywhere_refuses_the_whole_file(text, said, topics, daemon, topic_name):
     topics.create(topic_name, partitions=1)
     seend = daemon(topic_name).start()
@@ -99,7 +123,9 @@ def test_a_mistake_anywhere_refuses_the_whole_file(text, said, topics, daemon, t
     said_by_tool = run("reload", "--http", f"http://{seend.address}", status=2)[1]
     assert "seenctl:" in said_by_tool
     seend.process.send_signal(signal.SIGHUP)
-    wait_until(lambda: "configuration not reloaded: the daemon keeps the old one" in seend.log(), "it is logged")
+    wait_until(
+        lambda: "configuration not reloaded: the daemon keeps the old one" in seend.log(), "it is logged"
+    )
     assert " debug " not in seend.log() and seend.status()["ready"]
     seend.config_path.unlink()
     assert seend.http.post("/v1/reload").status == 400

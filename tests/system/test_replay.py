@@ -22,7 +22,9 @@ CONVERT = SOURCE / "build" / "convert-tools" / "bin"
 
 def replay(*arguments, status=0, stdin=None):
     """Runs seenctl replay. Returns (standard output, standard error)."""
-    done = subprocess.run([str(SEENCTL), "replay", *map(str, arguments)], capture_output=True, input=stdin, timeout=120)
+    done = subprocess.run(
+        [str(SEENCTL), "replay", *map(str, arguments)], capture_output=True, input=stdin, timeout=120
+    )
     assert done.returncode == status, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     return done.stdout.decode(), done.stderr.decode()
 
@@ -42,7 +44,9 @@ def packed(text, how):
     if how == "gz":
         return gzip.compress(text.encode(), 1)
     if how == "zst":
-        return subprocess.run(["zstd", "-q", "-c"], input=text.encode(), capture_output=True, check=True).stdout
+        return subprocess.run(
+            ["zstd", "-q", "-c"], input=text.encode(), capture_output=True, check=True
+        ).stdout
     return text.encode()
 
 
@@ -60,14 +64,25 @@ class History:
         if kind != "jsonl":
             out.append(("," if kind == "csv" else "\t").join(["exposed_at", "user_id", "item_id", "scene"]))
         for i in range(rows):
-            user, item, at = f"u{self.chance.randrange(200)}", f"{name.stem}-{i}", now - self.chance.randrange(3 * DAY_MS)
+            user, item, at = (
+                f"u{self.chance.randrange(200)}",
+                f"{name.stem}-{i}",
+                now - self.chance.randrange(3 * DAY_MS),
+            )
             self.oracle.add(user, item, at)
             cells = [str(at), user, item, "home"]
-            out.append(event(user, item, at) if kind == "jsonl" else ("," if kind == "csv" else "\t").join(cells))
+            out.append(
+                event(user, item, at) if kind == "jsonl" else ("," if kind == "csv" else "\t").join(cells)
+            )
         for i in range(broken):
-            out.insert(1 + self.chance.randrange(len(out)), '{"user_id": 1' if kind == "jsonl" else "one cell")
-        self.broken |= {(str(self.folder / name), n) for n, line in enumerate(out, 1)
-                        if line in ('{"user_id": 1', "one cell")}
+            out.insert(
+                1 + self.chance.randrange(len(out)), '{"user_id": 1' if kind == "jsonl" else "one cell"
+            )
+        self.broken |= {
+            (str(self.folder / name), n)
+            for n, line in enumerate(out, 1)
+            if line in ('{"user_id": 1', "one cell")
+        }
         self.lines += rows + broken
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,10 +95,12 @@ def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, t
     formats = [f"{kind}{how}" for kind in (".jsonl", ".csv", ".tsv") for how in ("", ".gz", ".zst")]
     pathlike = type(tmp_path)
     for i in range(198):
-        history.write(pathlike(f"{i % 7}/day-{i:03}{formats[i % len(formats)]}"), 100, broken=1 if i % 4 == 0 else 0)
+        history.write(
+            pathlike(f"{i % 7}/day-{i:03}{formats[i % len(formats)]}"), 100, broken=1 if i % 4 == 0 else 0
+        )
     whole = history.write(pathlike("day-cut.jsonl.gz"), 20_000)
     bytes_whole = whole.read_bytes()
-    whole.write_bytes(bytes_whole[:len(bytes_whole) // 2])
+    whole.write_bytes(bytes_whole[: len(bytes_whole) // 2])
     growing = history.write(pathlike("zz-last.jsonl"), 2_000)
     (tmp_path / "history" / "_SUCCESS").write_text("")
     (tmp_path / "history" / ".part.crc").write_bytes(b"\0\1")
@@ -91,7 +108,9 @@ def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, t
     command = [tmp_path / "history", *into, "--progress", progress, "--rejects", rejects, "--quiet"]
     seend = daemon(topic_name).start()
 
-    running = subprocess.Popen([str(SEENCTL), "replay", *map(str, command), "--rate", "8000"], stderr=subprocess.PIPE)
+    running = subprocess.Popen(
+        [str(SEENCTL), "replay", *map(str, command), "--rate", "8000"], stderr=subprocess.PIPE
+    )
     wait_until(lambda: progress.exists() and json.loads(progress.read_text())["sent"], "the run has begun")
     more = event("u1", "added-later", now_ms()) + "\n" + '{"half'
     with open(growing, "a") as file:
@@ -104,10 +123,15 @@ def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, t
     assert len(status["files"]) == 200
     states = {file["name"].rpartition("/")[2]: file for file in status["files"]}
     assert states["day-cut.jsonl.gz"]["state"] == "damaged"
-    assert states["zz-last.jsonl"]["bytes_not_read"] == len(more) and states["zz-last.jsonl"]["lines_done"] == 2_000
+    assert (
+        states["zz-last.jsonl"]["bytes_not_read"] == len(more)
+        and states["zz-last.jsonl"]["lines_done"] == 2_000
+    )
     assert status["rejected"] == len(history.broken) == 50
     assert status["sent"] == count(topics, topic_name)
-    assert {(r["file"], r["line"]) for r in map(json.loads, rejects.read_text().splitlines())} == history.broken
+    assert {
+        (r["file"], r["line"]) for r in map(json.loads, rejects.read_text().splitlines())
+    } == history.broken
     table = replay("--status", "--progress", progress, status=1)[0]
     assert "finished, except for damaged files" in table
     assert re.search(r"damaged +\d+ lines .*day-cut.jsonl.gz", table)
@@ -116,8 +140,12 @@ def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, t
     whole.write_bytes(bytes_whole)
     refused = replay(*command, status=1)[1]
     remedy = re.search(r"tail -c \+\d+ '[^']*zz-last.jsonl' \| seenctl replay -", refused)[0]
-    subprocess.run(["bash", "-c", f"{remedy} {' '.join(into)} --quiet --rejects-max 50%"], check=True, timeout=60,
-                   env={**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"})
+    subprocess.run(
+        ["bash", "-c", f"{remedy} {' '.join(into)} --quiet --rejects-max 50%"],
+        check=True,
+        timeout=60,
+        env={**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"},
+    )
     history.oracle.add("u1", "added-later", now_ms())
     growing.unlink()
     replay(*command)
@@ -136,7 +164,9 @@ def test_kills_at_any_moment_leave_nothing_out(topics, daemon, topic_name, into,
     progress = tmp_path / "progress"
     command = [str(tmp_path / "history"), *into, "--progress", str(progress), "--quiet"]
     for _ in range(5):
-        running = subprocess.Popen([str(SEENCTL), "replay", *command, "--rate", "12000"], stderr=subprocess.DEVNULL)
+        running = subprocess.Popen(
+            [str(SEENCTL), "replay", *command, "--rate", "12000"], stderr=subprocess.DEVNULL
+        )
         time.sleep(0.1 + chance.random() * 1.5)
         running.send_signal(signal.SIGKILL)
         running.wait()
@@ -154,23 +184,53 @@ def test_kills_at_any_moment_leave_nothing_out(topics, daemon, topic_name, into,
 
 def test_the_daemons_configuration_says_how_events_are_written(topics, daemon, topic_name, kafka, tmp_path):
     topics.create(topic_name)
-    seend = daemon(topic_name, {"input": {
-        "fields": {"user_id": "/data/uid", "items": "/data/items", "item_id": "/id",
-                   "exposed_at": {"at": "/ts", "unit": "s"}, "kind": "/event"},
-        "kinds": {"show": "exposed", "undo": "removed", "ping": None},
-        "only_if": {"at": "/app", "in": ["ios"]}}}).start()
+    seend = daemon(
+        topic_name,
+        {
+            "input": {
+                "fields": {
+                    "user_id": "/data/uid",
+                    "items": "/data/items",
+                    "item_id": "/id",
+                    "exposed_at": {"at": "/ts", "unit": "s"},
+                    "kind": "/event",
+                },
+                "kinds": {"show": "exposed", "undo": "removed", "ping": None},
+                "only_if": {"at": "/app", "in": ["ios"]},
+            }
+        },
+    ).start()
     now_s = now_ms() // 1000
 
     def line(kind, items, app="ios"):
-        return json.dumps({"event": kind, "ts": now_s, "app": app,
-                           "data": {"uid": 7, "items": [{"id": item} for item in items]}})
+        return json.dumps(
+            {
+                "event": kind,
+                "ts": now_s,
+                "app": app,
+                "data": {"uid": 7, "items": [{"id": item} for item in items]},
+            }
+        )
+
     nested = tmp_path / "nested.jsonl"
-    nested.write_text("\n".join([line("show", ["a", "b"]), line("undo", ["b"]), line("ping", ["c"]),
-                                 line("show", ["d"], app="web"), line("unknown", ["e"])]) + "\n")
+    nested.write_text(
+        "\n".join(
+            [
+                line("show", ["a", "b"]),
+                line("undo", ["b"]),
+                line("ping", ["c"]),
+                line("show", ["d"], app="web"),
+                line("unknown", ["e"]),
+            ]
+        )
+        + "\n"
+    )
     table = tmp_path / "table.csv"
     table.write_text(f"user_id,item_id,exposed_at,kind,app\n7,f,{now_s},show,ios\n7,g,{now_s},show,web\n")
     seend.config_path.write_text(json.dumps(seend.config))
-    result = json.loads(replay(nested, table, "--config", seend.config_path, "--rejects-max", "20%", "--json", "--quiet")[0])
+    result = json.loads(
+        replay(nested, table, "--config", seend.config_path, "--rejects-max", "20%", "--json", "--quiet")[0]
+    )
     assert (result["sent"], result["skipped"], result["rejected"]) == (3, 3, 1)
     seend.wait_at_rest()
     assert seend.unseen("7", list("abcdefg")) == list("bcdeg")
@@ -188,7 +248,9 @@ def test_what_cant_be_read_is_never_a_success(into, topics, topic_name, tmp_path
     few.write_text("".join(event("u", f"i{i}", now) + "\n" for i in range(98)) + "nonsense\n" * 2)
     progress = tmp_path / "progress"
     replay(few, *into, "--progress", progress, "--quiet", status=3)
-    assert json.loads(replay("--status", "--progress", progress, "--json", status=1)[0])["sent"] == 98, "what was done is kept"
+    assert json.loads(replay("--status", "--progress", progress, "--json", status=1)[0])["sent"] == 98, (
+        "what was done is kept"
+    )
     replay(few, *into, "--quiet", "--rejects-max", "2%")
     many = tmp_path / "many.jsonl"
     many.write_text("nonsense\n" * 300_000)
@@ -209,8 +271,8 @@ CONVERSIONS = {
     "parquet": "import pyarrow as pa, pyarrow.parquet; pyarrow.parquet.write_table(pa.Table.from_pylist(rows), path)",
     "orc": "import pyarrow as pa, pyarrow.orc; pyarrow.orc.write_table(pa.Table.from_pylist(rows), path)",
     "avro": "import fastavro; fastavro.writer(open(path, 'wb'), {'type': 'record', 'name': 'Event', 'fields': ["
-            "{'name': 'user_id', 'type': 'string'}, {'name': 'item_id', 'type': 'string'},"
-            "{'name': 'exposed_at', 'type': 'long'}]}, rows)",
+    "{'name': 'user_id', 'type': 'string'}, {'name': 'item_id', 'type': 'string'},"
+    "{'name': 'exposed_at', 'type': 'long'}]}, rows)",
     "zip": "import zipfile; zipfile.ZipFile(path, 'w').writestr('x', ''.join(json.dumps(row) + '\\n' for row in rows))",
 }
 
@@ -218,25 +280,39 @@ CONVERSIONS = {
 @pytest.mark.parametrize("kind", CONVERSIONS)
 def test_the_commands_that_convert_other_formats_work(kind, topics, topic_name, into, tmp_path):
     path = tmp_path / f"day.{kind}"
-    rows = f"[dict(user_id='u%d' % (i % 5), item_id='n%d' % i, exposed_at={now_ms()} - i) for i in range(100)]"
-    subprocess.run([str(CONVERT / "python3"), "-c", f"import json; path = '{path}'; rows = {rows}; {CONVERSIONS[kind]}"],
-                   check=True, timeout=60)
+    rows = (
+        f"[dict(user_id='u%d' % (i % 5), item_id='n%d' % i, exposed_at={now_ms()} - i) for i in range(100)]"
+    )
+    subprocess.run(
+        [str(CONVERT / "python3"), "-c", f"import json; path = '{path}'; rows = {rows}; {CONVERSIONS[kind]}"],
+        check=True,
+        timeout=60,
+    )
     message = replay(path, *into, status=2)[1]
     command = re.search(r"Convert it: (.*)$", message, re.MULTILINE)[1]
     assert command.endswith("| seenctl replay -")
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", f"{command} {' '.join(into)} --quiet"], capture_output=True,
-                          timeout=60, env={**os.environ, "PATH": f"{CONVERT}:{BUILD}:{os.environ['PATH']}"})
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{command} {' '.join(into)} --quiet"],
+        capture_output=True,
+        timeout=60,
+        env={**os.environ, "PATH": f"{CONVERT}:{BUILD}:{os.environ['PATH']}"},
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert count(topics, topic_name) == 100
 
 
 def test_a_dry_run_reports_and_sends_nothing(topics, topic_name, kafka, into, tmp_path):
     now = now_ms()
-    lines = [event(f"u{i % 50}", f"n{i % 300}", now - (i % 40) * DAY_MS) for i in range(2_000)] + ["nonsense"] * 5 + [
-        '{"item_id":"n","exposed_at":1}'] * 2
+    lines = (
+        [event(f"u{i % 50}", f"n{i % 300}", now - (i % 40) * DAY_MS) for i in range(2_000)]
+        + ["nonsense"] * 5
+        + ['{"item_id":"n","exposed_at":1}'] * 2
+    )
     source = tmp_path / "history.jsonl"
     source.write_text("\n".join(lines) + "\n")
-    report = json.loads(replay(source, *into, "--dry-run", "--json", "--quiet", "--rejects-max", "100%", status=0)[0])
+    report = json.loads(
+        replay(source, *into, "--dry-run", "--json", "--quiet", "--rejects-max", "100%", status=0)[0]
+    )
     # The topic's retention is seven days.
     kept = sum(1 for i in range(2_000) if i % 40 < 7)
     assert report["events"] == kept and report["target"]["retention_ms"] == 7 * DAY_MS
@@ -244,8 +320,10 @@ def test_a_dry_run_reports_and_sends_nothing(topics, topic_name, kafka, into, tm
     assert report["rejects"]["not_json"]["count"] == 5 and len(report["rejects"]["not_json"]["examples"]) == 3
     assert report["rejects"]["missing_field"]["examples"][0]["line"] == 2_006
     topics.alter(topic_name, {"retention.ms": "-1"})
-    wait_until(lambda: json.loads(replay(source, *into, "--dry-run", "--json", "--quiet")[0])["events"] == 2_000,
-               "the topic keeps everything")
+    wait_until(
+        lambda: json.loads(replay(source, *into, "--dry-run", "--json", "--quiet")[0])["events"] == 2_000,
+        "the topic keeps everything",
+    )
     report = json.loads(replay(source, *into, "--dry-run", "--json", "--quiet")[0])
     assert (report["users"], report["items"], len(report["days"])) == (50, 300, 40)
     assert report["beyond_window"]["default"] == sum(1 for i in range(2_000) if i % 40 > 30)
@@ -262,11 +340,21 @@ def test_the_target_is_looked_at_before_anything_is_sent(topics, topic_name, int
     replay(source, *into, "--quiet")
     assert "--partitioner" in replay(source, *into, "--partitioner", "crc32", "--quiet", status=1)[1]
     topics.alter(topic_name, {"message.timestamp.type": "LogAppendTime"})
-    wait_until(lambda: subprocess.run([str(SEENCTL), "replay", str(source), *into, "--quiet"], capture_output=True).returncode == 1,
-               "the setting is known")
+    wait_until(
+        lambda: (
+            subprocess.run(
+                [str(SEENCTL), "replay", str(source), *into, "--quiet"], capture_output=True
+            ).returncode
+            == 1
+        ),
+        "the setting is known",
+    )
     assert "LogAppendTime" in replay(source, *into, "--quiet", status=1)[1]
     replay(source, *into, "--timestamps", "now", "--quiet")
-    assert "no-such-topic" in replay(source, "--brokers", kafka.bootstrap, "--topic", "no-such-topic", status=1)[1]
+    assert (
+        "no-such-topic"
+        in replay(source, "--brokers", kafka.bootstrap, "--topic", "no-such-topic", status=1)[1]
+    )
 
 
 def test_topics_are_read_one_behind_the_other_with_their_headers(topics, topic_name, into, kafka, tmp_path):
@@ -275,10 +363,20 @@ def test_topics_are_read_one_behind_the_other_with_their_headers(topics, topic_n
         topics.create(f"{topic_name}-{name}", partitions=2)
         producer = topics.producer()
         for user, value in one_by_one(oracle, [(f"u{i}", f"n{i}") for i in range(first, first + 100)]):
-            producer.produce(f"{topic_name}-{name}", key=user, value=value, headers={"trace": user, "seen-replay": "old"})
+            producer.produce(
+                f"{topic_name}-{name}", key=user, value=value, headers={"trace": user, "seen-replay": "old"}
+            )
         assert producer.flush(20) == 0
     progress = tmp_path / "progress"
-    command = ["--from-topic", f"{topic_name}-a", "--from-topic", f"{topic_name}-b", *into, "--progress", progress]
+    command = [
+        "--from-topic",
+        f"{topic_name}-a",
+        "--from-topic",
+        f"{topic_name}-b",
+        *into,
+        "--progress",
+        progress,
+    ]
     replay(*command, "--quiet")
     records = [message for message in topics.read_all(topic_name) if message.value() is not None]
     assert len(records) == 200
@@ -289,8 +387,17 @@ def test_topics_are_read_one_behind_the_other_with_their_headers(topics, topic_n
     assert count(topics, topic_name) == 200, "a finished run sends nothing more"
     assert "its range was" in replay(*command, "--since", "1h", status=1)[1]
     end = topics.ends(f"{topic_name}-a")[0][1]
-    result = replay("--from-topic", f"{topic_name}-a", "--from-offsets", f"0:{end - 3}", "--to-offsets", "0:1000000,1:0",
-                    *into, "--json", "--quiet")[0]
+    result = replay(
+        "--from-topic",
+        f"{topic_name}-a",
+        "--from-offsets",
+        f"0:{end - 3}",
+        "--to-offsets",
+        "0:1000000,1:0",
+        *into,
+        "--json",
+        "--quiet",
+    )[0]
     assert json.loads(result)["sent"] == 3
 
 

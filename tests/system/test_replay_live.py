@@ -1,5 +1,5 @@
-"""A replay sends history through the input topic beside live traffic. The tests check the daemon's counts, snapshots and
-answers during the replay."""
+"""A replay sends history through the input topic beside live traffic. The tests check the daemon's counts,
+snapshots and answers during the replay."""
 
 import contextlib
 import json
@@ -25,14 +25,16 @@ def history(path, oracle, users, events):
 
 
 def latencies(seend):
-    return sum(seend.metric_sum(f"{name}_count") for name in
-               ("seen_event_to_visible_seconds", "seen_exposed_to_visible_seconds"))
+    return sum(
+        seend.metric_sum(f"{name}_count")
+        for name in ("seen_event_to_visible_seconds", "seen_exposed_to_visible_seconds")
+    )
 
 
 @contextlib.contextmanager
 def interrupted(tool, seend):
-    """Pauses the replay after the daemon has read some of its events, and resumes it at the end. So the replay is under way
-    inside the `with` block, however slow the machine is."""
+    """Pauses the replay after the daemon has read some of its events, and resumes it at the end. So the
+    replay is under way inside the `with` block, however slow the machine is."""
     wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 2_000, "the replay is under way")
     tool.send_signal(signal.SIGSTOP)
     try:
@@ -50,20 +52,36 @@ def published(topics, topic):
     return counts
 
 
-def test_history_is_published_once_at_its_end_and_live_users_at_once(topics, daemon, topic_name, kafka, tmp_path):
+def test_history_is_published_once_at_its_end_and_live_users_at_once(
+    topics, daemon, topic_name, kafka, tmp_path
+):
     topics.create(topic_name)
     seend = daemon(topic_name).start()
     oracle, snapshots = Oracle(), f"{topic_name}-filters"
     source = history(tmp_path / "history.jsonl", oracle, users=50, events=20_000)
     before = latencies(seend)
-    running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name,
-                                "--quiet", "--rate", "4000"])
+    running = subprocess.Popen(
+        [
+            str(SEENCTL),
+            "replay",
+            str(source),
+            "--brokers",
+            kafka.bootstrap,
+            "--topic",
+            topic_name,
+            "--quiet",
+            "--rate",
+            "4000",
+        ]
+    )
     try:
         with interrupted(running, seend):
             assert all(len(s["replays"]) == 1 for s in seend.partition_status().values())
             topics.produce(topic_name, one_by_one(oracle, [(f"live-{i}", "fresh") for i in range(20)]))
-            wait_until(lambda: len([u for u in published(topics, snapshots) if u.startswith("live-")]) == 20,
-                       "live users are published while it goes on")
+            wait_until(
+                lambda: len([u for u in published(topics, snapshots) if u.startswith("live-")]) == 20,
+                "live users are published while it goes on",
+            )
             assert not [u for u in published(topics, snapshots) if u.startswith("old-")]
     finally:
         running.wait(60)
@@ -86,8 +104,18 @@ def test_a_replay_that_stops_is_published_after_a_while(topics, daemon, topic_na
     oracle = Oracle()
     source = history(tmp_path / "history.jsonl", oracle, users=20, events=20_000)
     progress = tmp_path / "progress"
-    command = [str(SEENCTL), "replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name, "--quiet",
-               "--progress", str(progress)]
+    command = [
+        str(SEENCTL),
+        "replay",
+        str(source),
+        "--brokers",
+        kafka.bootstrap,
+        "--topic",
+        topic_name,
+        "--quiet",
+        "--progress",
+        str(progress),
+    ]
     running = subprocess.Popen([*command, "--rate", "3000"])
     wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 2_000, "the replay is under way")
     running.kill()
@@ -100,13 +128,27 @@ def test_a_replay_that_stops_is_published_after_a_while(topics, daemon, topic_na
     oracle.check_published(topics, f"{topic_name}-filters", 2)
 
 
-def test_a_daemon_that_restarts_within_a_replay_publishes_everything(topics, daemon, topic_name, kafka, tmp_path):
+def test_a_daemon_that_restarts_within_a_replay_publishes_everything(
+    topics, daemon, topic_name, kafka, tmp_path
+):
     topics.create(topic_name)
     seend = daemon(topic_name).start()
     oracle = Oracle()
     source = history(tmp_path / "history.jsonl", oracle, users=100, events=30_000)
-    running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name,
-                                "--quiet", "--rate", "8000"])
+    running = subprocess.Popen(
+        [
+            str(SEENCTL),
+            "replay",
+            str(source),
+            "--brokers",
+            kafka.bootstrap,
+            "--topic",
+            topic_name,
+            "--quiet",
+            "--rate",
+            "8000",
+        ]
+    )
     wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 4_000, "the replay is under way")
     seend.kill9()
     seend.start()
@@ -120,10 +162,27 @@ def test_published_live_if_asked(topics, daemon, topic_name, kafka, tmp_path):
     topics.create(topic_name)
     seend = daemon(topic_name).start()
     source = history(tmp_path / "history.jsonl", Oracle(), users=20, events=40_000)
-    running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name,
-                                "--quiet", "--rate", "4000", "--publish", "live"])
+    running = subprocess.Popen(
+        [
+            str(SEENCTL),
+            "replay",
+            str(source),
+            "--brokers",
+            kafka.bootstrap,
+            "--topic",
+            topic_name,
+            "--quiet",
+            "--rate",
+            "4000",
+            "--publish",
+            "live",
+        ]
+    )
     with interrupted(running, seend):
-        wait_until(lambda: len(published(topics, f"{topic_name}-filters")) == 20, "users are published while it goes on")
+        wait_until(
+            lambda: len(published(topics, f"{topic_name}-filters")) == 20,
+            "users are published while it goes on",
+        )
         assert all(len(s["replays"]) == 1 for s in seend.partition_status().values())
     assert running.wait(60) == 0
 
@@ -133,10 +192,21 @@ def test_the_daemons_lag_sets_the_pace(topics, daemon, topic_name, kafka, tmp_pa
     beats = topics.create(f"{topic_name}-beats", partitions=1, cleanup_policy="compact")
     seend = daemon(topic_name, {"watermarks": {"topic": beats}}).start()
     source = history(tmp_path / "history.jsonl", Oracle(), users=500, events=250_000)
-    running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--config", str(seend.config_path), "--quiet",
-                                "--max-lag", "500ms"])
+    running = subprocess.Popen(
+        [
+            str(SEENCTL),
+            "replay",
+            str(source),
+            "--config",
+            str(seend.config_path),
+            "--quiet",
+            "--max-lag",
+            "500ms",
+        ]
+    )
     wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 30_000, "it is under way")
     with seend.standing_still():
+
         def slow():
             before = sum(end for _, end in topics.ends(topic_name).values())
             time.sleep(3)
@@ -158,12 +228,36 @@ def test_live_events_go_first_unless_told_otherwise(topics, daemon, topic_name, 
     seend = daemon(topic_name).start()
     source = history(tmp_path / "history.jsonl", Oracle(), users=500, events=30_000)
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    for number, (pace, priority) in enumerate([([], max(own, 10)), (["--pace", "live"], max(own, 10)), (["--pace", "none"], own)], 1):
-        running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name,
-                                    "--quiet", "--rate", "20000", *pace])
-        wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 30_000 * (number - 1), "it is under way")
-        of_threads = {os.getpriority(os.PRIO_PROCESS, int(thread)) for thread in os.listdir(f"/proc/{running.pid}/task")}
+    for number, (pace, priority) in enumerate(
+        [([], max(own, 10)), (["--pace", "live"], max(own, 10)), (["--pace", "none"], own)], 1
+    ):
+        running = subprocess.Popen(
+            [
+                str(SEENCTL),
+                "replay",
+                str(source),
+                "--brokers",
+                kafka.bootstrap,
+                "--topic",
+                topic_name,
+                "--quiet",
+                "--rate",
+                "20000",
+                *pace,
+            ]
+        )
+        wait_until(
+            lambda: seend.metric_sum("seen_replayed_events_total") > 30_000 * (number - 1), "it is under way"
+        )
+        of_threads = {
+            os.getpriority(os.PRIO_PROCESS, int(thread)) for thread in os.listdir(f"/proc/{running.pid}/task")
+        }
         assert of_threads == {priority}, "the client's threads too"
         assert running.wait(60) == 0
-        wait_until(lambda: seend.metric_sum("seen_replayed_events_total") == 30_000 * number, "all of it has come")
-    assert "PACE" in replay(source, "--brokers", kafka.bootstrap, "--topic", topic_name, "--pace", "PACE", status=2)[1]
+        wait_until(
+            lambda: seend.metric_sum("seen_replayed_events_total") == 30_000 * number, "all of it has come"
+        )
+    assert (
+        "PACE"
+        in replay(source, "--brokers", kafka.bootstrap, "--topic", topic_name, "--pace", "PACE", status=2)[1]
+    )

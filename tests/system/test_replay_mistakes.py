@@ -1,4 +1,5 @@
-"""seenctl replay when something is wrong: it names the fault and changes nothing. Later the same command continues."""
+"""seenctl replay when something is wrong: it names the fault and changes nothing. Later the same command
+continues."""
 
 import json
 import os
@@ -28,11 +29,20 @@ def lines(path, events, users=50):
 
 def test_nothing_is_sent_where_a_file_of_the_run_cant_be_written(topics, topic_name, into, tmp_path):  # noqa: F811
     source = lines(tmp_path / "history.jsonl", 100)
-    for option, path in (("--progress", tmp_path / "none" / "x"), ("--progress", tmp_path), ("--progress", "/dev/full"),
-                         ("--metrics", tmp_path / "none" / "x"), ("--metrics", tmp_path),
-                         ("--rejects", tmp_path / "none" / "x"), ("--rejects", tmp_path)):
-        done = subprocess.run([str(SEENCTL), "replay", str(source), *into, "--quiet", option, str(path)],
-                              capture_output=True, timeout=60)
+    for option, path in (
+        ("--progress", tmp_path / "none" / "x"),
+        ("--progress", tmp_path),
+        ("--progress", "/dev/full"),
+        ("--metrics", tmp_path / "none" / "x"),
+        ("--metrics", tmp_path),
+        ("--rejects", tmp_path / "none" / "x"),
+        ("--rejects", tmp_path),
+    ):
+        done = subprocess.run(
+            [str(SEENCTL), "replay", str(source), *into, "--quiet", option, str(path)],
+            capture_output=True,
+            timeout=60,
+        )
         assert done.returncode in (1, 2), (option, path)
         assert f"{option}: {path}".encode() in done.stderr
     assert count(topics, topic_name) == 0
@@ -40,15 +50,29 @@ def test_nothing_is_sent_where_a_file_of_the_run_cant_be_written(topics, topic_n
 
 def test_a_full_disk_ends_a_run_and_the_same_command_goes_on(small_disk, topics, topic_name, into, tmp_path):  # noqa: F811
     source, progress = lines(tmp_path / "history.jsonl", 30_000), small_disk.place / "progress"
-    command = [str(SEENCTL), "replay", str(source), *into, "--quiet", "--progress", str(progress), "--rate", "5000"]
+    command = [
+        str(SEENCTL),
+        "replay",
+        str(source),
+        *into,
+        "--quiet",
+        "--progress",
+        str(progress),
+        "--rate",
+        "5000",
+    ]
     environment = {**os.environ, **small_disk.environment}
     small_disk.fill()
     full = subprocess.run(command, capture_output=True, timeout=60, env=environment)
-    assert full.returncode == 1 and b"--progress" in full.stderr and b"o space left" in full.stderr, full.stderr
+    assert full.returncode == 1 and b"--progress" in full.stderr and b"o space left" in full.stderr, (
+        full.stderr
+    )
     assert count(topics, topic_name) == 0, "nothing was sent"
     small_disk.free()
     running = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment)
-    wait_until(lambda: progress.exists() and json.loads(progress.read_text())["sent"] > 0, "the run has begun")
+    wait_until(
+        lambda: progress.exists() and json.loads(progress.read_text())["sent"] > 0, "the run has begun"
+    )
     small_disk.fill()
     stderr = running.communicate(timeout=60)[1]
     assert running.returncode == 1 and b"o space left" in stderr, stderr
@@ -67,21 +91,28 @@ def test_two_runs_of_one_progress_file_are_told_apart(topics, topic_name, into, 
     first = subprocess.Popen([*command, "--rate", "300"])
     wait_until(progress.exists, "the first run has begun")
     second = subprocess.run(command, capture_output=True, timeout=60)
-    assert second.returncode == 1 and f"--progress: {progress}: {progress}.lock is locked".encode() in second.stderr, second
+    assert (
+        second.returncode == 1
+        and f"--progress: {progress}: {progress}.lock is locked".encode() in second.stderr
+    ), second
     first.kill()
     first.wait()
     subprocess.run(command, check=True, timeout=60)
     assert count(topics, topic_name) >= 3_000
-    assert len({message.value() for message in topics.read_all(topic_name) if message.value() is not None}) == 3_000
+    assert (
+        len({message.value() for message in topics.read_all(topic_name) if message.value() is not None})
+        == 3_000
+    )
 
 
 def test_brokers_that_dont_answer_are_named_within_seconds(into, tmp_path):  # noqa: F811
     source, nobody = lines(tmp_path / "history.jsonl", 10), f"127.0.0.1:{free_port()}"
     for option, command, status in (
-            ("--brokers", [source, "--brokers", nobody], 1),
-            ("--brokers", ["--from-topic", "x", "--brokers", nobody], 1),
-            ("--from-brokers", ["--from-topic", "x", *into, "--from-brokers", nobody], 1),
-            ("--brokers", [source, "--brokers", nobody, "--dry-run"], 1)):
+        ("--brokers", [source, "--brokers", nobody], 1),
+        ("--brokers", ["--from-topic", "x", "--brokers", nobody], 1),
+        ("--from-brokers", ["--from-topic", "x", *into, "--from-brokers", nobody], 1),
+        ("--brokers", [source, "--brokers", nobody, "--dry-run"], 1),
+    ):
         begun = time.monotonic()
         err = replay(*command, "--quiet", status=status)[1]
         assert time.monotonic() - begun < 10, command
@@ -91,17 +122,35 @@ def test_brokers_that_dont_answer_are_named_within_seconds(into, tmp_path):  # n
 def test_times_select_records_wherever_they_stand(topics, topic_name, into, tmp_path):  # noqa: F811
     """An archive's records may be out of order, and an event may be recorded later than it happened."""
     archive, now = topics.create(f"{topic_name}-archive", partitions=2, retention_ms=-1), now_ms()
-    topics.produce(archive, [(f"u{i}", event(f"u{i}", f"n{i}", now - (i + 60) * MINUTE_MS),
-                              {"timestamp": now - i * MINUTE_MS}) for i in range(100)])
+    topics.produce(
+        archive,
+        [
+            (f"u{i}", event(f"u{i}", f"n{i}", now - (i + 60) * MINUTE_MS), {"timestamp": now - i * MINUTE_MS})
+            for i in range(100)
+        ],
+    )
     progress = tmp_path / "progress"
-    command = ["--from-topic", archive, *into, "--since", str(now - 30 * MINUTE_MS), "--until",
-               str(now - 10 * MINUTE_MS), "--progress", progress, "--quiet", "--json"]
+    command = [
+        "--from-topic",
+        archive,
+        *into,
+        "--since",
+        str(now - 30 * MINUTE_MS),
+        "--until",
+        str(now - 10 * MINUTE_MS),
+        "--progress",
+        progress,
+        "--quiet",
+        "--json",
+    ]
     report = json.loads(replay(*command, "--dry-run")[0])
     result = json.loads(replay(*command)[0])
     assert report["events"] == result["sent"] == 20
     users = {json.loads(m.value())["user_id"] for m in topics.read_all(topic_name) if m.value() is not None}
     assert users == {f"u{i}" for i in range(11, 31)}
-    assert json.loads(replay(*command)[0])["sent"] == 20 and count(topics, topic_name) == 20, "nothing is left"
+    assert json.loads(replay(*command)[0])["sent"] == 20 and count(topics, topic_name) == 20, (
+        "nothing is left"
+    )
     err = replay("--from-topic", archive, *into, "--since", "1h", "--until", "2h", status=2)[1]
     assert "--since, --until" in err and "the range is empty" in err
 
@@ -109,10 +158,12 @@ def test_times_select_records_wherever_they_stand(topics, topic_name, into, tmp_
 def test_offsets_that_are_no_range_are_refused_and_a_topic_named_twice_is_one(topics, topic_name, into):  # noqa: F811
     archive = topics.create(f"{topic_name}-archive", partitions=1)
     topics.produce(archive, [(f"u{i}", event(f"u{i}", "n", now_ms())) for i in range(10)])
-    for offsets, words in ((["--from-offsets", "0:11"], "offset 11 is beyond its end, 10"),
-                           (["--from-offsets", "0:9", "--to-offsets", "0:5"], "0:9 is after --to-offsets 0:5"),
-                           (["--from-offsets", "1:0"], "has no partition 1"),
-                           (["--to-offsets", "0:x"], "PARTITION:OFFSET")):
+    for offsets, words in (
+        (["--from-offsets", "0:11"], "offset 11 is beyond its end, 10"),
+        (["--from-offsets", "0:9", "--to-offsets", "0:5"], "0:9 is after --to-offsets 0:5"),
+        (["--from-offsets", "1:0"], "has no partition 1"),
+        (["--to-offsets", "0:x"], "PARTITION:OFFSET"),
+    ):
         assert words in replay("--from-topic", archive, *into, *offsets, status=2)[1]
     assert "no-such" in replay("--from-topic", "no-such", *into, status=1)[1]
     replay("--from-topic", archive, "--from-topic", archive, *into, "--quiet")
@@ -122,8 +173,15 @@ def test_offsets_that_are_no_range_are_refused_and_a_topic_named_twice_is_one(to
 def test_a_secret_on_the_command_line_is_refused_and_not_repeated(into, tmp_path):  # noqa: F811
     source = lines(tmp_path / "history.jsonl", 1)
     for option in ("--client", "--from-client"):
-        for key in ("sasl.password", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem", "sasl.jaas.config",
-                    "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config"):
+        for key in (
+            "sasl.password",
+            "ssl.key.password",
+            "ssl.keystore.password",
+            "ssl.key.pem",
+            "sasl.jaas.config",
+            "sasl.oauthbearer.client.secret",
+            "sasl.oauthbearer.config",
+        ):
             where = [source] if option == "--client" else ["--from-topic", "x"]
             out, err = replay(*where, *into, option, f"{key}=geheim", status=2)
             assert f"{option} {key}=@FILE" in err and "geheim" not in out + err
@@ -132,11 +190,15 @@ def test_a_secret_on_the_command_line_is_refused_and_not_repeated(into, tmp_path
 def test_a_dry_run_finds_what_is_too_large_for_the_topic(topics, topic_name, into, tmp_path):  # noqa: F811
     topics.alter(topic_name, {"max.message.bytes": "2000"})
     source = tmp_path / "history.jsonl"
-    source.write_text("".join(event("u", f"n{i}", now_ms(), scene="x" * (3_000 if i == 7 else 10)) + "\n"
-                              for i in range(200)))
+    source.write_text(
+        "".join(
+            event("u", f"n{i}", now_ms(), scene="x" * (3_000 if i == 7 else 10)) + "\n" for i in range(200)
+        )
+    )
 
     def report():
         return json.loads(replay(source, *into, "--dry-run", "--json", "--quiet")[0])
+
     wait_until(lambda: report()["target"]["max_message_bytes"] == 2000, "the setting is known")
     assert {reason: of["count"] for reason, of in report()["rejects"].items()} == {"too_large": 1}
     assert (report()["events"], report()["target"]["may_write"]) == (199, True)
@@ -148,7 +210,9 @@ def test_a_dry_run_finds_what_is_too_large_for_the_topic(topics, topic_name, int
 def test_an_event_at_the_limit_is_sent_or_one_reject(topics, topic_name, into, tmp_path):  # noqa: F811
     topics.alter(topic_name, {"max.message.bytes": "2000"})
     source = tmp_path / "history.jsonl"
-    source.write_text("".join(event("u", f"n{size}", now_ms(), scene="x" * size) + "\n" for size in range(1_500, 2_050)))
+    source.write_text(
+        "".join(event("u", f"n{size}", now_ms(), scene="x" * size) + "\n" for size in range(1_500, 2_050))
+    )
     wait_until(lambda: topics.config(topic_name)["max.message.bytes"] == "2000", "the setting is known")
     result = json.loads(replay(source, *into, "--json", "--quiet", "--rejects-max", "100%")[0])
     assert result["sent"] + result["rejected"] == 550 and result["sent"] > 100
@@ -171,14 +235,30 @@ def test_a_dry_run_of_built_state_doesnt_ask_what_the_topic_keeps(topics, daemon
 
 
 def test_brokers_that_go_away_end_the_run_and_the_same_command_goes_on(tmp_path):
-    source, progress, broker = lines(tmp_path / "history.jsonl", 20_000), tmp_path / "progress", Kafka(tmp_path)
+    source, progress, broker = (
+        lines(tmp_path / "history.jsonl", 20_000),
+        tmp_path / "progress",
+        Kafka(tmp_path),
+    )
     try:
         broker.start()
         Topics(broker.bootstrap).create("away", partitions=2)
-        command = [str(SEENCTL), "replay", str(source), "--brokers", broker.bootstrap, "--topic", "away", "--quiet",
-                   "--progress", str(progress)]
+        command = [
+            str(SEENCTL),
+            "replay",
+            str(source),
+            "--brokers",
+            broker.bootstrap,
+            "--topic",
+            "away",
+            "--quiet",
+            "--progress",
+            str(progress),
+        ]
         running = subprocess.Popen([*command, "--rate", "5000"], stderr=subprocess.PIPE)
-        wait_until(lambda: progress.exists() and json.loads(progress.read_text())["sent"] > 0, "the run has begun")
+        wait_until(
+            lambda: progress.exists() and json.loads(progress.read_text())["sent"] > 0, "the run has begun"
+        )
         broker.kill()
         stderr = running.communicate(timeout=120)[1].decode()
         assert running.returncode == 1 and f"continues from {progress}" in stderr, stderr
@@ -203,12 +283,31 @@ def test_who_may_not_write_learns_it_before_anything_is_sent(tmp_path):
         assert json.loads(replay(*command, "--dry-run", "--json")[0])["target"]["may_write"] is True
         assert [end for _, end in topics.ends("closed").values()] == [0, 0], "asking writes nothing"
         for effect, operations in (("deny", ["Write"]), ("allow", ["Read", "Describe", "DescribeConfigs"])):
-            broker.tool("kafka.admin.AclCommand", "--bootstrap-server", broker.bootstrap, "--add", "--topic", "closed",
-                        f"--{effect}-principal", "User:*", *(f"--operation={one}" for one in operations))
-        wait_until(lambda: subprocess.run([str(SEENCTL), "replay", *map(str, command), "--dry-run"],
-                                          capture_output=True).returncode == 1, "the ACL is known")
+            broker.tool(
+                "kafka.admin.AclCommand",
+                "--bootstrap-server",
+                broker.bootstrap,
+                "--add",
+                "--topic",
+                "closed",
+                f"--{effect}-principal",
+                "User:*",
+                *(f"--operation={one}" for one in operations),
+            )
+        wait_until(
+            lambda: (
+                subprocess.run(
+                    [str(SEENCTL), "replay", *map(str, command), "--dry-run"], capture_output=True
+                ).returncode
+                == 1
+            ),
+            "the ACL is known",
+        )
         report = json.loads(replay(*command, "--dry-run", "--json", status=1)[0])
-        assert report["target"]["may_write"] is False and "--operation Write --topic closed" in report["target"]["problems"][0]
+        assert (
+            report["target"]["may_write"] is False
+            and "--operation Write --topic closed" in report["target"]["problems"][0]
+        )
         assert "isn't allowed to write" in replay(*command, status=1)[1]
         assert [end for _, end in topics.ends("closed").values()] == [0, 0]
     finally:
@@ -221,8 +320,10 @@ def test_a_terminal_shows_a_bar_with_the_daemons_lag(topics, daemon, topic_name,
     seend = daemon(topic_name, {"watermarks": {"topic": beats}}).start()
     source = lines(tmp_path / "history.jsonl", 30_000)
     terminal, theirs = pty.openpty()
-    running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--config", str(seend.config_path), "--rate", "10000"],
-                               stderr=theirs)
+    running = subprocess.Popen(
+        [str(SEENCTL), "replay", str(source), "--config", str(seend.config_path), "--rate", "10000"],
+        stderr=theirs,
+    )
     os.close(theirs)
     shown = b""
     try:
@@ -232,7 +333,9 @@ def test_a_terminal_shows_a_bar_with_the_daemons_lag(topics, daemon, topic_name,
         pass  # the other end is closed
     os.close(terminal)
     assert running.wait(60) == 0
-    bar = (r"replay \[#*\.*\] +\d+% [\d,]+ of [\d,]+ bytes, \d+s left, [\d,]+/s, [\d,]+ events at [\d,]+/s, "
-           r"reached \d{4}-\d\d-\d\d, lag \d+\.\d s, 0 rejected")
+    bar = (
+        r"replay \[#*\.*\] +\d+% [\d,]+ of [\d,]+ bytes, \d+s left, [\d,]+/s, [\d,]+ events at [\d,]+/s, "
+        r"reached \d{4}-\d\d-\d\d, lag \d+\.\d s, 0 rejected"
+    )
     assert re.search(bar.encode(), shown), shown[-2000:]
     assert re.search(rb"100% .* 30,000 events .* 0 rejected\r\n", shown), "the last one stays"

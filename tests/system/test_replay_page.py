@@ -23,8 +23,8 @@ def blocks(heading, language="sh"):
 
 
 class Case:
-    """A daemon's configuration, one file per day of history, and a shell that runs the page's commands. The page calls the
-    configuration seend.json, or seend-1.json if the daemon is one of several."""
+    """A daemon's configuration, one file per day of history, and a shell that runs the page's commands. The
+    page calls the configuration seend.json, or seend-1.json if the daemon is one of several."""
 
     def __init__(self, seend, topics, folder, chance):
         self.seend, self.topics, self.folder, self.chance = seend, topics, folder, chance
@@ -47,15 +47,25 @@ class Case:
         return lines
 
     def run(self, command):
-        """Runs the page's commands with this machine's paths. It skips `seend` itself, because the test starts the daemon."""
+        """Runs the page's commands with this machine's paths. It skips `seend` itself, because the test
+        starts the daemon."""
         command = command.replace("seenctl fill", f"seenctl fill --http http://{self.seend.address}")
-        for words, own in (("seend.json", self.seend.config_path), ("seend-1.json", self.seend.config_path),
-                           ("/data/exposures", self.data),
-                           ("/var/lib/seend", self.seend.store), ("exposures-archive", f"{self.seend.topic}-archive")):
+        for words, own in (
+            ("seend.json", self.seend.config_path),
+            ("seend-1.json", self.seend.config_path),
+            ("/data/exposures", self.data),
+            ("/var/lib/seend", self.seend.store),
+            ("exposures-archive", f"{self.seend.topic}-archive"),
+        ):
             command = command.replace(words, str(own))
         lines = [line for line in command.splitlines() if line and not line.startswith("seend ")]
-        done = subprocess.run(["bash", "-eo", "pipefail", "-c", "\n".join(lines)], capture_output=True, timeout=120,
-                              cwd=self.folder, env={**os.environ, "PATH": f"{BUILD}:/usr/bin:{os.environ['PATH']}"})
+        done = subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", "\n".join(lines)],
+            capture_output=True,
+            timeout=120,
+            cwd=self.folder,
+            env={**os.environ, "PATH": f"{BUILD}:/usr/bin:{os.environ['PATH']}"},
+        )
         assert done.returncode == 0, (lines, done.stderr.decode()[-3000:])
         return done
 
@@ -68,12 +78,16 @@ class Case:
 def case(topics, daemon, topic_name, tmp_path, chance):
     topics.create(topic_name, retention_ms=-1)
     topics.create(f"{topic_name}-beats", partitions=1, cleanup_policy="compact")
-    return Case(daemon(topic_name, {"watermarks": {"topic": f"{topic_name}-beats"}}), topics, tmp_path, chance)
+    return Case(
+        daemon(topic_name, {"watermarks": {"topic": f"{topic_name}-beats"}}), topics, tmp_path, chance
+    )
 
 
 def test_the_dry_run_comes_first(case):
     case.day("2026-11-01.jsonl", 3)
-    done = case.run(re.findall(r"```sh\n(seenctl replay /data/exposures --config seend.json --dry-run)\n```", PAGE)[0])
+    done = case.run(
+        re.findall(r"```sh\n(seenctl replay /data/exposures --config seend.json --dry-run)\n```", PAGE)[0]
+    )
     assert b"1,000" in done.stdout
 
 
@@ -90,10 +104,19 @@ def test_the_first_day_from_files(case):
 
 def test_the_first_day_from_files_with_several_daemons(case, daemon):
     _, into_topic, _ = blocks("The first day, from files")
-    shared = {"state": {"topic": f"{case.seend.topic}-state"}, "watermarks": case.seend.config["watermarks"],
-              "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"}}
-    members = [daemon(case.seend.topic, {**shared, "kafka": {"instance_id": f"member-{number}"}}, name=f"member-{number}")
-               for number in range(2)]
+    shared = {
+        "state": {"topic": f"{case.seend.topic}-state"},
+        "watermarks": case.seend.config["watermarks"],
+        "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+    }
+    members = [
+        daemon(
+            case.seend.topic,
+            {**shared, "kafka": {"instance_id": f"member-{number}"}},
+            name=f"member-{number}",
+        )
+        for number in range(2)
+    ]
     case.seend = members[0]
     case.write_config()
     case.day("2026-11-01.jsonl", 3)
@@ -104,7 +127,12 @@ def test_the_first_day_from_files_with_several_daemons(case, daemon):
         each.wait_ready()
 
     def routes(each):
-        return {route["partition"] for route in each.http.get("/v1/routes").json()["routes"] if route["state"] == "ready"}
+        return {
+            route["partition"]
+            for route in each.http.get("/v1/routes").json()["routes"]
+            if route["state"] == "ready"
+        }
+
     for each in members:
         wait_until(lambda each=each: routes(each) == {0, 1}, "it has heard of both partitions' owners")
         case.oracle.check_http(each)
@@ -122,8 +150,10 @@ def test_the_first_day_from_kafka(case):
 def test_the_first_day_from_redis(case):
     redis = pytest.importorskip("redis")
     port = free_port()
-    server = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir",
-                               str(case.folder)], stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(case.folder)],
+        stdout=subprocess.DEVNULL,
+    )
     try:
         client = redis.Redis("127.0.0.1", port, decode_responses=True)
 
@@ -132,21 +162,31 @@ def test_the_first_day_from_redis(case):
                 return client.ping()
             except redis.ConnectionError:
                 return False
+
         wait_until(answers, "redis answers")
         for line in case.day("x", 3):
             one = json.loads(line)
             client.zadd(f"seen:{one['user_id']}", {one["item_id"]: one["exposed_at"]})
         (script,) = blocks("The first day, from Redis", "python")
-        (case.folder / "redis_lines.py").write_text(script.replace("redis.Redis(", f'redis.Redis("127.0.0.1", {port}, '))
+        (case.folder / "redis_lines.py").write_text(
+            script.replace("redis.Redis(", f'redis.Redis("127.0.0.1", {port}, ')
+        )
         case.seend.start()
         replay, compare = blocks("The first day, from Redis")
         case.run(replay)
         case.check()
         users = {user: sorted(case.oracle.items(user)) for user in case.oracle.users()}
-        (case.folder / "requests.jsonl").write_text("".join(
-            json.dumps({"user_id": user, "items": [*items[:50], "never-shown"]}) + "\n" for user, items in users.items()))
-        done = case.run(compare.replace("127.0.0.1:6379", f"127.0.0.1:{port}").replace(
-            "seenctl compare", f"seenctl compare --http http://{case.seend.address}"))
+        (case.folder / "requests.jsonl").write_text(
+            "".join(
+                json.dumps({"user_id": user, "items": [*items[:50], "never-shown"]}) + "\n"
+                for user, items in users.items()
+            )
+        )
+        done = case.run(
+            compare.replace("127.0.0.1:6379", f"127.0.0.1:{port}").replace(
+                "seenctl compare", f"seenctl compare --http http://{case.seend.address}"
+            )
+        )
         assert b"(100.00%)" in done.stdout and (case.folder / "compare.html").read_text().count("<svg") == 3
     finally:
         server.terminate()
@@ -166,9 +206,15 @@ def test_a_lost_disk_without_a_backup(case):
 
 
 def with_a_longer_window(case):
-    """Starts the daemon, lets it read `new.jsonl` and its topic, and then changes its window from 30 to 60 days."""
-    filters = [{"name": "default", "window_days": 60, "snapshot": {
-        "topic": f"{case.seend.topic}-filters", "debounce_ms": 200}}]
+    """Starts the daemon, lets it read `new.jsonl` and its topic, and then changes its window from 30 to 60
+    days."""
+    filters = [
+        {
+            "name": "default",
+            "window_days": 60,
+            "snapshot": {"topic": f"{case.seend.topic}-filters", "debounce_ms": 200},
+        }
+    ]
     case.seend.config["filters"] = [{**filters[0], "window_days": 30}]
     case.write_config()
     case.run("seenctl replay /data/exposures/new.jsonl --config seend.json --quiet")

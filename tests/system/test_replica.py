@@ -1,4 +1,5 @@
-"""Replicas are a second group of daemons. They keep the same state and answer, and write nothing until they are promoted."""
+"""Replicas are a second group of daemons. They keep the same state and answer, and write nothing until they
+are promoted."""
 
 import shutil
 import subprocess
@@ -16,27 +17,42 @@ PARTITIONS = 4
 
 @pytest.fixture
 def make(daemon, topic_name):
-    """make(name, replica=False, **more) -> Seend, not started: a member of the owners' group, or a replica of that group."""
+    """make(name, replica=False, **more) -> Seend, not started: a member of the owners' group, or a replica of
+    that group."""
+
     def one(name, replica=False, **more):
         group = {"group_id": f"{topic_name}-zone-b"} if replica else {}
         role = {"role": "replica", "replica_of": f"{topic_name}-group"} if replica else {}
-        return daemon(topic_name, {
-            **role,
-            "kafka": {"instance_id": name, "client": SESSION, **group},
-            "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
-            "watermarks": {"topic": f"{topic_name}-beats"},
-            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-            **more,
-        }, name=name)
+        return daemon(
+            topic_name,
+            {
+                **role,
+                "kafka": {"instance_id": name, "client": SESSION, **group},
+                "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+                "watermarks": {"topic": f"{topic_name}-beats"},
+                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+                **more,
+            },
+            name=name,
+        )
+
     return one
 
 
 def wait_read(topics, topic, *members):
     """Waits until these members together have every partition, have read all of it, and answer."""
     ends = {p: end for p, (_, end) in topics.ends(topic).items()}
-    wait_until(lambda: all(status["next_offset"] >= ends[p] and status["answers"]
-                           for m in members for p, status in m.partition_status().items()) and
-               {p for m in members for p in m.partition_status()} == set(ends), "all is read")
+    wait_until(
+        lambda: (
+            all(
+                status["next_offset"] >= ends[p] and status["answers"]
+                for m in members
+                for p, status in m.partition_status().items()
+            )
+            and {p for m in members for p in m.partition_status()} == set(ends)
+        ),
+        "all is read",
+    )
 
 
 def ends_of(topics, topic):
@@ -44,8 +60,13 @@ def ends_of(topics, topic):
 
 
 def promote(seend):
-    done = subprocess.run([str(SEENCTL), "promote", "--http", f"http://{seend.address}"], capture_output=True, text=True,
-                          timeout=60, check=False)
+    done = subprocess.run(
+        [str(SEENCTL), "promote", "--http", f"http://{seend.address}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -66,8 +87,10 @@ def test_a_replica_answers_as_the_owner_does_and_writes_nothing(topics, make, to
     assert (role(owner), role(replica)) == ("owner", "replica")
     assert replica.status()["owner_group"] == owner.group
     assert replica.http.get(user_path(load.oracle.users()[0])).headers["Seen-Answered-By"] == "replica"
-    wait_until(lambda: len({(r["role"], r["instance"]) for r in owner.http.get("/v1/routes").json()["routes"]}) == 2,
-               "the owner knows of the replica")
+    wait_until(
+        lambda: len({(r["role"], r["instance"]) for r in owner.http.get("/v1/routes").json()["routes"]}) == 2,
+        "the owner knows of the replica",
+    )
     owner.wait_at_rest()
     load.oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)
     assert owner.metric_sum("seen_snapshots_total") > 0 == replica.metric_sum("seen_snapshots_sent_total")
@@ -79,7 +102,9 @@ def test_a_replica_answers_as_the_owner_does_and_writes_nothing(topics, make, to
     wait_read(topics, topic_name, replica)
     load.oracle.check_http(replica, users=load.oracle.users())
     time.sleep(3)  # an owner writes checkpoints, runs and beats every second
-    assert before == [ends_of(topics, f"{topic_name}-{name}") for name in ("filters", "beats", "dead", "state")]
+    assert before == [
+        ends_of(topics, f"{topic_name}-{name}") for name in ("filters", "beats", "dead", "state")
+    ]
     assert sum(before[2].values()) == 1, "one letter of the owner, none of the replica"
     assert replica.metric_sum("seen_snapshots_total") == 0
 
@@ -91,10 +116,15 @@ def test_no_request_waits_for_an_owner_that_is_away(topics, make, topic_name, ch
     replica = make("replica", replica=True).start()
     load = Load(chance, users=60)
     load.send(topics, topic_name, 1_000)
-    wait_until(lambda: all(len(o.partition_status()) == PARTITIONS / 2 for o in owners), "each owns a half", 60)
+    wait_until(
+        lambda: all(len(o.partition_status()) == PARTITIONS / 2 for o in owners), "each owns a half", 60
+    )
     wait_read(topics, topic_name, *owners)
     wait_read(topics, topic_name, replica)
-    wait_until(lambda: len(owners[0].http.get("/v1/routes").json()["routes"]) == 2 * PARTITIONS, "all routes are known")
+    wait_until(
+        lambda: len(owners[0].http.get("/v1/routes").json()["routes"]) == 2 * PARTITIONS,
+        "all routes are known",
+    )
     with Asker(owners[0], load.oracle.users()) as asker:
         time.sleep(1)
         with owners[1].standing_still():

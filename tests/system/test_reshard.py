@@ -16,17 +16,24 @@ TAKEN_BACK = "taken-back"
 def old(topics, daemon, topic_name, chance):
     """The old daemon at rest, with an item taken back and a user erased."""
     topics.create(topic_name, partitions=OLD_PARTITIONS)
-    seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state", "run_every_s": 1},
-                                "filters": [{"name": "default", "snapshot": None}]}).start()  # no snapshots, so no marks keep ids
+    seend = daemon(
+        topic_name,
+        {
+            "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+            "filters": [{"name": "default", "snapshot": None}],
+        },
+    ).start()  # no snapshots, so no marks keep ids
     load = Load(chance, users=300)
     load.send(topics, topic_name, 3_000)
     user = load.oracle.users()[0]
     on_a_day_of_others = min(load.oracle.days[user]) * DAY_MS + 1
-    topics.produce(topic_name, [("gone", event("gone", "a", now_ms())),
-                                (user, event(user, TAKEN_BACK, on_a_day_of_others))])
+    topics.produce(
+        topic_name,
+        [("gone", event("gone", "a", now_ms())), (user, event(user, TAKEN_BACK, on_a_day_of_others))],
+    )
     assert seend.http.delete("/v1/users/gone").status == 202
-    # This item isn't one of the load's items. An earlier exposure that arrives after a removal doesn't count, and the
-    # oracle would count it.
+    # This item isn't one of the load's items. An earlier exposure that arrives after a removal doesn't count,
+    # and the oracle would count it.
     assert seend.http.post(f"/v1/users/{user}/removed", {"items": [TAKEN_BACK]}).status == 202
     seend.wait_at_rest()
     return seend, load
@@ -34,15 +41,38 @@ def old(topics, daemon, topic_name, chance):
 
 def resharded(daemon, topic, state_topic, name):
     """A new daemon, configured as step 4 says. No name of the old daemons' group or topics is used again."""
-    return daemon(topic, {"state": {"topic": state_topic, "run_every_s": 1}, "kafka": {"group_id": f"{state_topic}-group"},
-                          "filters": [{"name": "default", "snapshot": {"topic": f"{topic}-{name}-filters",
-                                                                       "debounce_ms": 200}}]}, name=name)
+    return daemon(
+        topic,
+        {
+            "state": {"topic": state_topic, "run_every_s": 1},
+            "kafka": {"group_id": f"{state_topic}-group"},
+            "filters": [
+                {"name": "default", "snapshot": {"topic": f"{topic}-{name}-filters", "debounce_ms": 200}}
+            ],
+        },
+        name=name,
+    )
 
 
 def reshard(kafka, backups, topic, state_topic, *more, status=0):
-    return run("reshard", "--from", backups, "--brokers", kafka.bootstrap, "--topic", topic, "--partitions",
-               NEW_PARTITIONS, "--state-topic", state_topic, "--group", f"{state_topic}-group", "--quiet", *more,
-               status=status)
+    return run(
+        "reshard",
+        "--from",
+        backups,
+        "--brokers",
+        kafka.bootstrap,
+        "--topic",
+        topic,
+        "--partitions",
+        NEW_PARTITIONS,
+        "--state-topic",
+        state_topic,
+        "--group",
+        f"{state_topic}-group",
+        "--quiet",
+        *more,
+        status=status,
+    )
 
 
 def back_up(seend, to):
@@ -75,8 +105,22 @@ def test_a_rehearsal_has_the_old_digests(kafka, topics, old, daemon, topic_name,
     # Reshard the resharded state once more. Sets that are in several partitions must be merged again.
     rehearsal.stop()
     newer_topic = topics.create(f"{topic_name}-newer", partitions=NEW_PARTITIONS)
-    run("reshard", "--dir", rehearsal.store, "--brokers", kafka.bootstrap, "--topic", newer_topic, "--partitions",
-        NEW_PARTITIONS, "--state-topic", f"{topic_name}-again", "--group", f"{topic_name}-again-group", "--quiet")
+    run(
+        "reshard",
+        "--dir",
+        rehearsal.store,
+        "--brokers",
+        kafka.bootstrap,
+        "--topic",
+        newer_topic,
+        "--partitions",
+        NEW_PARTITIONS,
+        "--state-topic",
+        f"{topic_name}-again",
+        "--group",
+        f"{topic_name}-again-group",
+        "--quiet",
+    )
     again = resharded(daemon, newer_topic, f"{topic_name}-again", "again").start()
     digest(again, "--expect", tmp_path / "before.json")
 
@@ -131,7 +175,22 @@ def test_what_does_not_fit_is_refused(kafka, topics, old, topic_name, tmp_path):
     assert "has records" in said and "Remedy" in said
     seend.stop()
     (seend.store / "partition-1").rename(seend.store / "hidden")
-    _, said = run("reshard", "--dir", seend.store, "--brokers", kafka.bootstrap, "--topic", new_topic, "--partitions",
-                  NEW_PARTITIONS, "--state-topic", f"{topic_name}-x", "--group", "g", "--quiet", status=1)
+    _, said = run(
+        "reshard",
+        "--dir",
+        seend.store,
+        "--brokers",
+        kafka.bootstrap,
+        "--topic",
+        new_topic,
+        "--partitions",
+        NEW_PARTITIONS,
+        "--state-topic",
+        f"{topic_name}-x",
+        "--group",
+        "g",
+        "--quiet",
+        status=1,
+    )
     assert "partition 1 of 3 is missing" in said
     assert run_json("backup", "--to", tmp_path / "backups", "--list")

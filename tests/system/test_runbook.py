@@ -33,7 +33,9 @@ def entries():
 def commands(page):
     """Each line of the shell blocks, with continued lines joined, and each command of seenctl in the text."""
     text = re.sub(r"\\\n\s*", " ", (DOCS / page).read_text())
-    blocks = re.findall(r"(?ms)^ *```(?:sh|console)\n(.*?)^ *```", text) + re.findall(r"(?m)^    (\w.*)$", text)
+    blocks = re.findall(r"(?ms)^ *```(?:sh|console)\n(.*?)^ *```", text) + re.findall(
+        r"(?m)^    (\w.*)$", text
+    )
     lines = [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]
     return lines + re.findall(r"`(seenctl [a-z][^`]*)`", text.replace("\n", " "))
 
@@ -45,7 +47,9 @@ def test_each_alert_has_an_entry_and_each_entry_an_alert():
 
 
 def test_a_real_fault_makes_each_alert_fire():
-    caused = {name for test in TESTS_OF_FAULTS for name in re.findall(r'"(Seend\w+)"', (HERE / test).read_text())}
+    caused = {
+        name for test in TESTS_OF_FAULTS for name in re.findall(r'"(Seend\w+)"', (HERE / test).read_text())
+    }
     assert set(alerts()) - caused == set()
 
 
@@ -70,11 +74,13 @@ def test_what_is_to_be_typed_exists(page):
         words = shlex.split(line, comments=True) if "seenctl " in line else []
         if "seenctl" not in words:
             continue
-        rest = words[words.index("seenctl") + 1:]
+        rest = words[words.index("seenctl") + 1 :]
         count = 2 if rest[0] == "config" else 1
         command = tuple(rest[:count])
         if command not in helps:
-            done = subprocess.run([str(SEENCTL), *command, "--help"], capture_output=True, text=True, timeout=20)
+            done = subprocess.run(
+                [str(SEENCTL), *command, "--help"], capture_output=True, text=True, timeout=20
+            )
             assert done.returncode == 0, line
             helps[command] = done.stdout
         for option in (word.split("=")[0] for word in rest if word.startswith("--")):

@@ -1,4 +1,5 @@
-"""tests/run.py itself: it ends and counts a task that hangs, skips a task without its build, and never waits for ever."""
+"""tests/run.py itself: it ends and counts a task that hangs, skips a task without its build, and never waits
+for ever."""
 
 import json
 import sys
@@ -30,13 +31,17 @@ def passes():
 def test_a_command_that_hangs_is_ended_with_its_children(tmp_path):
     log = tmp_path / "log"
     start = time.monotonic()
-    status = process.run(["sh", "-c", "echo begun; sh -c 'trap \"\" INT; sleep 60 & wait' & wait"], log, limit_s=0.5)
+    status = process.run(
+        ["sh", "-c", "echo begun; sh -c 'trap \"\" INT; sleep 60 & wait' & wait"], log, limit_s=0.5
+    )
     assert status is None and time.monotonic() - start < 50
     assert log.read_text().splitlines() == ["begun", "", "ended: took longer than 0.5 s"]
 
 
-@pytest.mark.parametrize("command, status", [
-    (["true"], 0), (["false"], 1), (["/no/such/program"], 127), (["sh", "-c", "kill -9 $$"], -9)])
+@pytest.mark.parametrize(
+    "command, status",
+    [(["true"], 0), (["false"], 1), (["/no/such/program"], 127), (["sh", "-c", "kill -9 $$"], -9)],
+)
 def test_the_status_is_the_commands(command, status, tmp_path):
     assert process.run(command, tmp_path / "log", 30) == status
 
@@ -85,6 +90,7 @@ def test_no_more_run_at_once_than_there_are_processors(said):
 
     def expand():
         return [Task("unit", f"binary {i}", action) for i in range(4 * process.JOBS)]
+
     plan = Schedule([Task("unit", "binaries", expand, (), 0)])
     assert plan.run().passed == 4 * process.JOBS
     assert most <= process.JOBS
@@ -100,11 +106,25 @@ def test_a_circle_is_named():
 
 def test_reports_are_counted(tmp_path):
     result = tmp_path / "result"
-    result.write_text('<s><testcase/><testcase><skipped/></testcase><testcase><error/></testcase></s>')
+    result.write_text("<s><testcase/><testcase><skipped/></testcase><testcase><error/></testcase></s>")
     assert counts.of_junit(result) == Counts(1, 1, 1)
     case = {"status": "RUN", "result": "COMPLETED"}
-    result.write_text(json.dumps({"testsuites": [{"testsuite": [
-        case, case | {"failures": [{}]}, case | {"result": "SKIPPED"}, {"status": "NOTRUN"}]}]}))
+    result.write_text(
+        json.dumps(
+            {
+                "testsuites": [
+                    {
+                        "testsuite": [
+                            case,
+                            case | {"failures": [{}]},
+                            case | {"result": "SKIPPED"},
+                            {"status": "NOTRUN"},
+                        ]
+                    }
+                ]
+            }
+        )
+    )
     assert counts.of_google_test(result) == Counts(1, 1, 1)
     assert counts.of_google_test(tmp_path / "none").or_failed(-11) == Counts(failed=1)
     assert counts.of_pytest(tmp_path / "none", 5, "no such name") == Counts()

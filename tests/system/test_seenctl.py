@@ -17,7 +17,9 @@ EXAMPLES = SOURCE / "examples" / "open_bandit_exposures.jsonl.gz"
 
 
 def seenctl(*arguments, status=0, stdin=None, timeout_s=120):
-    done = subprocess.run([str(SEENCTL), *map(str, arguments)], capture_output=True, input=stdin, timeout=timeout_s)
+    done = subprocess.run(
+        [str(SEENCTL), *map(str, arguments)], capture_output=True, input=stdin, timeout=timeout_s
+    )
     assert done.returncode == status, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     return done.stdout.decode()
 
@@ -34,9 +36,24 @@ def watched(topics, daemon, topic_name, chance):
 
 
 def verify(seend, kafka, *more, status=0):
-    return json.loads(seenctl("verify", "--brokers", kafka.bootstrap, "--topic", seend.topic, "--http",
-                              f"http://{seend.address}", "--snapshots", "--snapshot-topic", f"{seend.topic}-filters",
-                              "--json", "--quiet", *more, status=status))
+    return json.loads(
+        seenctl(
+            "verify",
+            "--brokers",
+            kafka.bootstrap,
+            "--topic",
+            seend.topic,
+            "--http",
+            f"http://{seend.address}",
+            "--snapshots",
+            "--snapshot-topic",
+            f"{seend.topic}-filters",
+            "--json",
+            "--quiet",
+            *more,
+            status=status,
+        )
+    )
 
 
 def test_verify_passes_a_healthy_daemon_and_measures_its_error_rate(kafka, watched):
@@ -51,9 +68,21 @@ def test_verify_passes_a_healthy_daemon_and_measures_its_error_rate(kafka, watch
 def test_verify_fails_a_daemon_that_forgot(kafka, topics, daemon, topic_name):
     """The daemon's window is one day, and verify expects a month: all older items are missing."""
     topics.create(topic_name)
-    seend = daemon(topic_name, {"filters": [{"name": "default", "window_days": 1, "snapshot": {
-        "topic": f"{topic_name}-filters", "debounce_ms": 200}}]}).start()
-    topics.produce(topic_name, one_by_one(Oracle(), [("u", f"i{n}") for n in range(50)], now_ms() - 5 * 86_400_000))
+    seend = daemon(
+        topic_name,
+        {
+            "filters": [
+                {
+                    "name": "default",
+                    "window_days": 1,
+                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 200},
+                }
+            ]
+        },
+    ).start()
+    topics.produce(
+        topic_name, one_by_one(Oracle(), [("u", f"i{n}") for n in range(50)], now_ms() - 5 * 86_400_000)
+    )
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "fresh")]))
     seend.wait_at_rest()
     result = verify(seend, kafka, status=1)
@@ -62,8 +91,17 @@ def test_verify_fails_a_daemon_that_forgot(kafka, topics, daemon, topic_name):
 
 
 def test_generate_is_a_function_of_its_seed():
-    arguments = ["generate", "--stdout", "--events", "2000", "--users", "100", "--until", "2026-11-01T00:00:00Z",
-                 "--quiet"]
+    arguments = [
+        "generate",
+        "--stdout",
+        "--events",
+        "2000",
+        "--users",
+        "100",
+        "--until",
+        "2026-11-01T00:00:00Z",
+        "--quiet",
+    ]
     first = seenctl(*arguments, "--seed", "7")
     assert first == seenctl(*arguments, "--seed", "7") != seenctl(*arguments, "--seed", "8")
     events = [json.loads(line) for line in first.splitlines()]
@@ -76,8 +114,25 @@ def test_generate_keeps_its_rate_and_keys_by_user(kafka, topics, daemon, topic_n
     topics.create(topic_name, partitions=4)
     seend = daemon(topic_name).start()
     start = time.monotonic()
-    sent = json.loads(seenctl("generate", "--brokers", kafka.bootstrap, "--topic", topic_name, "--rate", "5000",
-                              "--seconds", "3", "--users", "500", "--batch", "1", "--json", "--quiet"))
+    sent = json.loads(
+        seenctl(
+            "generate",
+            "--brokers",
+            kafka.bootstrap,
+            "--topic",
+            topic_name,
+            "--rate",
+            "5000",
+            "--seconds",
+            "3",
+            "--users",
+            "500",
+            "--batch",
+            "1",
+            "--json",
+            "--quiet",
+        )
+    )
     assert 2.9 < time.monotonic() - start < 8
     assert 12_000 < sent["events"] < 17_000
     ends = seend.wait_at_rest()
@@ -88,14 +143,25 @@ def test_generate_keeps_its_rate_and_keys_by_user(kafka, topics, daemon, topic_n
 def test_the_real_exposures_come_in_whole(kafka, topics, daemon, topic_name):
     topics.create(topic_name, partitions=4)
     seend = daemon(topic_name).start()
-    seenctl("generate", "--brokers", kafka.bootstrap, "--topic", topic_name, "--from", EXAMPLES, "--shift-to-now",
-            "--quiet")
+    seenctl(
+        "generate",
+        "--brokers",
+        kafka.bootstrap,
+        "--topic",
+        topic_name,
+        "--from",
+        EXAMPLES,
+        "--shift-to-now",
+        "--quiet",
+    )
     seend.wait_at_rest()
     result = verify(seend, kafka)
     assert result["records"] == 60_000 and result["users"] == 337 and result["items"] == 13_055
 
 
-def test_replay_goes_on_after_a_kill_and_leaves_nothing_out(kafka, topics, daemon, topic_name, tmp_path, chance):
+def test_replay_goes_on_after_a_kill_and_leaves_nothing_out(
+    kafka, topics, daemon, topic_name, tmp_path, chance
+):
     topics.create(topic_name)
     seend = daemon(topic_name).start()
     oracle, now = Oracle(), now_ms()
@@ -108,8 +174,17 @@ def test_replay_goes_on_after_a_kill_and_leaves_nothing_out(kafka, topics, daemo
     with gzip.open(source, "wt", compresslevel=1) as file:
         file.write("\n".join(lines) + "\n")
     progress = tmp_path / "replay.progress"
-    command = ["replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name,
-               "--progress", str(progress), "--quiet"]
+    command = [
+        "replay",
+        str(source),
+        "--brokers",
+        kafka.bootstrap,
+        "--topic",
+        topic_name,
+        "--progress",
+        str(progress),
+        "--quiet",
+    ]
     for _ in range(2):
         before = progress.read_bytes() if progress.exists() else b""
         running = subprocess.Popen([str(SEENCTL), *command, "--rate", "8000"], stderr=subprocess.DEVNULL)
@@ -127,7 +202,9 @@ def test_replay_goes_on_after_a_kill_and_leaves_nothing_out(kafka, topics, daemo
     seend.wait_at_rest()
     oracle.check_http(seend)
     seenctl(*command)
-    assert sum(end for _, end in topics.ends(topic_name).values()) == sent, "a finished replay sends nothing more"
+    assert sum(end for _, end in topics.ends(topic_name).values()) == sent, (
+        "a finished replay sends nothing more"
+    )
 
 
 def test_replay_reads_a_topics_time_range(kafka, topics, daemon, topic_name):
@@ -135,11 +212,24 @@ def test_replay_reads_a_topics_time_range(kafka, topics, daemon, topic_name):
     topics.create(topic_name)
     now, oracle = now_ms(), Oracle()
     old = [("u", event("u", f"old-{i}", now - 7_200_000), {"timestamp": now - 7_200_000}) for i in range(10)]
-    fresh = [(*r, {"timestamp": now - 60_000}) for r in one_by_one(oracle, [(f"u{i % 7}", f"n{i}") for i in range(100)])]
+    fresh = [
+        (*r, {"timestamp": now - 60_000})
+        for r in one_by_one(oracle, [(f"u{i % 7}", f"n{i}") for i in range(100)])
+    ]
     topics.produce(source, old + fresh)
     seend = daemon(topic_name).start()
-    seenctl("replay", "--from-topic", source, "--since", "1h", "--brokers", kafka.bootstrap, "--topic", topic_name,
-            "--quiet")
+    seenctl(
+        "replay",
+        "--from-topic",
+        source,
+        "--since",
+        "1h",
+        "--brokers",
+        kafka.bootstrap,
+        "--topic",
+        topic_name,
+        "--quiet",
+    )
     assert sum(seend.wait_at_rest().values()) == 100 + 2 * 2, "with the marks of the replay"
     oracle.check_http(seend)
     assert seend.unseen("u", ["old-1"]) == ["old-1"]
@@ -157,7 +247,9 @@ def test_one_user_is_shown_asked_and_described(kafka, watched, tmp_path):
     shown = json.loads(seenctl("show", *at, user, "--json"))
     assert shown["items"] == len(load.oracle.fingerprints(user)) and shown["segments"]
     saved = tmp_path / "user.snapshot"
-    described = json.loads(seenctl("snapshot", *at, "--user", user, "--save", saved, "--test", items[0], "--json"))
+    described = json.loads(
+        seenctl("snapshot", *at, "--user", user, "--save", saved, "--test", items[0], "--json")
+    )
     assert described["items"] == len(load.oracle.fingerprints(user))
     load.oracle.check_snapshot(user, saved.read_bytes())
     seenctl("snapshot", saved)
@@ -167,6 +259,10 @@ def test_one_user_is_shown_asked_and_described(kafka, watched, tmp_path):
 
 
 def test_what_is_out_of_reach_is_named():
-    done = subprocess.run([str(SEENCTL), "unseen", "--http", "http://127.0.0.1:9", "u", "i"], capture_output=True,
-                          text=True, timeout=30)
+    done = subprocess.run(
+        [str(SEENCTL), "unseen", "--http", "http://127.0.0.1:9", "u", "i"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
     assert done.returncode == 1 and "127.0.0.1:9" in done.stderr

@@ -13,18 +13,30 @@ from test_seenctl import seenctl
 def kinds(topics, daemon, topic_name):
     topics.create(topic_name)
     snapshot = {"topic": f"{topic_name}-filters", "debounce_ms": 200}
-    filters = [{"name": "default", "served_ttl_s": 30, "kinds": {"clicked": {"window_days": 7}}, "snapshot": snapshot},
-               {"name": "twice", "exposures_min": 2, "cooldown_days": 3, "snapshot": None},
-               {"name": "young", "window_days": 10, "window_by": "item_created_at", "snapshot": None}]
+    filters = [
+        {
+            "name": "default",
+            "served_ttl_s": 30,
+            "kinds": {"clicked": {"window_days": 7}},
+            "snapshot": snapshot,
+        },
+        {"name": "twice", "exposures_min": 2, "cooldown_days": 3, "snapshot": None},
+        {"name": "young", "window_days": 10, "window_by": "item_created_at", "snapshot": None},
+    ]
     return daemon(topic_name, {"filters": filters}).start()
 
 
 def test_every_kind_says_what_it_holds_and_until_when(kinds, topics):
     now = now_ms()
     today = now - now % DAY_MS
-    events = [event("u", "a", now), event("u", "a", now - 5_000), event("u", "b", now - 2 * DAY_MS),
-              event("u", "c", now, kind="served"), event("u", "d", now - DAY_MS, kind="clicked"),
-              event("u", "e", now, item_created_at=now - 4 * DAY_MS)]
+    events = [
+        event("u", "a", now),
+        event("u", "a", now - 5_000),
+        event("u", "b", now - 2 * DAY_MS),
+        event("u", "c", now, kind="served"),
+        event("u", "d", now - DAY_MS, kind="clicked"),
+        event("u", "e", now, item_created_at=now - 4 * DAY_MS),
+    ]
     topics.produce(kinds.topic, [("u", one) for one in events])
     kinds.wait_caught_up()
 

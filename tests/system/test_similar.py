@@ -1,5 +1,5 @@
-"""Items similar to seen ones: the daemon reads groups from their topic and joins exposures with them. Answers and snapshots
-show the result."""
+"""Items similar to seen ones: the daemon reads groups from their topic and joins exposures with them. Answers
+and snapshots show the result."""
 
 import json
 import subprocess
@@ -13,14 +13,30 @@ from places import SEENCTL, now_ms, wait_until
 
 def record(item, group, near=()):
     """A record of the topic of groups. `near`: ids of near items."""
-    return (item, json.dumps({
-        "item_id": item, "group_id": group, "created_at": now_ms(), "moved_from": None,
-        "found_by": "first" if item == group else "both", "similarity": 1 if item == group else 0.9, "distance": 0 if item == group else 2,
-        "near": [{"item_id": other, "similarity": 0.9, "distance": 2, "found_by": "both"} for other in near]}))
+    return (
+        item,
+        json.dumps(
+            {
+                "item_id": item,
+                "group_id": group,
+                "created_at": now_ms(),
+                "moved_from": None,
+                "found_by": "first" if item == group else "both",
+                "similarity": 1 if item == group else 0.9,
+                "distance": 0 if item == group else 2,
+                "near": [
+                    {"item_id": other, "similarity": 0.9, "distance": 2, "found_by": "both"} for other in near
+                ],
+            }
+        ),
+    )
 
 
 def shown(user, *items, **more):
-    return [(user, json.dumps({"user_id": user, "item_id": item, "exposed_at": now_ms(), **more})) for item in items]
+    return [
+        (user, json.dumps({"user_id": user, "item_id": item, "exposed_at": now_ms(), **more}))
+        for item in items
+    ]
 
 
 class Groups:
@@ -40,6 +56,7 @@ class Groups:
             if value is None:
                 return answer.status == 404
             return answer.status == 200 and answer.json()["item"] == value
+
         wait_until(known, f"the daemon knows of {item}: {value}")
 
 
@@ -64,7 +81,9 @@ def told_by(directory, data, *items):
     """seenctl's report about a snapshot: {item: (may have been seen, may be similar to a seen item)}"""
     path = directory / "snapshot"
     path.write_bytes(data)
-    done = subprocess.run([SEENCTL, "snapshot", path, "--json", "--test", *items], capture_output=True, text=True, timeout=20)
+    done = subprocess.run(
+        [SEENCTL, "snapshot", path, "--json", "--test", *items], capture_output=True, text=True, timeout=20
+    )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     return {item: (told["tests"][item], told.get("near_tests", {}).get(item)) for item in items}
@@ -80,17 +99,29 @@ def running(topics, daemon, topic_name):
     topics.create(topic_name)
     topics.create(f"{topic_name}-items", 1)
     topics.create(f"{topic_name}-groups", 2, cleanup_policy="compact")
-    filters = [{"name": name, "similar": similar, "snapshot": {"topic": f"{topic_name}-{name}", "debounce_ms": 50}}
-               for name, similar in (("drop", "drop"), ("demote", "demote"), ("off", "off"))]
-    return daemon(topic_name, {"filters": filters, "items": {"topic": f"{topic_name}-items",
-                                                             "groups_topic": f"{topic_name}-groups"}}).start()
+    filters = [
+        {"name": name, "similar": similar, "snapshot": {"topic": f"{topic_name}-{name}", "debounce_ms": 50}}
+        for name, similar in (("drop", "drop"), ("demote", "demote"), ("off", "off"))
+    ]
+    return daemon(
+        topic_name,
+        {
+            "filters": filters,
+            "items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"},
+        },
+    ).start()
 
 
 def test_what_is_like_the_seen_is_held_back(topics, running, tmp_path):
     seend, groups = running, Groups(topics, running)
     dropping, demoting, off = (User(seend, "u", name) for name in ("drop", "demote", "off"))
-    groups.put(record("a", "a", ["b", "c"]), record("b", "a", ["a"]), record("c", "a", ["a", "y"]),
-               record("x", "x", ["y"]), record("y", "x", ["x", "c"]))
+    groups.put(
+        record("a", "a", ["b", "c"]),
+        record("b", "a", ["a"]),
+        record("c", "a", ["a", "y"]),
+        record("x", "x", ["y"]),
+        record("y", "x", ["x", "c"]),
+    )
     topics.produce(seend.topic, shown("u", "b", "z"))
     seend.wait_caught_up()
     candidates = ["c", "y", "a", "new", "b", "z"]
@@ -103,18 +134,31 @@ def test_what_is_like_the_seen_is_held_back(topics, running, tmp_path):
         assert seend.unseen("u", candidates, filter_name="off") == ["c", "y", "a", "new"]
         why = dropping.why("a")
         assert (why["seen"], why["because"], why["similar"]) == (
-            False, "similar", {"like": "b", "because": "near", "similarity": 0.9})
+            False,
+            "similar",
+            {"like": "b", "because": "near", "similarity": 0.9},
+        )
         assert dropping.why("b")["similar"] is None and off.why("a")["similar"] is None
         assert dropping.why("new")["because"] == "not_seen"
         for name in ("drop", "demote"):
             assert told_by(tmp_path, seend.snapshot("u", name), "b", "a", "new") == {
-                "b": (True, False), "a": (False, True), "new": (False, False)}
-        assert told_by(tmp_path, seend.snapshot("u", "off"), "b", "a") == {"b": (True, None), "a": (False, None)}
+                "b": (True, False),
+                "a": (False, True),
+                "new": (False, False),
+            }
+        assert told_by(tmp_path, seend.snapshot("u", "off"), "b", "a") == {
+            "b": (True, None),
+            "a": (False, None),
+        }
 
     check()
     seend.wait_at_rest()
     published = last_published(topics, f"{seend.topic}-drop")["u"]
-    assert told_by(tmp_path, published, "b", "a", "new") == {"b": (True, False), "a": (False, True), "new": (False, False)}
+    assert told_by(tmp_path, published, "b", "a", "new") == {
+        "b": (True, False),
+        "a": (False, True),
+        "new": (False, False),
+    }
     seend.kill9()
     seend.start()
     for item in "abcxy":
@@ -123,20 +167,33 @@ def test_what_is_like_the_seen_is_held_back(topics, running, tmp_path):
 
     # One item per group: within the page, and also against seen items.
     assert off.asks(["c", "x", "b2", "a", "y"], one_per_group=True) == (
-        ["c", "x", "b2"], {"a": ("c", "page"), "y": ("x", "page")})
+        ["c", "x", "b2"],
+        {"a": ("c", "page"), "y": ("x", "page")},
+    )
     assert demoting.asks(["c", "x", "a", "y"], one_per_group=True) == (
-        ["x", "c"], {"c": ("b", "group"), "a": ("c", "page"), "y": ("x", "page")})
+        ["x", "c"],
+        {"c": ("b", "group"), "a": ("c", "page"), "y": ("x", "page")},
+    )
     assert dropping.asks(["x", "y", "new"], also_seen=["y"]) == (["new"], {"x": ("y", "near")})
-    text = subprocess.run([SEENCTL, "why", "--http", f"http://{seend.address}", "--filter", "drop", "u", "a"], capture_output=True,
-                          text=True, timeout=20).stdout
+    text = subprocess.run(
+        [SEENCTL, "why", "--http", f"http://{seend.address}", "--filter", "drop", "u", "a"],
+        capture_output=True,
+        text=True,
+        timeout=20,
+    ).stdout
     assert "it is near b (similarity 0.90), which was" in text
 
     # b is taken back. Items similar to b return, because no other seen item is similar to them.
     assert seend.http.post("/v1/users/u/removed", {"items": ["b"]}).status == 202
     seend.wait_caught_up()
     assert dropping.asks(candidates) == (["c", "y", "a", "new", "b"], {})
-    wait_until(lambda: told_by(tmp_path, last_published(topics, f"{seend.topic}-drop")["u"], "a", "z") ==
-               {"a": (False, False), "z": (True, False)}, "the snapshot has forgotten it")
+    wait_until(
+        lambda: (
+            told_by(tmp_path, last_published(topics, f"{seend.topic}-drop")["u"], "a", "z")
+            == {"a": (False, False), "z": (True, False)}
+        ),
+        "the snapshot has forgotten it",
+    )
 
 
 def test_a_group_that_becomes_known_after_the_exposure_counts_all_the_same(topics, running):
@@ -160,10 +217,15 @@ def test_an_items_group_page_by_page(topics, running):
     seend, groups = running, Groups(topics, running)
     records = [record("first", "first")] + [record(f"m{i:04}", "first", ["first"]) for i in range(1_004)]
     topics.produce(groups.topic, records)
-    wait_until(lambda: len(seend.get("/v1/groups/first?after=m0998").json()["members"]) == 5, "all have been read")
+    wait_until(
+        lambda: len(seend.get("/v1/groups/first?after=m0998").json()["members"]) == 5, "all have been read"
+    )
     answer = seend.get("/v1/groups/first").json()
     assert answer["group_id"] == "first" and answer["item"]["found_by"] == "first"
-    assert answer["members"][:2] == [{"item_id": "first", "similarity": 1.0}, {"item_id": "m0000", "similarity": 0.9}]
+    assert answer["members"][:2] == [
+        {"item_id": "first", "similarity": 1.0},
+        {"item_id": "m0000", "similarity": 0.9},
+    ]
     assert len(answer["members"]) == 1_000 and answer["next"] == "m0998"
     answer = seend.get("/v1/groups/m0007?after=m0998").json()
     assert [m["item_id"] for m in answer["members"]] == ["m0999", "m1000", "m1001", "m1002", "m1003"]

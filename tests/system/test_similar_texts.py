@@ -1,4 +1,5 @@
-"""Near-duplicates among texts that other people wrote. benchmarks/similar/truth.py computes the truth without seend's code."""
+"""Near-duplicates among texts that other people wrote. benchmarks/similar/truth.py computes the truth without
+seend's code."""
 
 import concurrent.futures
 import json
@@ -51,7 +52,10 @@ def corpora(known, tmp_path_factory):
     """{name: figures of benchmarks/similar/measure.py}. The programs run in parallel."""
     folder = tmp_path_factory.mktemp("corpora")
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        running = {name: pool.submit(measure.corpus, PROGRAM, of, folder, ("both/sketch/3",), curves=False) for name, of in known.items()}
+        running = {
+            name: pool.submit(measure.corpus, PROGRAM, of, folder, ("both/sketch/3",), curves=False)
+            for name, of in known.items()
+        }
         return {name: future.result() for name, future in running.items()}
 
 
@@ -94,7 +98,8 @@ def test_lists_of_candidates_lead_to_all_that_comparing_every_pair_finds(run, kn
 
 
 def test_most_near_duplicates_are_beyond_three_bits(known):
-    """This is why there are MinHash bands. Whatever code computes the SimHashes, their tables can find only few of the pairs."""
+    """This is why there are MinHash bands. Whatever code computes the SimHashes, their tables can find only
+    few of the pairs."""
     some = random.Random(1).sample(sorted(known["long"].pairs), 2_000)
     for kind, counts in plain_simhash.distances(known["long"].items, some).items():
         assert sum(counts) == len(some)
@@ -103,23 +108,28 @@ def test_most_near_duplicates_are_beyond_three_bits(known):
 
 def test_the_truth_is_what_comparing_every_pair_gives(known):
     items = known["long"].items
-    begin = random.Random(2).randrange(len(items) - 1_000)  # neighbours by name, because many of them are similar
-    sets = truth.shingle_sets(items[begin:begin + 1_000])
+    begin = random.Random(2).randrange(
+        len(items) - 1_000
+    )  # neighbours by name, because many of them are similar
+    sets = truth.shingle_sets(items[begin : begin + 1_000])
     for threshold in (0.5, truth.THRESHOLD):
         pairs = truth.near_pairs(sets, threshold)
         assert len(pairs) > 50
         assert pairs == truth.all_pairs(sets, threshold)
 
 
-@pytest.mark.parametrize("a,b,similarity", [
-    ("a b c d e f g h i j k", "a b c d e f g h i j k", 1.0),
-    ("A b, c d e f g h i j k", "a B c (d) e f g h i j k", 1.0),
-    ("a b c d e f g h i j k", "x b c d e f g h i j k", 8 / 10),  # exactly the threshold
-    ("a b c d e f g h i j", "x b c d e f g h i j", 7 / 9),
-    ("one two", "One: two!", 1.0),
-    ("one two", "two one", 0.0),
-    ("", "", 0.0),
-])
+@pytest.mark.parametrize(
+    "a,b,similarity",
+    [
+        ("a b c d e f g h i j k", "a b c d e f g h i j k", 1.0),
+        ("A b, c d e f g h i j k", "a B c (d) e f g h i j k", 1.0),
+        ("a b c d e f g h i j k", "x b c d e f g h i j k", 8 / 10),  # exactly the threshold
+        ("a b c d e f g h i j", "x b c d e f g h i j", 7 / 9),
+        ("one two", "One: two!", 1.0),
+        ("one two", "two one", 0.0),
+        ("", "", 0.0),
+    ],
+)
 def test_the_truth_on_texts_told_by_hand(a, b, similarity):
     sets = truth.shingle_sets([{"title": "", "text": text, "lang": "en"} for text in (a, b)])
     assert truth.jaccard(*sets) == pytest.approx(similarity)
@@ -129,8 +139,11 @@ def test_the_truth_on_texts_told_by_hand(a, b, similarity):
 def test_the_truth_on_random_sets():
     chance = random.Random(3)
     families = [frozenset(chance.sample(range(400), chance.randint(1, 60))) for _ in range(30)]
-    sets = [frozenset(value for value in chance.choice(families) if chance.random() > 0.08) | frozenset(chance.sample(range(400), chance.randint(0, 3)))
-            for _ in range(600)]
+    sets = [
+        frozenset(value for value in chance.choice(families) if chance.random() > 0.08)
+        | frozenset(chance.sample(range(400), chance.randint(0, 3)))
+        for _ in range(600)
+    ]
     pairs = truth.near_pairs(sets)
     assert len(pairs) > 200 and pairs == truth.all_pairs(sets)
 
@@ -138,7 +151,9 @@ def test_the_truth_on_random_sets():
 def test_texts_are_distinct(texts):
     for name, path in texts.items():
         items = descriptions.read(path)
-        assert len({" ".join((item["title"] + " " + item["text"]).split()) for item in items}) == len(items), name
+        assert len({" ".join((item["title"] + " " + item["text"]).split()) for item in items}) == len(
+            items
+        ), name
         assert len({item["item_id"] for item in items}) == len(items), name
 
 
@@ -152,7 +167,19 @@ def test_a_machine_without_a_network_is_told_so(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def docs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
-    command = [sys.executable, RUN, "--smoke", "--docs", folder, "--figures", folder / "figures.json", "--texts", folder, "--program", PROGRAM]
+    command = [
+        sys.executable,
+        RUN,
+        "--smoke",
+        "--docs",
+        folder,
+        "--figures",
+        folder / "figures.json",
+        "--texts",
+        folder,
+        "--program",
+        PROGRAM,
+    ]
     subprocess.run(command, check=True, timeout=120)
     return folder
 
@@ -175,17 +202,36 @@ def test_charts_are_well_formed(docs):
         assert texts.count("precision") == texts.count("recall") >= 2, name
 
 
-@pytest.mark.parametrize("arguments,said", [
-    (["part=some"], "part:"), (["runs=all/off/3"], "runs:"), (["runs=both/on/3"], "runs:"), (["runs=both/off/4"], "runs:"), (["runs=,", "by=all"], "runs:"),
-    (["by=hand"], "by:"), (["by=all"], "items:"), ([], "folder:"), (["by=all", "similarity_min_percent=0"], "similarity_min_percent:"),
-])
+@pytest.mark.parametrize(
+    "arguments,said",
+    [
+        (["part=some"], "part:"),
+        (["runs=all/off/3"], "runs:"),
+        (["runs=both/on/3"], "runs:"),
+        (["runs=both/off/4"], "runs:"),
+        (["runs=,", "by=all"], "runs:"),
+        (["by=hand"], "by:"),
+        (["by=all"], "items:"),
+        ([], "folder:"),
+        (["by=all", "similarity_min_percent=0"], "similarity_min_percent:"),
+    ],
+)
 def test_bad_arguments_are_named(arguments, said):
     run = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 1 and run.stderr.startswith(said), run.stderr
 
 
 def test_a_program_that_isnt_there_is_named(tmp_path):
-    command = [sys.executable, RUN, "--docs", tmp_path, "--figures", tmp_path / "figures.json", "--program", "/nowhere"]
+    command = [
+        sys.executable,
+        RUN,
+        "--docs",
+        tmp_path,
+        "--figures",
+        tmp_path / "figures.json",
+        "--program",
+        "/nowhere",
+    ]
     run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 2 and "make bench-similar builds it" in run.stderr
     assert not list(tmp_path.iterdir())
@@ -193,27 +239,56 @@ def test_a_program_that_isnt_there_is_named(tmp_path):
 
 def test_groups_that_the_daemon_publishes_are_right(known, topics, daemon, topic_name):
     """Compares the topic of groups with the truth. Items and groups go through the real broker."""
-    items, sets = known["long"].items[-GROUPED:], known["long"].sets[-GROUPED:]  # names from l to z: whole libraries
+    items, sets = (
+        known["long"].items[-GROUPED:],
+        known["long"].sets[-GROUPED:],
+    )  # names from l to z: whole libraries
     topics.create(topic_name, partitions=1)
     topics.create(f"{topic_name}-items", partitions=1)
-    seend = daemon(topic_name, {"items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}}).start()
+    seend = daemon(
+        topic_name, {"items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}}
+    ).start()
     topics.produce(f"{topic_name}-items", [(item["item_id"], json.dumps(item)) for item in items])
 
     def at_rest():
         partition = seend.get("/v1/status").json()["items"]["partitions"][0]
         return partition if partition["checkpoint_offset"] == len(items) else None
+
     status = wait_until(at_rest, "all items are grouped", 300)
-    records = {message.key().decode(): json.loads(message.value()) for message in topics.read_all(f"{topic_name}-groups")}
+    records = {
+        message.key().decode(): json.loads(message.value())
+        for message in topics.read_all(f"{topic_name}-groups")
+    }
     position = {item["item_id"]: i for i, item in enumerate(items)}
     assert set(records) == set(position)
 
     pairs = truth.near_pairs(sets)
-    near = {position[name]: [position[other["item_id"]] for other in record["near"]] for name, record in records.items()}
+    near = {
+        position[name]: [position[other["item_id"]] for other in record["near"]]
+        for name, record in records.items()
+    }
     found = measure.lists(near, pairs)
-    grouped = [(position[name], position[record["group_id"]]) for name, record in records.items() if record["group_id"] != name]
+    grouped = [
+        (position[name], position[record["group_id"]])
+        for name, record in records.items()
+        if record["group_id"] != name
+    ]
     right = sum(truth.jaccard(sets[item], sets[first]) >= truth.THRESHOLD for item, first in grouped)
-    print(json.dumps({"items": len(items), "pairs": len(pairs), "near": found, "grouped": len(grouped), "right": right, "status": status}))
+    print(
+        json.dumps(
+            {
+                "items": len(items),
+                "pairs": len(pairs),
+                "near": found,
+                "grouped": len(grouped),
+                "right": right,
+                "status": status,
+            }
+        )
+    )
     precision, recall = BARS["long"]
     assert len(grouped) > 500 and right >= precision * len(grouped)
     assert found["right"] >= precision * found["entries"] and found["right"] >= recall * found["room"], found
-    assert all(records[record["group_id"]]["group_id"] == record["group_id"] for record in records.values()), "a group's first item is in its own group"
+    assert all(
+        records[record["group_id"]]["group_id"] == record["group_id"] for record in records.values()
+    ), "a group's first item is in its own group"

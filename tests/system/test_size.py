@@ -20,7 +20,9 @@ def test_it_says_what_a_built_state_takes(arguments, topics, daemon, topic_name,
         for day in range(1, DAYS + 1):
             for user in range(USERS):
                 for item in range(ITEMS_A_DAY):
-                    file.write(event(f"user-{user:010}", f"item-{user}-{day}-{item}", now - day * DAY_MS) + "\n")
+                    file.write(
+                        event(f"user-{user:010}", f"item-{user}-{day}-{item}", now - day * DAY_MS) + "\n"
+                    )
     snapshot = {"format": "split_block_bloom", "false_positive_rate": 0.01}
     snapshot |= {"format": arguments[1], "false_positive_rate": arguments[3]} if arguments else {}
     seend = daemon(topic_name)
@@ -28,8 +30,21 @@ def test_it_says_what_a_built_state_takes(arguments, topics, daemon, topic_name,
     seend.config_path.write_text(json.dumps(seend.config))
     replay("--config", seend.config_path, "--into-state", seend.store, "--quiet", source)
     stored = sum(path.stat().st_size for path in seend.store.rglob("*.sst"))
-    said = json.loads(run("size", "--users", USERS, "--items-a-day", ITEMS_A_DAY, "--days", DAYS, "--partitions", 2,
-                          "--json", *arguments)[0])
+    said = json.loads(
+        run(
+            "size",
+            "--users",
+            USERS,
+            "--items-a-day",
+            ITEMS_A_DAY,
+            "--days",
+            DAYS,
+            "--partitions",
+            2,
+            "--json",
+            *arguments,
+        )[0]
+    )
     assert said["items_a_user"] == ITEMS_A_DAY * DAYS
     assert 0.8 < stored / said["state_bytes"] < 1.25, (stored, said)
     seend.start()
@@ -40,9 +55,15 @@ def test_it_says_what_a_built_state_takes(arguments, topics, daemon, topic_name,
     assert 0.9 < published / said["snapshot_topic_bytes"] < 1.1, (published, said)
 
 
-@pytest.mark.parametrize("arguments, said", [
-    ([], "--users"), (["--users", 5], "--items-a-day"), (["--users", 0, "--items-a-day", 1], "--users"),
-    (["--users", 5, "--items-a-day", 1, "--format", "sieve"], "--format"),
-    (["--users", 5, "--items-a-day", 1, "--fpr", 2], "--fpr")])
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        ([], "--users"),
+        (["--users", 5], "--items-a-day"),
+        (["--users", 0, "--items-a-day", 1], "--users"),
+        (["--users", 5, "--items-a-day", 1, "--format", "sieve"], "--format"),
+        (["--users", 5, "--items-a-day", 1, "--fpr", 2], "--fpr"),
+    ],
+)
 def test_a_mistake_is_named(arguments, said):
     assert said in run("size", *arguments, status=2)[1]

@@ -1,4 +1,5 @@
-"""Snapshot topics with a small max.message.bytes: batches stay below it, and a large snapshot delays no other user."""
+"""Snapshot topics with a small max.message.bytes: batches stay below it, and a large snapshot delays no other
+user."""
 
 from confluent_kafka.admin import RESOURCE_TOPIC, ConfigResource
 
@@ -30,7 +31,9 @@ def test_three_thousand_users_are_published_in_batches_that_the_topic_takes(topi
     assert metrics['seen_snapshots_total{filter="default"}'] <= 3 * 3_000
 
 
-def test_a_snapshot_larger_than_its_topic_takes_is_tried_seldom_until_the_limit_is_raised(topics, daemon, topic_name):
+def test_a_snapshot_larger_than_its_topic_takes_is_tried_seldom_until_the_limit_is_raised(
+    topics, daemon, topic_name
+):
     topics.create(topic_name)
     published = topics.create(f"{topic_name}-filters", cleanup_policy="compact", max_message_bytes=5_000)
     seend = daemon(topic_name).start()
@@ -41,9 +44,14 @@ def test_a_snapshot_larger_than_its_topic_takes_is_tried_seldom_until_the_limit_
 
     def last():
         return {m.key().decode(): m.value() for m in topics.read_all(published)}
+
     wait_until(lambda: len(set(last()) - {"large"}) == 500, "all others are published")
     raise_limit(topics, published, 100_000)
-    wait_until(lambda: "large" in last() and read_snapshot(last()["large"]).item_count == 9_000,
-               "the large one follows once the topic takes it", 120, every_s=1)
+    wait_until(
+        lambda: "large" in last() and read_snapshot(last()["large"]).item_count == 9_000,
+        "the large one follows once the topic takes it",
+        120,
+        every_s=1,
+    )
     seend.wait_at_rest()
     oracle.check_published(topics, published, 2)

@@ -37,7 +37,9 @@ def check(seend, item):
         assert seend.unseen(user, [f"{item}-{user}", "never"]) == ["never"], user
 
 
-def test_state_is_there_again_after_its_disk_and_the_records_it_was_made_of_are_gone(kafka, topics, streaming, topic_name):
+def test_state_is_there_again_after_its_disk_and_the_records_it_was_made_of_are_gone(
+    kafka, topics, streaming, topic_name
+):
     streaming.stop()
     shutil.rmtree(streaming.store)
     kafka.delete_records(topic_name, ends(topics, topic_name))
@@ -113,7 +115,9 @@ def test_an_older_copy_is_brought_up_to_date(kafka, topics, streaming, topic_nam
 
 def test_what_a_newer_base_replaces_is_deleted_after_a_while(topics, daemon, topic_name):
     topics.create(topic_name, partitions=PARTITIONS)
-    seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state", "run_every_s": 1, "trim_after_s": 2}})
+    seend = daemon(
+        topic_name, {"state": {"topic": f"{topic_name}-state", "run_every_s": 1, "trim_after_s": 2}}
+    )
     seend.start()
     topics.produce(topic_name, one_by_one(Oracle(), [(user, f"old-{user}") for user in USERS]))
     seend.wait_at_rest()
@@ -144,10 +148,16 @@ def test_what_a_newer_base_replaces_is_deleted_after_a_while(topics, daemon, top
 
 def test_another_groups_state_is_neither_taken_nor_mixed_with_ones_own(topics, streaming, daemon, topic_name):
     wait_until(lambda: min(ends(topics, f"{topic_name}-state").values()) >= 2, "each partition has a base")
-    other = daemon(topic_name, {**streaming.config, "kafka": {"brokers": topics.bootstrap, "group_id": "other"},
-                                "store": {"directory": str(streaming.store.with_name("other"))},
-                                "filters": [{"name": "default", "snapshot": {"topic": f"{topic_name}-others"}}]},
-                   name="other")
+    other = daemon(
+        topic_name,
+        {
+            **streaming.config,
+            "kafka": {"brokers": topics.bootstrap, "group_id": "other"},
+            "store": {"directory": str(streaming.store.with_name("other"))},
+            "filters": [{"name": "default", "snapshot": {"topic": f"{topic_name}-others"}}],
+        },
+        name="other",
+    )
     other.config["http"]["listen"] = other.address
     other.start(ready=False)
     wait_until(lambda: "Set state.topic to a topic of this group's own" in other.log(), "it names the remedy")

@@ -18,7 +18,9 @@ def test_one_screen_says_whether_all_is_well_and_why_not(topics, daemon, topic_n
     seend.wait_at_rest()
     at = ["--http", f"http://{seend.address}"]
     shown = run("status", *at)[0]
-    assert shown.startswith("READY ") and f"topic       {topic_name}: 3 of 3 partitions here\n" in shown, shown
+    assert shown.startswith("READY ") and f"topic       {topic_name}: 3 of 3 partitions here\n" in shown, (
+        shown
+    )
     rows = re.findall(r"^ +(\d)  ready +0 +\d\.\d s ", shown, re.M)
     assert rows == ["0", "1", "2"] and "\x1b[" not in shown
     assert len(shown.splitlines()) < 24, "one screen"
@@ -26,7 +28,9 @@ def test_one_screen_says_whether_all_is_well_and_why_not(topics, daemon, topic_n
     nothing = run("lost", *at)[0]
     assert "no lost messages" in nothing
 
-    watched = subprocess.Popen([str(SEENCTL), "status", *at, "--watch", "0.2"], stdout=subprocess.PIPE, text=True)
+    watched = subprocess.Popen(
+        [str(SEENCTL), "status", *at, "--watch", "0.2"], stdout=subprocess.PIPE, text=True
+    )
     assert watched.stdout.readline().startswith("READY")
     seend.stop()
     deadline = time.monotonic() + 30

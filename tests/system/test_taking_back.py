@@ -1,4 +1,5 @@
-"""HTTP requests take items back and erase users. They become events in the topic, so every replica and replay agrees."""
+"""HTTP requests take items back and erase users. They become events in the topic, so every replica and replay
+agrees."""
 
 import concurrent.futures
 import json
@@ -22,8 +23,10 @@ def taken(seend, answer):
     assert answer.status == 202, (answer.status, answer.body)
     place = answer.json()
     assert set(place) == {"partition", "offset"}
-    wait_until(lambda: seend.partition_status()[place["partition"]]["next_offset"] > place["offset"],
-               "the change is in effect")
+    wait_until(
+        lambda: seend.partition_status()[place["partition"]]["next_offset"] > place["offset"],
+        "the change is in effect",
+    )
     return place
 
 
@@ -34,11 +37,18 @@ def last_published(topics, topic, user):
 
 def second_reading(daemon, topics, first, topic):
     """Another daemon, with its own store and group, that has read the whole topic."""
-    second = daemon(topic, {
-        "kafka": {"group_id": f"{topic}-again"},
-        "input": {"dead_letter_topic": f"{topic}-again-dead"},
-        "filters": [{**one, "snapshot": {"topic": f"{topic}-again-{one['name']}"}} for one in first.config["filters"]],
-    }, name="again").start()
+    second = daemon(
+        topic,
+        {
+            "kafka": {"group_id": f"{topic}-again"},
+            "input": {"dead_letter_topic": f"{topic}-again-dead"},
+            "filters": [
+                {**one, "snapshot": {"topic": f"{topic}-again-{one['name']}"}}
+                for one in first.config["filters"]
+            ],
+        },
+        name="again",
+    ).start()
     second.wait_at_rest()
     return second
 
@@ -52,9 +62,14 @@ def test_items_taken_back_and_users_erased(topics, daemon, topic_name):
     seend.wait_at_rest()
 
     for user in users[:3]:
-        place = taken(seend, seend.http.post(address(user) + "/removed", {"items": [7, 'i"\\', "never shown"]}))
-        message = next(m for m in topics.read_all(topic_name)
-                       if (m.partition(), m.offset()) == (place["partition"], place["offset"]))
+        place = taken(
+            seend, seend.http.post(address(user) + "/removed", {"items": [7, 'i"\\', "never shown"]})
+        )
+        message = next(
+            m
+            for m in topics.read_all(topic_name)
+            if (m.partition(), m.offset()) == (place["partition"], place["offset"])
+        )
         assert message.key().decode() == user  # so it is in the partition of the user's exposures
         assert seend.unseen(user, items) == ["7", 'i"\\']
     assert seend.unseen("u4", items) == []
@@ -75,6 +90,7 @@ def test_items_taken_back_and_users_erased(topics, daemon, topic_name):
             assert one.unseen(user, items) == unseen, user
         assert one.unseen("用户/2", ["new", "a"]) == ["a"]
         assert one.segments("用户/2")["items"] == 1
+
     agrees(seend)
     for user, unseen in expected.items():
         published = read_snapshot(last_published(topics, f"{topic_name}-filters", user))
@@ -99,8 +115,10 @@ def test_an_erased_user_is_published_as_nothing(topics, daemon, topic_name):
 
 
 def two_filters(topic_name):
-    return [{"name": name, "snapshot": {"topic": f"{topic_name}-{name}", "debounce_ms": 200}}
-            for name in ("home", "video")]
+    return [
+        {"name": name, "snapshot": {"topic": f"{topic_name}-{name}", "debounce_ms": 200}}
+        for name in ("home", "video")
+    ]
 
 
 def test_an_erasure_reaches_the_topic_of_a_filter_that_is_not_configured_any_more(topics, daemon, topic_name):
@@ -121,14 +139,18 @@ def test_an_erasure_reaches_the_topic_of_a_filter_that_is_not_configured_any_mor
             gone = last_published(topics, f"{topic_name}-{name}", user) is None
             assert gone == (user in users[:3]), (user, name)
     assert seend.metrics()['seen_retired_tombstones_total{result="sent"}'] == 3
-    # The store has also dropped the erased users' state of the retired filter. If the filter comes back, it lacks them.
+    # The store has also dropped the erased users' state of the retired filter. If the filter comes back, it
+    # lacks them.
     seend.stop()
     seend.config["filters"] = two_filters(topic_name)
     seend.start()
     seend.wait_at_rest()
     for user in users:
         for name in ("home", "video"):
-            assert seend.unseen(user, ["a"], filter_name=name) == (["a"] if user in users[:3] else []), (user, name)
+            assert seend.unseen(user, ["a"], filter_name=name) == (["a"] if user in users[:3] else []), (
+                user,
+                name,
+            )
 
 
 def test_a_retired_topic_that_was_deleted_holds_nothing_up(topics, daemon, topic_name):
@@ -143,8 +165,11 @@ def test_a_retired_topic_that_was_deleted_holds_nothing_up(topics, daemon, topic
     seend.wait_at_rest()
     taken(seend, seend.http.delete("/v1/users/u1"))
     taken(seend, seend.http.delete("/v1/users/u2"))
-    wait_until(lambda: seend.metrics()['seen_retired_tombstones_total{result="topic_missing"}'] == 2,
-               "the missing topic is counted", 90)
+    wait_until(
+        lambda: seend.metrics()['seen_retired_tombstones_total{result="topic_missing"}'] == 2,
+        "the missing topic is counted",
+        90,
+    )
     seend.wait_at_rest()
     assert last_published(topics, f"{topic_name}-home", "u1") is None
     assert seend.log().count("doesn't exist: erased users get no tombstone there") == 1
@@ -152,16 +177,28 @@ def test_a_retired_topic_that_was_deleted_holds_nothing_up(topics, daemon, topic
 
 
 def test_changes_concern_every_filter_and_pass_every_condition(topics, daemon, topic_name):
-    """The topic's own events have another format, a condition, and filters by scene. Changes over HTTP have none of these."""
+    """The topic's own events have another format, a condition, and filters by scene. Changes over HTTP have
+    none of these."""
     topics.create(topic_name, partitions=2)
-    seend = daemon(topic_name, {
-        "input": {"fields": {"user_id": "/uid", "exposed_at": {"at": "/ts", "unit": "s"}},
-                  "kinds": {"show": "exposed"}, "only_if": {"at": "/kind", "equals": "show"}},
-        "filters": [{"name": "home", "scenes": ["home"], "snapshot": {"topic": f"{topic_name}-home"}},
-                    {"name": "video", "scenes": ["video*"], "snapshot": {"topic": f"{topic_name}-video"}}],
-    }).start()
-    shown = [json.dumps({"uid": "u1", "kind": "show", "ts": now_ms() // 1000, "scene": scene, "item_id": item})
-             for scene in ("home", "video_tab") for item in ("a", "b", "c")]
+    seend = daemon(
+        topic_name,
+        {
+            "input": {
+                "fields": {"user_id": "/uid", "exposed_at": {"at": "/ts", "unit": "s"}},
+                "kinds": {"show": "exposed"},
+                "only_if": {"at": "/kind", "equals": "show"},
+            },
+            "filters": [
+                {"name": "home", "scenes": ["home"], "snapshot": {"topic": f"{topic_name}-home"}},
+                {"name": "video", "scenes": ["video*"], "snapshot": {"topic": f"{topic_name}-video"}},
+            ],
+        },
+    ).start()
+    shown = [
+        json.dumps({"uid": "u1", "kind": "show", "ts": now_ms() // 1000, "scene": scene, "item_id": item})
+        for scene in ("home", "video_tab")
+        for item in ("a", "b", "c")
+    ]
     topics.produce(topic_name, [("u1", value) for value in shown])
     seend.wait_at_rest()
     for name in ("home", "video"):
@@ -184,9 +221,14 @@ def test_seenctl_takes_back_and_erases(topics, daemon, topic_name):
     seend.wait_at_rest()
 
     def seenctl(*arguments):
-        done = subprocess.run([str(SEENCTL), *arguments, "--http", f"http://{seend.address}"], capture_output=True,
-                              timeout=30, text=True)
+        done = subprocess.run(
+            [str(SEENCTL), *arguments, "--http", f"http://{seend.address}"],
+            capture_output=True,
+            timeout=30,
+            text=True,
+        )
         return done.returncode, done.stdout + done.stderr
+
     status, said = seenctl("remove", "u/1", "a", "c", "--json")
     assert status == 0, said
     assert set(json.loads(said)) == {"partition", "offset"}
@@ -203,11 +245,21 @@ def test_seenctl_takes_back_and_erases(topics, daemon, topic_name):
 def test_bad_requests_write_nothing(topics, daemon, topic_name):
     topics.create(topic_name, partitions=1)
     seend = daemon(topic_name).start()
-    for body in ({}, {"items": []}, {"items": [""]}, {"items": ["x" * 513]}, {"items": ["a"], "scene": "home"},
-                 {"items": list(range(1001))}, ["a"], {"items": [1.5]}):
+    for body in (
+        {},
+        {"items": []},
+        {"items": [""]},
+        {"items": ["x" * 513]},
+        {"items": ["a"], "scene": "home"},
+        {"items": list(range(1001))},
+        ["a"],
+        {"items": [1.5]},
+    ):
         answer = seend.http.post("/v1/users/u1/removed", body)
         assert answer.status == 400 and answer.headers["Content-Type"] == "application/problem+json", body
-    answer = seend.http.request("POST", "/v1/users/u1/removed", b'{"items":["a"]}', {"Content-Type": "text/plain"})
+    answer = seend.http.request(
+        "POST", "/v1/users/u1/removed", b'{"items":["a"]}', {"Content-Type": "text/plain"}
+    )
     assert answer.status == 415
     assert seend.http.delete("/v1/users/" + "x" * 513).status == 400
     assert seend.http.get("/v1/users/u1").status == 405
@@ -225,6 +277,7 @@ def test_without_brokers_changes_are_refused_in_time_and_hold_nobody_up(kafka, t
 
         def erase(_):
             return Http(seend.address, timeout_s=20).delete("/v1/users/u1")
+
         with concurrent.futures.ThreadPoolExecutor(8) as pool:  # more requests than the daemon has threads
             waiting = [pool.submit(erase, i) for i in range(8)]
             time.sleep(0.5)
@@ -240,6 +293,8 @@ def test_without_brokers_changes_are_refused_in_time_and_hold_nobody_up(kafka, t
             assert "acknowledge" in answer.json()["detail"]
     finally:
         kafka.start()
-    answer = wait_until(lambda: (a := seend.http.delete("/v1/users/u1")).status == 202 and a, "brokers are back", 60)
+    answer = wait_until(
+        lambda: (a := seend.http.delete("/v1/users/u1")).status == 202 and a, "brokers are back", 60
+    )
     taken(seend, answer)
     assert seend.unseen("u1", ["a", "b"]) == ["a", "b"]

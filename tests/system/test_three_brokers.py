@@ -1,5 +1,5 @@
-"""Three brokers with replicated topics. A test kills one broker after the other. Other tests elect a leader that lacks
-records of the last one."""
+"""Three brokers with replicated topics. A test kills one broker after the other. Other tests elect a leader
+that lacks records of the last one."""
 
 import time
 
@@ -11,7 +11,11 @@ from places import free_port, wait_until
 from topics import Topics
 
 PARTITIONS = 4
-SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500", "topic.metadata.refresh.interval.ms": "2000"}
+SESSION = {
+    "session.timeout.ms": "6000",
+    "heartbeat.interval.ms": "500",
+    "topic.metadata.refresh.interval.ms": "2000",
+}
 
 
 @pytest.fixture
@@ -37,12 +41,20 @@ def three(brokers):
 
 
 def members_of(daemon, topics, topic_name, count=2):
-    return [daemon(topic_name, {
-        "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-        "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
-        "watermarks": {"topic": f"{topic_name}-beats"},
-        "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-    }, name=f"member-{number}", at=topics).start(ready=False) for number in range(count)]
+    return [
+        daemon(
+            topic_name,
+            {
+                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+                "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+                "watermarks": {"topic": f"{topic_name}-beats"},
+                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+            },
+            name=f"member-{number}",
+            at=topics,
+        ).start(ready=False)
+        for number in range(count)
+    ]
 
 
 def ready(members):
@@ -55,16 +67,30 @@ def wait_at_rest(members, topics, topic):
     def at_rest():
         status = {p: s for m in members for p, s in m.partition_status().items() if s["state"] == "ready"}
         return set(status) == set(ends) and all(
-            s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0 for p, s in status.items())
+            s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0 for p, s in status.items()
+        )
+
     wait_until(at_rest, "all is read and published", 120)
 
 
 def elect_unclean(node, topic):
     """Makes `node`, which lacks records of the last leader, the leader of partition 0."""
+
     def elected():
-        said = node.tool("org.apache.kafka.tools.LeaderElectionCommand", "--bootstrap-server", node.bootstrap,
-                         "--election-type", "unclean", "--topic", topic, "--partition", "0", check=False)
+        said = node.tool(
+            "org.apache.kafka.tools.LeaderElectionCommand",
+            "--bootstrap-server",
+            node.bootstrap,
+            "--election-type",
+            "unclean",
+            "--topic",
+            topic,
+            "--partition",
+            "0",
+            check=False,
+        )
         return "Successfully completed" in said
+
     wait_until(elected, "the other replica leads", 60)
 
 
@@ -74,8 +100,10 @@ def test_a_broker_after_the_other_is_killed_and_nothing_is_lost(brokers, three, 
     members = members_of(daemon, three, topic_name)
     wait_until(lambda: ready(members) == list(range(PARTITIONS)), "each partition is owned", 90)
     oracle = Oracle()
-    with LiveLoad(three, topic_name, oracle, chance.random(), PARTITIONS, rate=200) as load, \
-            Asker(members, load, PARTITIONS, chance.random()) as asker:
+    with (
+        LiveLoad(three, topic_name, oracle, chance.random(), PARTITIONS, rate=200) as load,
+        Asker(members, load, PARTITIONS, chance.random()) as asker,
+    ):
         for node in brokers:
             node.kill()
             time.sleep(5)
@@ -91,10 +119,17 @@ def test_a_broker_after_the_other_is_killed_and_nothing_is_lost(brokers, three, 
 
 
 @pytest.mark.heavy
-def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(brokers, three, daemon, topic_name, chance):
-    """The leader of the snapshot topic has records that the other replica never got. It dies, and the other replica leads."""
+def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(
+    brokers, three, daemon, topic_name, chance
+):
+    """The leader of the snapshot topic has records that the other replica never got. It dies, and the other
+    replica leads."""
     three.create(topic_name, partitions=1, replicas=3)
-    three.create(f"{topic_name}-filters", assignment=[[1, 2]], **{"cleanup.policy": "compact", "min.insync.replicas": "1"})
+    three.create(
+        f"{topic_name}-filters",
+        assignment=[[1, 2]],
+        **{"cleanup.policy": "compact", "min.insync.replicas": "1"},
+    )
     members = members_of(daemon, three, topic_name, 1)
     oracle = Oracle()
 
@@ -114,7 +149,11 @@ def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(brok
 
     elect_unclean(follower, f"{topic_name}-filters")
     leader.start()
-    wait_until(lambda: members[0].metric_sum("seen_snapshot_partitions_cut_total") > 0, "the daemon has seen the cut", 60)
+    wait_until(
+        lambda: members[0].metric_sum("seen_snapshot_partitions_cut_total") > 0,
+        "the daemon has seen the cut",
+        60,
+    )
     load_for(1)
     wait_at_rest(members, three, topic_name)
     time.sleep(5)  # the daemon publishes all snapshots again
@@ -125,7 +164,8 @@ def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(brok
 
 @pytest.mark.heavy
 def test_what_an_unclean_election_cuts_off_the_input_is_shown_and_harms_its_partition_alone(
-        brokers, three, daemon, topic_name, chance):
+    brokers, three, daemon, topic_name, chance
+):
     three.create(topic_name, assignment=[[1, 2], [3, 2]], **{"min.insync.replicas": "1"})
     member = members_of(daemon, three, topic_name, 1)[0]
     oracle = Oracle()
@@ -150,7 +190,9 @@ def test_what_an_unclean_election_cuts_off_the_input_is_shown_and_harms_its_part
     wait_until(lambda: member.status()["partitions_refused"], "the daemon has seen the cut", 60)
     refused = member.status()["partitions_refused"]
     assert [r["partition"] for r in refused] == [0]
-    assert f"was read up to offset {read}, but it ends at {kept}" in refused[0]["reason"]  # it shows how many were lost
+    assert (
+        f"was read up to offset {read}, but it ends at {kept}" in refused[0]["reason"]
+    )  # it shows how many were lost
     assert "--rebuild" in refused[0]["reason"]
     assert member.metric_sum("seen_partitions_refused") == 1
     assert ready([member]) == [1]

@@ -1,4 +1,5 @@
-"""A state directory of an earlier version: the daemon opens it in place, reads on, and streams it to the state topic."""
+"""A state directory of an earlier version: the daemon opens it in place, reads on, and streams it to the
+state topic."""
 
 import shutil
 
@@ -20,16 +21,26 @@ def topic(topics):
             topics.delete(name)
 
 
-def test_state_of_an_earlier_version_is_opened_in_place_and_streamed(kafka, topics, topic, topic_name, daemon):
+def test_state_of_an_earlier_version_is_opened_in_place_and_streamed(
+    kafka, topics, topic, topic_name, daemon
+):
     _, expected, _ = stored_state.records()
-    seend = daemon(topic, {"kafka": {"group_id": topic_name}, "filters": stored_state.FILTERS,
-                           "state": {"topic": f"{topic}-state", "run_every_s": 1}})
+    seend = daemon(
+        topic,
+        {
+            "kafka": {"group_id": topic_name},
+            "filters": stored_state.FILTERS,
+            "state": {"topic": f"{topic}-state", "run_every_s": 1},
+        },
+    )
     stored_state.unpack(seend.store)
     seend.start()
     ends = seend.wait_at_rest()
     assert seend.metric_sum("seen_events_total") == 0, "nothing was read again"
     for status in seend.partition_status().values():
-        assert status["lost_ranges"] == [] and all(f["complete_since"] is None for f in status["filters"]), status
+        assert status["lost_ranges"] == [] and all(f["complete_since"] is None for f in status["filters"]), (
+            status
+        )
     stored_state.check(seend, expected)
     check_marked(topics, topic, expected)
 
@@ -44,15 +55,19 @@ def test_state_of_an_earlier_version_is_opened_in_place_and_streamed(kafka, topi
 
 
 def check_marked(topics, topic, expected):
-    """Checks that this version has published the snapshots that the earlier version had marked and not published."""
+    """Checks that this version has published the snapshots that the earlier version had marked and not
+    published."""
     published = {m.key().decode(): read_snapshot(m.value()) for m in topics.read_all(f"{topic}-filters")}
     assert set(stored_state.MARKED) <= set(published)
     for user in stored_state.MARKED:
         assert published[user].item_count == len(expected.exposed.items(user)) + 1, "exposed and bought"
 
 
-def test_a_directory_of_an_earlier_version_whose_topic_was_recreated_is_refused(topics, topic, topic_name, daemon):
-    """The state identifies the topic that it was made from. The daemon reads this from the earlier version's files, too."""
+def test_a_directory_of_an_earlier_version_whose_topic_was_recreated_is_refused(
+    topics, topic, topic_name, daemon
+):
+    """The state identifies the topic that it was made from. The daemon reads this from the earlier version's
+    files, too."""
     topics.delete(topic)
     topics.create(topic, stored_state.PARTITIONS, retention_ms=-1)
     records, _, _ = stored_state.records()

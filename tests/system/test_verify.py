@@ -1,4 +1,5 @@
-"""seenctl verify --config compares the daemon with an oracle that knows its configuration. It must find planted faults."""
+"""seenctl verify --config compares the daemon with an oracle that knows its configuration. It must find
+planted faults."""
 
 import json
 import os
@@ -16,11 +17,23 @@ from small_disks import small_disk  # noqa: F401
 USERS, ITEMS, EVENTS, DAYS = 150, 900, 80_000, 50
 
 INPUT = {
-    "fields": {"user_id": "/data/uid", "items": "/data/items", "item_id": "/id", "scene": "/page",
-               "exposed_at": {"at": "/ts", "unit": "ms"}, "kind": "/event",
-               "item_created_at": {"at": "/made", "unit": "s"}},
-    "kinds": {"show": "exposed", "send": "served", "undo": "removed", "forget": "erased", "buy": "purchased",
-              "ping": None},
+    "fields": {
+        "user_id": "/data/uid",
+        "items": "/data/items",
+        "item_id": "/id",
+        "scene": "/page",
+        "exposed_at": {"at": "/ts", "unit": "ms"},
+        "kind": "/event",
+        "item_created_at": {"at": "/made", "unit": "s"},
+    },
+    "kinds": {
+        "show": "exposed",
+        "send": "served",
+        "undo": "removed",
+        "forget": "erased",
+        "buy": "purchased",
+        "ping": None,
+    },
     "only_if": {"at": "/app", "in": ["web", "phone"]},
 }
 
@@ -28,50 +41,103 @@ INPUT = {
 def filters_of(topic):
     def snapshot(name):
         return {"topic": f"{topic}-{name}", "debounce_ms": 200}
+
     return [
-        {"name": "home", "scenes": ["home_*"], "window_days": 30, "served_ttl_s": 60, "snapshot": snapshot("home")},
-        {"name": "phone", "when": {"at": "/app", "equals": "phone"}, "window_days": 20, "exposures_min": 2,
-         "cooldown_days": 4, "snapshot": snapshot("phone")},
-        {"name": "shop", "window_days": 7, "kinds": {"purchased": {"window_days": 40}}, "served_ttl_s": 86_400,
-         "items_max": 60, "snapshot": None},
-        {"name": "young", "window_by": "item_created_at", "window_days": 10, "items_per_day_max": 2, "snapshot": None},
+        {
+            "name": "home",
+            "scenes": ["home_*"],
+            "window_days": 30,
+            "served_ttl_s": 60,
+            "snapshot": snapshot("home"),
+        },
+        {
+            "name": "phone",
+            "when": {"at": "/app", "equals": "phone"},
+            "window_days": 20,
+            "exposures_min": 2,
+            "cooldown_days": 4,
+            "snapshot": snapshot("phone"),
+        },
+        {
+            "name": "shop",
+            "window_days": 7,
+            "kinds": {"purchased": {"window_days": 40}},
+            "served_ttl_s": 86_400,
+            "items_max": 60,
+            "snapshot": None,
+        },
+        {
+            "name": "young",
+            "window_by": "item_created_at",
+            "window_days": 10,
+            "items_per_day_max": 2,
+            "snapshot": None,
+        },
     ]
 
 
 def mixed_events(seed, count=EVENTS):
-    """Records (key, value, {"timestamp"}) of all kinds, over DAYS days up to now. Some events arrive days late."""
+    """Records (key, value, {"timestamp"}) of all kinds, over DAYS days up to now. Some events arrive days
+    late."""
     chance, now, records = random.Random(seed), now_ms(), []
     for i in range(count):
         timestamp = now - int(DAYS * DAY_MS * (1 - (i + 1) / count))
         late = chance.randrange(12 * DAY_MS) if chance.random() < 0.05 else chance.randrange(60_000)
         kind = chance.choices(["show", "send", "undo", "buy", "forget", "ping"], [86, 6, 4, 3, 0.1, 1])[0]
         user = f"u{int(USERS * chance.random() ** 1.5)}"
-        items = [] if kind == "forget" else [{
-            "id": f"n{int(ITEMS * chance.random() ** 2)}", "made": (timestamp - late - chance.randrange(20 * DAY_MS)) // 1000}
-            for _ in range(chance.choice([1, 1, 1, 4]))]
-        records.append((user, json.dumps({
-            "event": kind, "ts": timestamp - late, "page": chance.choice(["home_feed", "home_side", "video", ""]),
-            "app": chance.choice(["web", "phone", "phone", "tv"]),
-            "data": {"uid": user, **({"items": items} if items else {})}}),
-            {"timestamp": timestamp}))
+        items = (
+            []
+            if kind == "forget"
+            else [
+                {
+                    "id": f"n{int(ITEMS * chance.random() ** 2)}",
+                    "made": (timestamp - late - chance.randrange(20 * DAY_MS)) // 1000,
+                }
+                for _ in range(chance.choice([1, 1, 1, 4]))
+            ]
+        )
+        records.append(
+            (
+                user,
+                json.dumps(
+                    {
+                        "event": kind,
+                        "ts": timestamp - late,
+                        "page": chance.choice(["home_feed", "home_side", "video", ""]),
+                        "app": chance.choice(["web", "phone", "phone", "tv"]),
+                        "data": {"uid": user, **({"items": items} if items else {})},
+                    }
+                ),
+                {"timestamp": timestamp},
+            )
+        )
     records.insert(len(records) // 2, ("u1", "no event", {"timestamp": now - DAY_MS}))
     return records
 
 
 def verify(seend, *more, status=0, config=None):
-    return run_json("verify", "--config", config or seend.config_path, "--http", f"http://{seend.address}", *more,
-                    status=status)
+    return run_json(
+        "verify",
+        "--config",
+        config or seend.config_path,
+        "--http",
+        f"http://{seend.address}",
+        *more,
+        status=status,
+    )
 
 
 @pytest.fixture
 def mixed(topics, daemon, topic_name, chance):
     """mixed(...) -> a daemon at rest that has read events of every kind."""
+
     def make(count=EVENTS, records=None):
         topics.create(topic_name, partitions=3, retention_ms=-1)
         seend = daemon(topic_name, {"input": INPUT, "filters": filters_of(topic_name)}).start()
         topics.produce(topic_name, records or mixed_events(chance.random(), count))
         seend.wait_at_rest()
         return seend
+
     return make
 
 
@@ -79,9 +145,24 @@ def test_it_knows_fields_kinds_repeats_served_removals_and_erasures(topics, mixe
     seend = mixed()
     seend.http.post("/v1/users/u3/removed", {"items": [f"n{i}" for i in range(40)]})
     seend.http.delete("/v1/users/u4")
-    topics.produce(seend.topic, [("u5", json.dumps({
-        "event": kind, "ts": now_ms(), "page": "home_feed", "app": "web",
-        "data": {"uid": "u5", "items": [{"id": f"{kind}-{i}"} for i in range(20)]}})) for kind in ("send", "show")])
+    topics.produce(
+        seend.topic,
+        [
+            (
+                "u5",
+                json.dumps(
+                    {
+                        "event": kind,
+                        "ts": now_ms(),
+                        "page": "home_feed",
+                        "app": "web",
+                        "data": {"uid": "u5", "items": [{"id": f"{kind}-{i}"} for i in range(20)]},
+                    }
+                ),
+            )
+            for kind in ("send", "show")
+        ],
+    )
     seend.wait_at_rest()
     result = verify(seend, "--snapshots")
     assert result["ok"] and result["false_negatives"] == result["extra_items_unexplained"] == 0
@@ -109,17 +190,33 @@ def test_it_knows_fields_kinds_repeats_served_removals_and_erasures(topics, mixe
     assert sample["users"] == 5 and 0 < sample["items"] < result["items"] / 5
     assert sample["spilled_bytes"] < spilled["spilled_bytes"] / 2
     assert sample["records"] == result["records"]
-    assert sample["items"] == verify(seend, "--sample", 5)["items"] != verify(seend, "--sample", 5, "--seed", 2)["items"]
-    assert "all is well" in run("verify", "--config", seend.config_path, "--http", f"http://{seend.address}")[0]
+    assert (
+        sample["items"]
+        == verify(seend, "--sample", 5)["items"]
+        != verify(seend, "--sample", 5, "--seed", 2)["items"]
+    )
+    assert (
+        "all is well" in run("verify", "--config", seend.config_path, "--http", f"http://{seend.address}")[0]
+    )
 
 
-def test_it_finds_an_event_that_the_state_lacks_and_one_that_it_has_too_many(topics, daemon, topic_name, tmp_path, chance):
+def test_it_finds_an_event_that_the_state_lacks_and_one_that_it_has_too_many(
+    topics, daemon, topic_name, tmp_path, chance
+):
     topics.create(topic_name, partitions=3, retention_ms=-1)
     records = mixed_events(chance.random(), 6_000)
 
     def with_item(item):
-        return json.dumps({"event": "show", "ts": now_ms() - 2 * DAY_MS, "page": "home_feed", "app": "web",
-                           "data": {"uid": "u7", "items": [{"id": item}]}})
+        return json.dumps(
+            {
+                "event": "show",
+                "ts": now_ms() - 2 * DAY_MS,
+                "page": "home_feed",
+                "app": "web",
+                "data": {"uid": "u7", "items": [{"id": item}]},
+            }
+        )
+
     both = [value for _, value, _ in records if "no event" not in value]
     topics.produce(topic_name, [*records, ("u7", with_item("lost"), {"timestamp": now_ms()})])
 
@@ -127,13 +224,30 @@ def test_it_finds_an_event_that_the_state_lacks_and_one_that_it_has_too_many(top
         """A daemon with a state that was built from other events than those of the topic."""
         history = tmp_path / f"{name}.jsonl"
         history.write_text("\n".join([*both, *more]) + "\n")
-        seend = daemon(topic_name, {"input": INPUT, "filters": filters_of(topic_name), "kafka": {
-            "group_id": f"{topic_name}-{name}"}}, name=name)
+        seend = daemon(
+            topic_name,
+            {
+                "input": INPUT,
+                "filters": filters_of(topic_name),
+                "kafka": {"group_id": f"{topic_name}-{name}"},
+            },
+            name=name,
+        )
         for one in seend.config["filters"]:
             one["snapshot"] = None
         seend.config_path.write_text(json.dumps(seend.config))
-        run("replay", history, "--config", seend.config_path, "--into-state", seend.store, "--live-from", "end",
-            "--whole", "--quiet")
+        run(
+            "replay",
+            history,
+            "--config",
+            seend.config_path,
+            "--into-state",
+            seend.store,
+            "--live-from",
+            "end",
+            "--whole",
+            "--quiet",
+        )
         seend.start()
         return seend
 
@@ -141,7 +255,8 @@ def test_it_finds_an_event_that_the_state_lacks_and_one_that_it_has_too_many(top
     assert verify(whole)["ok"]
     lacking = verify(state_of("lacking"), status=1)
     assert not lacking["ok"] and lacking["extra_items_unexplained"] == 0
-    # The item is missing in the snapshot and in the answer. "phone" doesn't count the item, and "young" may cut it.
+    # The item is missing in the snapshot and in the answer. "phone" doesn't count the item, and "young" may
+    # cut it.
     wrong = {f["filter"]: f["false_negatives"] for f in lacking["filters"]}
     assert wrong["phone"] == 0 and wrong["home"] >= 1 and wrong["shop"] >= 1, wrong
     assert all("lost" in line or "counts" in line for line in lacking["failures"]), lacking["failures"]
@@ -157,12 +272,16 @@ def test_it_finds_a_daemon_of_another_configuration(mixed, tmp_path):
     seend = mixed(6_000)
     assert verify(seend)["ok"]
     other = json.loads(json.dumps(seend.config))
-    changes = [("home", "window_days", 45, "false_negatives"), ("phone", "exposures_min", 1, "false_negatives"),
-               ("phone", "exposures_min", 4, "extra_items_unexplained"),
-               ("phone", "cooldown_days", 15, "false_negatives"), ("home", "scenes", ["*"], "false_negatives"),
-               ("shop", "kinds", {"purchased": {"window_days": 5}}, "extra_items_unexplained"),
-               ("shop", "served_ttl_s", 60, "extra_items_unexplained"),
-               ("young", "window_by", "exposed_at", "false_negatives")]
+    changes = [
+        ("home", "window_days", 45, "false_negatives"),
+        ("phone", "exposures_min", 1, "false_negatives"),
+        ("phone", "exposures_min", 4, "extra_items_unexplained"),
+        ("phone", "cooldown_days", 15, "false_negatives"),
+        ("home", "scenes", ["*"], "false_negatives"),
+        ("shop", "kinds", {"purchased": {"window_days": 5}}, "extra_items_unexplained"),
+        ("shop", "served_ttl_s", 60, "extra_items_unexplained"),
+        ("young", "window_by", "exposed_at", "false_negatives"),
+    ]
     by_name = {f["name"]: f for f in other["filters"]}
     config = tmp_path / "other.json"
     for name, key, value, found in changes:
@@ -181,6 +300,7 @@ def test_it_finds_a_daemon_of_another_configuration(mixed, tmp_path):
 
 def test_a_shared_fingerprint_explains_an_extra_item(topics, daemon, topic_name):
     from hashes import fingerprint
+
     known, pair = {}, None
     for i in range(400_000):
         other = known.setdefault(fingerprint(f"n{i}"), i)
@@ -191,8 +311,13 @@ def test_a_shared_fingerprint_explains_an_extra_item(topics, daemon, topic_name)
     topics.create(topic_name, retention_ms=-1)
     seend = daemon(topic_name).start()
     now = now_ms()
-    topics.produce(topic_name, [("u", json.dumps({"user_id": "u", "item_id": item, "exposed_at": at}), {"timestamp": at})
-                                for item, at in ((pair[0], now - 40 * DAY_MS), (pair[1], now - DAY_MS))])
+    topics.produce(
+        topic_name,
+        [
+            ("u", json.dumps({"user_id": "u", "item_id": item, "exposed_at": at}), {"timestamp": at})
+            for item, at in ((pair[0], now - 40 * DAY_MS), (pair[1], now - DAY_MS))
+        ],
+    )
     seend.wait_at_rest()
     result = verify(seend)
     assert result["ok"] and result["items"] == 1
@@ -204,7 +329,9 @@ def test_marks_of_a_replay_are_no_events(topics, daemon, topic_name, tmp_path):
     topics.create(topic_name, partitions=2, retention_ms=-1)
     seend = daemon(topic_name, {"input": INPUT, "filters": filters_of(topic_name)}).start()
     history = tmp_path / "history.jsonl"
-    history.write_text("".join(value + "\n" for _, value, _ in mixed_events(5, 2_000) if "no event" not in value))
+    history.write_text(
+        "".join(value + "\n" for _, value, _ in mixed_events(5, 2_000) if "no event" not in value)
+    )
     run("replay", history, "--config", seend.config_path, "--quiet")
     assert sum(seend.wait_at_rest().values()) > 1_000
     result = verify(seend)
@@ -213,12 +340,19 @@ def test_marks_of_a_replay_are_no_events(topics, daemon, topic_name, tmp_path):
 
 def test_the_source_is_the_oracle_where_the_daemon_re_keys(topics, daemon, topic_name, chance):
     source = topics.create(topic_name, partitions=3, retention_ms=-1)
-    seend = daemon(source, {"input": {**INPUT, "keyed_by_user": False}, "filters": filters_of(topic_name)}).start()
-    topics.produce(source, [(str(chance.random()), value, more) for _, value, more in mixed_events(chance.random(), 6_000)])
+    seend = daemon(
+        source, {"input": {**INPUT, "keyed_by_user": False}, "filters": filters_of(topic_name)}
+    ).start()
+    topics.produce(
+        source,
+        [(str(chance.random()), value, more) for _, value, more in mixed_events(chance.random(), 6_000)],
+    )
     seend.wait_caught_up()
     seend.http.post("/v1/users/u3/removed", {"items": [f"n{i}" for i in range(40)]})
     seend.http.delete("/v1/users/u4")
-    wait_until(lambda: seend.http.get(user_path("u4", "home") + "/segments").json()["items"] == 0, "u4 is erased")
+    wait_until(
+        lambda: seend.http.get(user_path("u4", "home") + "/segments").json()["items"] == 0, "u4 is erased"
+    )
     result = verify(seend)
     assert result["ok"] and result["records"] == 6_001 + 2 and result["users"] > 50
 
@@ -226,9 +360,25 @@ def test_the_source_is_the_oracle_where_the_daemon_re_keys(topics, daemon, topic
 def test_a_full_disk_is_named(mixed, small_disk):  # noqa: F811
     seend = mixed()
     small_disk.fill()
-    done = subprocess.run([str(SEENCTL), "verify", "--config", str(seend.config_path), "--quiet", "--memory-mib", "16",
-                           "--scratch", str(small_disk.place), "--http", f"http://{seend.address}"], capture_output=True, text=True, timeout=60,
-                          env={**os.environ, **small_disk.environment})
+    done = subprocess.run(
+        [
+            str(SEENCTL),
+            "verify",
+            "--config",
+            str(seend.config_path),
+            "--quiet",
+            "--memory-mib",
+            "16",
+            "--scratch",
+            str(small_disk.place),
+            "--http",
+            f"http://{seend.address}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **small_disk.environment},
+    )
     assert done.returncode == 1
     assert f"--scratch: {small_disk.place}: the disk is full" in done.stderr and "--sample" in done.stderr
 
@@ -236,7 +386,10 @@ def test_a_full_disk_is_named(mixed, small_disk):  # noqa: F811
 def test_mistakes_are_named(daemon, topic_name, tmp_path):
     seend = daemon(topic_name, {"filters": filters_of(topic_name)})
     seend.config_path.write_text(json.dumps(seend.config))
-    assert "leave the option out" in run("verify", "--config", seend.config_path, "--window-days", 3, status=2)[1]
+    assert (
+        "leave the option out"
+        in run("verify", "--config", seend.config_path, "--window-days", 3, status=2)[1]
+    )
     said = run("verify", "--config", seend.config_path, "--filter", "none", status=2)[1]
     assert "home, phone, shop, young" in said
     assert "none.json" in run("verify", "--config", tmp_path / "none.json", status=2)[1]

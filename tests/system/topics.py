@@ -8,7 +8,11 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, New
 
 from places import wait_until
 
-NOT_YET = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.UNKNOWN_TOPIC_OR_PART)
+NOT_YET = (
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+)
 
 
 class Topics:
@@ -24,8 +28,11 @@ class Topics:
     def create(self, topic, partitions=2, replicas=1, assignment=None, **config):
         """`assignment`: the brokers of each partition. It replaces `partitions` and `replicas`."""
         config = {k.replace("_", "."): str(v) for k, v in config.items()}
-        new = (NewTopic(topic, len(assignment), replica_assignment=assignment, config=config) if assignment else
-               NewTopic(topic, partitions, replicas, config=config))
+        new = (
+            NewTopic(topic, len(assignment), replica_assignment=assignment, config=config)
+            if assignment
+            else NewTopic(topic, partitions, replicas, config=config)
+        )
         self.admin().create_topics([new])[topic].result(30)
         wait_until(lambda: self.partitions(topic) == new.num_partitions, f"{topic} is known")
         return topic
@@ -35,9 +42,13 @@ class Topics:
         wait_until(lambda: self.partitions(topic) == 0, f"{topic} is gone")
 
     def alter(self, topic, config):
-        """Sets these properties and keeps the topic's others. AlterConfigs alone resets each property that it doesn't get."""
-        kept = {name: entry.value for name, entry in self._config(topic).items()
-                if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value}
+        """Sets these properties and keeps the topic's others. AlterConfigs alone resets each property that it
+        doesn't get."""
+        kept = {
+            name: entry.value
+            for name, entry in self._config(topic).items()
+            if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+        }
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic, set_config=kept | config)
         self.admin().alter_configs([resource])[resource].result(30)
 
@@ -57,8 +68,16 @@ class Topics:
         return self.admin().describe_configs([resource])[resource].result(30)
 
     def producer(self, partitioner="murmur2_random", **more):
-        return Producer({"bootstrap.servers": self.bootstrap, "partitioner": partitioner, "linger.ms": 5,
-                         "enable.idempotence": True, "queue.buffering.max.messages": 1_000_000, **more})
+        return Producer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "partitioner": partitioner,
+                "linger.ms": 5,
+                "enable.idempotence": True,
+                "queue.buffering.max.messages": 1_000_000,
+                **more,
+            }
+        )
 
     def produce(self, topic, records, partitioner="murmur2_random"):
         """`records`: (key, value) or (key, value, {"partition": .., "timestamp": ..}). Waits for delivery.
@@ -71,6 +90,7 @@ class Topics:
                     failed.append(error)
                 else:
                     places[index] = (message.partition(), message.offset())
+
             return report
 
         for record in records:
@@ -78,7 +98,13 @@ class Topics:
             places.append(None)
             while True:
                 try:
-                    producer.produce(topic, value, key, on_delivery=make_report(len(places) - 1), **(more[0] if more else {}))
+                    producer.produce(
+                        topic,
+                        value,
+                        key,
+                        on_delivery=make_report(len(places) - 1),
+                        **(more[0] if more else {}),
+                    )
                     break
                 except BufferError:
                     producer.poll(0.1)
@@ -100,24 +126,34 @@ class Topics:
                         raise
                 time.sleep(wait_s)
             return consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
+
         try:
             return {p: of(p) for p in range(self.partitions(topic))}
         finally:
             consumer.close()
 
     def read_all(self, topic, timeout_s=60):
-        """Every record that the topic has now, as confluent_kafka.Message. Within a partition they are in offset order."""
+        """Every record that the topic has now, as confluent_kafka.Message. Within a partition they are in
+        offset order."""
         ends = {p: end for p, (low, end) in self.ends(topic).items() if end > low}
-        consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": "system-tests-read",
-                             "enable.auto.commit": False, "enable.partition.eof": True,
-                             "auto.offset.reset": "earliest"})
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": "system-tests-read",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "auto.offset.reset": "earliest",
+            }
+        )
         messages, open_partitions = [], set(ends)
         try:
             consumer.assign([TopicPartition(topic, p, confluent_kafka.OFFSET_BEGINNING) for p in ends])
             deadline = time.monotonic() + timeout_s
             while open_partitions:
                 batch = consumer.consume(5_000, timeout=0.2)
-                assert time.monotonic() < deadline, f"{topic}: only {len(messages)} records within {timeout_s} s"
+                assert time.monotonic() < deadline, (
+                    f"{topic}: only {len(messages)} records within {timeout_s} s"
+                )
                 for message in batch:
                     if message.error() is None:
                         messages.append(message)
@@ -134,8 +170,10 @@ class Topics:
         """Commits `offsets`, {partition: next offset}, for a group that has no members."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})
         try:
-            consumer.commit(offsets=[TopicPartition(topic, p, offset) for p, offset in offsets.items()],
-                            asynchronous=False)
+            consumer.commit(
+                offsets=[TopicPartition(topic, p, offset) for p, offset in offsets.items()],
+                asynchronous=False,
+            )
         finally:
             consumer.close()
 
@@ -143,7 +181,9 @@ class Topics:
         """{partition: committed offset}, without the partitions that have none."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})
         try:
-            places = consumer.committed([TopicPartition(topic, p) for p in range(self.partitions(topic))], timeout=10)
+            places = consumer.committed(
+                [TopicPartition(topic, p) for p in range(self.partitions(topic))], timeout=10
+            )
             return {place.partition: place.offset for place in places if place.offset >= 0}
         finally:
             consumer.close()

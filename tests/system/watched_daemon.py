@@ -1,5 +1,5 @@
-"""A daemon, and a Prometheus that evaluates the alerts of deploy/ for it. The alerts run 60 times as fast: minutes become
-seconds, hours become minutes."""
+"""A daemon, and a Prometheus that evaluates the alerts of deploy/ for it. The alerts run 60 times as fast:
+minutes become seconds, hours become minutes."""
 
 import contextlib
 import re
@@ -11,13 +11,19 @@ from seend import Seend
 
 FASTER = {"m": "s", "h": "m"}
 # Figures that the expressions state in seconds.
-SECONDS = {"seen_partition_age_seconds > 60": "seen_partition_age_seconds > 1",
-           "seen_held_since_seconds > 60": "seen_held_since_seconds > 1",
-           "[10s])) > 120": "[10s])) > 2", "4 * 3600": "4 * 60",
-           "seen_checkpoint_last_time_seconds > 300": "seen_checkpoint_last_time_seconds > 5"}
-# These faults can't follow each other that fast: a lease ends no sooner than the shortest session that brokers allow.
-SLOWER = {"leases_lapsed_total[5m]": "leases_lapsed_total[20m]",
-          "visible_to_published_seconds_bucket[5m]": "visible_to_published_seconds_bucket[20m]"}
+SECONDS = {
+    "seen_partition_age_seconds > 60": "seen_partition_age_seconds > 1",
+    "seen_held_since_seconds > 60": "seen_held_since_seconds > 1",
+    "[10s])) > 120": "[10s])) > 2",
+    "4 * 3600": "4 * 60",
+    "seen_checkpoint_last_time_seconds > 300": "seen_checkpoint_last_time_seconds > 5",
+}
+# These faults can't follow each other that fast: a lease ends no sooner than the shortest session that
+# brokers allow.
+SLOWER = {
+    "leases_lapsed_total[5m]": "leases_lapsed_total[20m]",
+    "visible_to_published_seconds_bucket[5m]": "visible_to_published_seconds_bucket[20m]",
+}
 USERS = [f"user-{number}" for number in range(100)]
 
 
@@ -57,15 +63,24 @@ class Watched:
         self.seend.close()
 
     def firing(self, severity=None):
-        return {alert["labels"]["alertname"] for alert in self.prometheus.ask("alerts")["alerts"]
-                if alert["state"] == "firing" and severity in (None, alert["labels"]["severity"])}
+        return {
+            alert["labels"]["alertname"]
+            for alert in self.prometheus.ask("alerts")["alerts"]
+            if alert["state"] == "firing" and severity in (None, alert["labels"]["severity"])
+        }
 
     def send(self, values=(), count=100, late_ms=0, users=USERS, **more):
-        """Sends `count` good events and the `values`. The good events are `late_ms` old, as if a producer had held them back."""
+        """Sends `count` good events and the `values`. The good events are `late_ms` old, as if a producer had
+        held them back."""
         at = now_ms() - late_ms
         good = ((users[i % len(users)], f"i{at}-{i // len(users)}") for i in range(count))
-        self.topics.produce(self.topic, [*((user, event(user, item, at), {"timestamp": at}) for user, item in good),
-                                         *(("u", value, more) for value in values)])
+        self.topics.produce(
+            self.topic,
+            [
+                *((user, event(user, item, at), {"timestamp": at}) for user, item in good),
+                *(("u", value, more) for value in values),
+            ],
+        )
 
     @contextlib.contextmanager
     def fault(self, *names, meanwhile=lambda: None, timeout_s=60, severity=None):
@@ -83,6 +98,11 @@ class Watched:
 
         def fire(cause=lambda: None):
             wait_until(lambda: cause() or all_fire(), f"{names} fire", timeout_s, every_s=0.3)
+
         yield fire
-        wait_until(lambda: loaded(lambda: not self.firing(severity) & set(names)), f"{names} are over", timeout_s,
-                   every_s=0.3)
+        wait_until(
+            lambda: loaded(lambda: not self.firing(severity) & set(names)),
+            f"{names} are over",
+            timeout_s,
+            every_s=0.3,
+        )

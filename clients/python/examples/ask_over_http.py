@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Asks seend over HTTP which items a user hasn't seen. Where there is no answer in time, it shows rather than fails.
+"""Asks seend over HTTP which items a user hasn't seen. Where there is no answer in time, it shows rather than
+fails.
 
     echo '{"user":"u1","items":["n1","n2",7],"also_seen":["n9"]}' | ask_over_http.py --http http://127.0.0.1:8080
     {"unseen": ["n2", "7"], "from": "http", "by": "seend-1"}
 
-One question a line in, one answer a line out. `from` is `request` where only the question's own `also_seen` counted.
-Of several daemons, `--http http://10.0.0.1:8080,http://10.0.0.2:8080`, it asks the one that owns the user's partition.
-`by` names the daemon that answered.
-"""
+One question a line in, one answer a line out. `from` is `request` where only the question's own `also_seen`
+counted. Of several daemons, `--http http://10.0.0.1:8080,http://10.0.0.2:8080`, it asks the one that owns the
+user's partition. `by` names the daemon that answered."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ class SeenHttp:
         except SnapshotError as error:
             raise AskError(str(error)) from error
 
-    def _ask(self, method: str, user: str, what: str = "", question: object = None) -> tuple[bytes, str | None]:
+    def _ask(
+        self, method: str, user: str, what: str = "", question: object = None
+    ) -> tuple[bytes, str | None]:
         """The answer, and who gave it: of the owner, or else of another daemon."""
         path = self._path + urllib.parse.quote(user, safe="") + what
         body = None if question is None else json.dumps(question).encode()
@@ -108,8 +110,9 @@ class SeenHttp:
                 break  # the question is wrong, for all of them
         raise AskError("; ".join(problems))
 
-    def _ask_one(self, daemon: Daemon, method: str, path: str, body: bytes | None,
-                 until: float) -> tuple[http.client.HTTPResponse, bytes]:
+    def _ask_one(
+        self, daemon: Daemon, method: str, path: str, body: bytes | None, until: float
+    ) -> tuple[http.client.HTTPResponse, bytes]:
         connections: dict[str, http.client.HTTPConnection] = self._kept.__dict__  # this thread's, by address
         for _ in range(TRIES):
             connection = connections.pop(daemon.address, None)
@@ -120,7 +123,8 @@ class SeenHttp:
                 connection = make(url.netloc, timeout=seconds_left(until))
             elif connection.sock is not None:
                 connection.sock.settimeout(seconds_left(until))
-            # A daemon that passes the question on stops before this one does: its 503 says that it is there itself.
+            # A daemon that passes the question on stops before this one does: its 503 says that it is there
+            # itself.
             headers = {"Seen-Deadline-Ms": str(max(1, int(750 * seconds_left(until))))}
             try:
                 connection.request(method, urllib.parse.urlsplit(daemon.address).path + path, body, headers)
@@ -144,7 +148,9 @@ def seconds_left(until: float) -> float:
 
 def by_request(snapshot: Snapshot, items: Iterable[ItemId], also_seen: Iterable[ItemId]) -> list[str]:
     fresh = [str(item) for item in snapshot.with_also_seen(also_seen).unseen(items)]
-    return sorted(fresh, key=snapshot.might_be_near)  # what is like something seen goes last, else in their order
+    return sorted(
+        fresh, key=snapshot.might_be_near
+    )  # what is like something seen goes last, else in their order
 
 
 def answer_lines(lines: TextIO, ask: Callable[[str, list[ItemId], list[ItemId]], Answer]) -> None:
@@ -157,14 +163,19 @@ def answer_lines(lines: TextIO, ask: Callable[[str, list[ItemId], list[ItemId]],
 
 
 def http_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--http", default="http://127.0.0.1:8080", help="seend's address, or several with commas "
-                        "(default: %(default)s)")
+    parser.add_argument(
+        "--http",
+        default="http://127.0.0.1:8080",
+        help="seend's address, or several with commas (default: %(default)s)",
+    )
     parser.add_argument("--filter", default="default", help="default: %(default)s")
     parser.add_argument("--timeout-ms", type=int, default=200, help="of a question (default: %(default)s)")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     http_arguments(parser)
     arguments = parser.parse_args()
     logging.basicConfig(format="%(message)s")

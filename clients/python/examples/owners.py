@@ -1,4 +1,5 @@
-"""Whom to ask about a user: the daemon that owns the user's partition, as `GET /v1/routes` says. docs/HTTP.md."""
+"""Whom to ask about a user: the daemon that owns the user's partition, as `GET /v1/routes` says.
+docs/HTTP.md."""
 
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ class Owners:
         self._thread.join()
 
     def whom_to_ask(self, user: str) -> list[Daemon]:
-        """Best first: the owner, its replicas, then the others, which pass a request on. The absent come last."""
+        """Best first: the owner, its replicas, then the others, which pass a request on. The absent come
+        last."""
         routes = self._routes
         best = routes.of(user)
         if not best and routes.addresses:

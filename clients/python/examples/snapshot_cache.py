@@ -13,8 +13,8 @@ OVERHEAD_BYTES = 2_000  # of a snapshot as objects, and its place in here
 class SnapshotCache:
     """At most so many users and bytes: the least recently used goes first. Any number of threads may use it.
 
-    So a miss doesn't mean "nothing seen": the user may have gone, or had a tombstone, or never had a snapshot.
-    """
+    So a miss doesn't mean "nothing seen": the user may have gone, or had a tombstone, or never had a
+    snapshot."""
 
     def __init__(self, users_max: int, bytes_max: int) -> None:
         self._users_max, self._bytes_max = users_max, bytes_max

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Answers from a local copy of the snapshot topic, as long as it is fresh enough; else over HTTP; else by the request.
+"""Answers from a local copy of the snapshot topic, as long as it is fresh enough; else over HTTP; else by the
+request.
 
     tail_snapshots.py --brokers 127.0.0.1:9092 --http http://127.0.0.1:8080
     {"user":"u1","items":["n1","n2"],"also_seen":["n9"]}
     {"unseen": ["n2"], "from": "cache"}
 
-One question a line in, one answer a line out. `from` is `cache`; or `http`, where the user isn't in the cache or it is
-too stale; or `request`, where nobody answers: then the question's own `also_seen` counts, and a stale snapshot where
-there is one, since what it has is right and only the latest is missing.
-"""
+One question a line in, one answer a line out. `from` is `cache`; or `http`, where the user isn't in the cache
+or it is too stale; or `request`, where nobody answers: then the question's own `also_seen` counts, and a
+stale snapshot where there is one, since what it has is right and only the latest is missing."""
 
 from __future__ import annotations
 
@@ -33,23 +33,37 @@ RECORDS_A_POLL = 1_000
 class Tail:
     """Reads both topics from their beginning, on a thread of its own, into a cache and the watermarks.
 
-    `caught_up` is set once what was there at the start has been read. Partitions that are added later aren't seen.
-    """
+    `caught_up` is set once what was there at the start has been read. Partitions that are added later aren't
+    seen."""
 
-    def __init__(self, brokers: str, snapshots_topic: str, watermarks_topic: str, cache: SnapshotCache,
-                 watermarks: Watermarks) -> None:
+    def __init__(
+        self,
+        brokers: str,
+        snapshots_topic: str,
+        watermarks_topic: str,
+        cache: SnapshotCache,
+        watermarks: Watermarks,
+    ) -> None:
         """KafkaException if the brokers don't answer within 10 s; LookupError if there is no such topic."""
         self._cache, self._watermarks, self._watermarks_topic = cache, watermarks, watermarks_topic
         self.caught_up = threading.Event()
         self._stop = threading.Event()
-        self._consumer = Consumer({
-            "bootstrap.servers": brokers, "group.id": "unused: it neither joins nor commits",
-            "enable.auto.commit": False, "enable.partition.eof": True, "auto.offset.reset": "earliest"})
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": brokers,
+                "group.id": "unused: it neither joins nor commits",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "auto.offset.reset": "earliest",
+            }
+        )
         snapshots, marks = self._partitions(snapshots_topic), self._partitions(watermarks_topic)
         if not snapshots:
             raise LookupError(f"topic {snapshots_topic}: not there")
         if not marks:
-            log.warning("topic %s: not there; snapshots are as fresh as they say themselves", watermarks_topic)
+            log.warning(
+                "topic %s: not there; snapshots are as fresh as they say themselves", watermarks_topic
+            )
         self._to_read = {(p.topic, p.partition) for p in snapshots + marks}
         self._consumer.assign(snapshots + marks)
         self._thread = threading.Thread(target=self._run, name="tail", daemon=True)
@@ -94,8 +108,9 @@ class Tail:
 class Seen:
     """What a recommender asks. Any number of threads may ask."""
 
-    def __init__(self, tail: Tail, cache: SnapshotCache, watermarks: Watermarks, http: SeenHttp,
-                 stale_ms_max: int) -> None:
+    def __init__(
+        self, tail: Tail, cache: SnapshotCache, watermarks: Watermarks, http: SeenHttp, stale_ms_max: int
+    ) -> None:
         self._tail, self._cache, self._watermarks, self._http = tail, cache, watermarks, http
         self._stale_ms_max = stale_ms_max
 
@@ -117,12 +132,18 @@ class Seen:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--brokers", default="127.0.0.1:9092", help="default: %(default)s")
     parser.add_argument("--snapshots-topic", default="seen-filters", help="default: %(default)s")
     parser.add_argument("--watermarks-topic", default="seen-watermarks", help="default: %(default)s")
-    parser.add_argument("--stale-ms-max", type=int, default=10_000, help="what is older isn't taken from the cache "
-                        "(default: %(default)s)")
+    parser.add_argument(
+        "--stale-ms-max",
+        type=int,
+        default=10_000,
+        help="what is older isn't taken from the cache (default: %(default)s)",
+    )
     parser.add_argument("--users-max", type=int, default=100_000, help="in the cache (default: %(default)s)")
     parser.add_argument("--mib-max", type=int, default=512, help="of the cache (default: %(default)s)")
     http_arguments(parser)
@@ -131,7 +152,9 @@ def main() -> None:
     cache, watermarks = SnapshotCache(arguments.users_max, arguments.mib_max << 20), Watermarks()
     began = time.monotonic()
     try:
-        tail = Tail(arguments.brokers, arguments.snapshots_topic, arguments.watermarks_topic, cache, watermarks)
+        tail = Tail(
+            arguments.brokers, arguments.snapshots_topic, arguments.watermarks_topic, cache, watermarks
+        )
     except (KafkaException, LookupError) as error:
         sys.exit(f"tail_snapshots.py: {error}")
     try:

@@ -1,4 +1,5 @@
-"""Small writers of all kinds, from schemas/snapshot.md alone: no code of the reader, and bytes spent freely."""
+"""Small writers of all kinds, from schemas/snapshot.md alone: no code of the reader, and bytes spent
+freely."""
 
 import random
 import struct
@@ -36,11 +37,37 @@ def packed(values, width):
     return bytes(bits)
 
 
-def seal(payload, form, item_count=0, rate=0.01, header_bytes=56, version=1, hash_kind=1, flags=0, as_of_ms=0,
-         horizon_day=DAY, partition=3, payload_bytes=None):
+def seal(
+    payload,
+    form,
+    item_count=0,
+    rate=0.01,
+    header_bytes=56,
+    version=1,
+    hash_kind=1,
+    flags=0,
+    as_of_ms=0,
+    horizon_day=DAY,
+    partition=3,
+    payload_bytes=None,
+):
     """The envelope, with a right checksum whatever is in it."""
-    head = struct.pack("<4sBBBBIIqiiqdI", b"SEEN", version, form, hash_kind, flags, header_bytes, item_count, as_of_ms,
-                       horizon_day, partition, 0, rate, len(payload) if payload_bytes is None else payload_bytes)
+    head = struct.pack(
+        "<4sBBBBIIqiiqdI",
+        b"SEEN",
+        version,
+        form,
+        hash_kind,
+        flags,
+        header_bytes,
+        item_count,
+        as_of_ms,
+        horizon_day,
+        partition,
+        0,
+        rate,
+        len(payload) if payload_bytes is None else payload_bytes,
+    )
     tail = bytes(max(0, header_bytes - 56) if header_bytes <= 4096 else 0) + payload
     return head + struct.pack("<I", xxhash.xxh64_intdigest(head + tail) & M32) + tail
 
@@ -92,15 +119,22 @@ def d_left(prints, r=11, cells=6):
     table = [[[] for _ in range(buckets)] for _ in range(4)]
     for h in map(hash_of, prints):
         remainder, first = h & M32 & (1 << r) - 1, reach(h >> 32, buckets)
-        rows = [table[i][(first + reach((remainder + 1) * m & M32, buckets)) % buckets]
-                for i, m in enumerate((0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F))]
+        rows = [
+            table[i][(first + reach((remainder + 1) * m & M32, buckets)) % buckets]
+            for i, m in enumerate((0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F))
+        ]
         held = [cell for row in rows for cell in row if cell[0] == remainder]
         if held:
             held[0][1] = min(held[0][1] + 1, 3)
         else:
             min(rows, key=len).append([remainder, 1])
     assert all(len(row) <= cells for rows in table for row in rows)
-    values = [row[j][1] | row[j][0] << 2 if j < len(row) else 0 for rows in table for row in rows for j in range(cells)]
+    values = [
+        row[j][1] | row[j][0] << 2 if j < len(row) else 0
+        for rows in table
+        for row in rows
+        for j in range(cells)
+    ]
     return struct.pack("<BBI", r, cells, buckets) + packed(values, r + 2)
 
 
@@ -161,7 +195,8 @@ def cuckoo(prints, f=10):
 
 
 def by_day(prints):
-    """Items spread over the days: [(day, ascending fingerprints)], days ascending; those without items left out."""
+    """Items spread over the days: [(day, ascending fingerprints)], days ascending; those without items left
+    out."""
     days = {}
     for i, print32 in enumerate(prints):
         days.setdefault(DAY + i % DAYS, []).append(print32)
@@ -195,8 +230,12 @@ def _fuse(prints, width):
             x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53 & M64
             x ^= x >> 33
             first = reach(x >> 32, segments * length)
-            keys.append((((x ^ x >> 32) & (1 << width) - 1),
-                         (first, first + length ^ (x >> 18 & length - 1), first + 2 * length ^ (x & length - 1))))
+            keys.append(
+                (
+                    ((x ^ x >> 32) & (1 << width) - 1),
+                    (first, first + length ^ (x >> 18 & length - 1), first + 2 * length ^ (x & length - 1)),
+                )
+            )
             for place in keys[-1][1]:
                 where.setdefault(place, set()).add(len(keys) - 1)
         order, alone = [], [p for p, held in where.items() if len(held) == 1]
@@ -204,7 +243,7 @@ def _fuse(prints, width):
             place = alone.pop()
             if len(where[place]) != 1:
                 continue
-            key, = where[place]
+            (key,) = where[place]
             order.append((key, place))
             for p in keys[key][1]:
                 where[p].discard(key)
@@ -256,8 +295,19 @@ def golomb_rice(values, k):
     return struct.pack("<BI", k, len(values)) + packed(bits, 1)
 
 
-KINDS = [split_block_bloom, bloom, counting_bloom, d_left, quotient, cuckoo, indexed_cuckoo, binary_fuse_8,
-         binary_fuse_16, day_chain, fingerprints]
+KINDS = [
+    split_block_bloom,
+    bloom,
+    counting_bloom,
+    d_left,
+    quotient,
+    cuckoo,
+    indexed_cuckoo,
+    binary_fuse_8,
+    binary_fuse_16,
+    day_chain,
+    fingerprints,
+]
 NUMBER = {encoder.__name__: number for number, encoder in enumerate(KINDS, 1)}
 
 

@@ -15,17 +15,27 @@ import numpy as np
 import xxhash
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[3] / "tests" / "golden" / "snapshot"
-INDEX, WATERMARKS, ALSO_SEEN = (json.loads((GOLDEN / name).read_text(encoding="utf-8"))
-                                for name in ("index.json", "watermarks.json", "also_seen.json"))
+INDEX, WATERMARKS, ALSO_SEEN = (
+    json.loads((GOLDEN / name).read_text(encoding="utf-8"))
+    for name in ("index.json", "watermarks.json", "also_seen.json")
+)
 METADATA = ("item_count", "as_of_ms", "horizon_day", "partition", "input_offset", "false_positive_rate")
 INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 
 # The step of "What to refuse" by what the reader says; the first that fits.
-STEPS = [(r"^not a snapshot", 1), (r"cut off", 1), (r"^snapshot: version", 2), (r"with bit 0 of flags", 8),
-         (r"^snapshot: header_bytes is", 3), (r"header_bytes \d+ and payload_bytes \d+ make", 4),
-         (r"checksum", 5),
-         (r"^snapshot: (format|hash|flags) ", 6), (r"^snapshot: false_positive_rate", 7),
-         (r"^snapshot: similar_(bytes|format)", 8), (r"payload of kind", 9)]
+STEPS = [
+    (r"^not a snapshot", 1),
+    (r"cut off", 1),
+    (r"^snapshot: version", 2),
+    (r"with bit 0 of flags", 8),
+    (r"^snapshot: header_bytes is", 3),
+    (r"header_bytes \d+ and payload_bytes \d+ make", 4),
+    (r"checksum", 5),
+    (r"^snapshot: (format|hash|flags) ", 6),
+    (r"^snapshot: false_positive_rate", 7),
+    (r"^snapshot: similar_(bytes|format)", 8),
+    (r"payload of kind", 9),
+]
 
 
 @functools.lru_cache(maxsize=None)
@@ -126,8 +136,9 @@ def check_similar(snapshot, entry):
     assert snapshot.similar_kind.name.lower() == entry["similar_format"]
     assert snapshot.similar_count == entry["similar_count"]
     for one, many, yes, no in (
-            (snapshot.might_be_near, snapshot.might_be_near_many, "near", "not_near"),
-            (snapshot.might_hold_group, snapshot.might_hold_group_many, "groups", "not_groups")):
+        (snapshot.might_be_near, snapshot.might_be_near_many, "near", "not_near"),
+        (snapshot.might_hold_group, snapshot.might_hold_group_many, "groups", "not_groups"),
+    ):
         expected = [True] * len(entry[yes]) + [False] * len(entry[no])
         assert [one(item) for item in entry[yes] + entry[no]] == expected
         assert many(entry[yes] + entry[no]).tolist() == expected
@@ -155,8 +166,10 @@ def check_random(client, entry, singles=1_000):
     answers = snapshot.might_contain_fingerprints(prints)
     check_answers(answers, entry["random"])
     assert [snapshot.might_contain_fingerprint(p) for p in prints[:singles]] == answers[:singles].tolist()
-    for many, one, name in ((snapshot.might_be_near_many, snapshot.might_be_near, "random_near"),
-                            (snapshot.might_hold_group_many, snapshot.might_hold_group, "random_groups")):
+    for many, one, name in (
+        (snapshot.might_be_near_many, snapshot.might_be_near, "random_near"),
+        (snapshot.might_hold_group_many, snapshot.might_hold_group, "random_groups"),
+    ):
         if name in entry:
             answers = many(random_texts())
             check_answers(answers, entry[name])

@@ -1,4 +1,5 @@
-"""The parts of the examples that need neither Kafka nor seend; tests/system/test_client_python.py runs them whole."""
+"""The parts of the examples that need neither Kafka nor seend; tests/system/test_client_python.py runs them
+whole."""
 
 import http.server
 import json
@@ -129,6 +130,7 @@ def daemon():
     def make(*arguments, **named):
         made.append(Daemon(*arguments, **named))
         return made[-1]
+
     yield make
     for one in made:
         one.close()
@@ -142,6 +144,7 @@ def client():
     def make(*addresses, timeout_s=5):
         made.append(SeenHttp(",".join(f"http://{address}" for address in addresses), timeout_s=timeout_s))
         return made[-1]
+
     yield make
     for one in made:
         one.close()
@@ -163,7 +166,9 @@ def test_a_connection_is_kept_and_one_that_was_closed_is_opened_again(daemon, cl
     assert seend.connections == expected
 
 
-@pytest.mark.parametrize("status, body", [(503, b"{}"), (404, b""), (200, b"no JSON"), (200, b"{}"), (200, b"[]")])
+@pytest.mark.parametrize(
+    "status, body", [(503, b"{}"), (404, b""), (200, b"no JSON"), (200, b"{}"), (200, b"[]")]
+)
 def test_without_an_answer_it_shows_what_the_request_does_not_name(daemon, client, status, body):
     seen = client(daemon(lambda *_: (status, body)).address)
     with pytest.raises(AskError):
@@ -189,10 +194,20 @@ def route(partition, address, state="ready", **more):
 
 def test_routes_name_the_ready_owner_and_then_ready_replicas():
     users = {partition_of(user, 3): user for user in ("u0", "u1", "u2", "u3", "u4", "u5", "u6")}
-    routes = Routes({"partitions": 3, "partitioner": "murmur2", "routes": [
-        route(0, "r:1", role="replica"), route(0, "o:1", role="owner"), route(0, "r:2", "catching_up", role="replica"),
-        route(1, "o:2", "catching_up"), route(1, "r:1", role="replica"),
-        route(2, None)]})
+    routes = Routes(
+        {
+            "partitions": 3,
+            "partitioner": "murmur2",
+            "routes": [
+                route(0, "r:1", role="replica"),
+                route(0, "o:1", role="owner"),
+                route(0, "r:2", "catching_up", role="replica"),
+                route(1, "o:2", "catching_up"),
+                route(1, "r:1", role="replica"),
+                route(2, None),
+            ],
+        }
+    )
     assert [daemon.address for daemon in routes.of(users[0])] == ["http://o:1", "http://r:1"]
     assert [daemon.instance for daemon in routes.of(users[0])] == ["of-o:1", "of-r:1"]
     assert [daemon.address for daemon in routes.of(users[1])] == ["http://r:1"]
@@ -221,15 +236,25 @@ def says(name):
 
 
 def test_the_owner_is_asked_and_the_others_where_it_is_away_or_has_changed(daemon, client):
-    a, b, gone = daemon(says("a"), name="a"), daemon(says("b"), name="b"), socket.create_server(("127.0.0.1", 0))
+    a, b, gone = (
+        daemon(says("a"), name="a"),
+        daemon(says("b"), name="b"),
+        socket.create_server(("127.0.0.1", 0)),
+    )
     gone_address = f"127.0.0.1:{gone.getsockname()[1]}"
     gone.close()
 
     def routes_to(owner, other):
         mine = partition_of("u", 2)
-        return {"partitions": 2, "partitioner": "murmur2", "routes": [
-            {"partition": p, "instance": one.name, "address": one.address, "state": "ready"}
-            for p, one in ((mine, owner), (1 - mine, other))]}
+        return {
+            "partitions": 2,
+            "partitioner": "murmur2",
+            "routes": [
+                {"partition": p, "instance": one.name, "address": one.address, "state": "ready"}
+                for p, one in ((mine, owner), (1 - mine, other))
+            ],
+        }
+
     a.routes = b.routes = routes_to(b, a)
     seen = client(gone_address, a.address)  # b is known by the routes alone
     until(lambda: seen.unseen("u", []).by == "b")

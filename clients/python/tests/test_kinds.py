@@ -56,6 +56,7 @@ def test_a_payload_cut_or_lengthened_is_refused_or_answers(kind):
 
 # --- kind 5
 
+
 def test_a_long_run_across_blocks_is_found_whole():
     keys = sorted({(5, remainder) for remainder in range(0, 4_000, 2)} | {(6, 7), (70, 9)})
     payload = encoders.quotient_of(keys, 12, 128)
@@ -75,24 +76,32 @@ def quotient_block(offset, occupied, ends, slots=64, r=8):
     return struct.pack("<HQQ", offset, occupied, ends) + bytes((slots * r + 7) // 8)
 
 
-@pytest.mark.parametrize("payload, words", [
-    (struct.pack("<BII", 0, 64, 64) + quotient_block(0, 0, 0, r=1), "r is 0"),
-    (struct.pack("<BII", 33, 64, 64) + quotient_block(0, 0, 0, r=33), "r is 33"),
-    (struct.pack("<BII", 8, 0, 64) + quotient_block(0, 0, 0), "quotients is 0"),
-    (struct.pack("<BII", 8, 65, 64) + quotient_block(0, 0, 0), "slots is 64"),
-    (struct.pack("<BII", 8, 60, 64) + quotient_block(0, 1 << 60, 1 << 60), "quotient 60 is occupied"),
-    (struct.pack("<BII", 8, 60, 62) + quotient_block(0, 1 << 59, 1 << 62, slots=62), "a run ends in slot 62"),
-    (struct.pack("<BII", 8, 64, 64) + quotient_block(0, 3, 1), "2 occupied quotients, but 1 run ends"),
-    (struct.pack("<BII", 8, 64, 64) + quotient_block(0, 2, 1), "before its quotient's own slot"),
-    (struct.pack("<BII", 8, 64, 64) + quotient_block(1, 1, 1), "offset"),
-    (struct.pack("<BII", 8, 128, 128) + quotient_block(0, 1, 0) + quotient_block(0, 0, 1), "offset"),
-], ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    "payload, words",
+    [
+        (struct.pack("<BII", 0, 64, 64) + quotient_block(0, 0, 0, r=1), "r is 0"),
+        (struct.pack("<BII", 33, 64, 64) + quotient_block(0, 0, 0, r=33), "r is 33"),
+        (struct.pack("<BII", 8, 0, 64) + quotient_block(0, 0, 0), "quotients is 0"),
+        (struct.pack("<BII", 8, 65, 64) + quotient_block(0, 0, 0), "slots is 64"),
+        (struct.pack("<BII", 8, 60, 64) + quotient_block(0, 1 << 60, 1 << 60), "quotient 60 is occupied"),
+        (
+            struct.pack("<BII", 8, 60, 62) + quotient_block(0, 1 << 59, 1 << 62, slots=62),
+            "a run ends in slot 62",
+        ),
+        (struct.pack("<BII", 8, 64, 64) + quotient_block(0, 3, 1), "2 occupied quotients, but 1 run ends"),
+        (struct.pack("<BII", 8, 64, 64) + quotient_block(0, 2, 1), "before its quotient's own slot"),
+        (struct.pack("<BII", 8, 64, 64) + quotient_block(1, 1, 1), "offset"),
+        (struct.pack("<BII", 8, 128, 128) + quotient_block(0, 1, 0) + quotient_block(0, 0, 1), "offset"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_a_quotient_filter_that_breaks_a_rule_is_refused(payload, words):
     with pytest.raises(MalformedSnapshotError, match=words):
         Snapshot(seal(payload, 5))
 
 
 # --- kind 7
+
 
 def test_the_oldest_are_evicted_and_each_leads_to_its_details():
     prints = list(map(encoders.print_of, ITEMS[:300]))
@@ -108,7 +117,11 @@ def test_the_oldest_are_evicted_and_each_leads_to_its_details():
             assert details == []
             continue
         day, items = next((day, items) for day, items in days if print32 in items)
-        expected = ((first + number) % 2**32, datetime.date(1970, 1, 1) + datetime.timedelta(day), items.index(print32))
+        expected = (
+            (first + number) % 2**32,
+            datetime.date(1970, 1, 1) + datetime.timedelta(day),
+            items.index(print32),
+        )
         assert expected in details and len(details) < 3
     assert snapshot.details("never") == []
     assert Snapshot(snapshot_of("cuckoo", ITEMS[:10])).details(ITEMS[0]) == []
@@ -118,19 +131,21 @@ def test_an_entry_older_than_all_rows_has_no_day():
     prints = list(map(encoders.print_of, ITEMS[:10]))
     whole = encoders.indexed_cuckoo(prints, f=20)
     rows = struct.unpack_from("<H", whole, 14)[0]
-    payload = whole[:14] + struct.pack("<H", 0) + whole[16 + 8 * rows:]
-    detail, = Snapshot(seal(payload, 7)).details(ITEMS[0])
+    payload = whole[:14] + struct.pack("<H", 0) + whole[16 + 8 * rows :]
+    (detail,) = Snapshot(seal(payload, 7)).details(ITEMS[0])
     assert detail.day is None and detail.rank is None
 
 
 # --- kind 10
 
+
 def test_days_can_be_left_out():
     snapshot = Snapshot(snapshot_of("day_chain", ITEMS[:300]))
     day_of = [DAY + i % encoders.DAYS for i in range(300)]
     ends = [((day + 1) * 86_400 - 1_000) * 1_000 for day in day_of]
-    assert all(snapshot.might_contain(item, created_at_ms=end + 999) for item, end in zip(ITEMS, ends)), \
+    assert all(snapshot.might_contain(item, created_at_ms=end + 999) for item, end in zip(ITEMS, ends)), (
         "the last second counts to its end"
+    )
     assert snapshot.unseen(ITEMS[:300], created_at_ms=[end + 999 for end in ends]) == []
     hidden = [snapshot.might_contain(item, created_at_ms=end + 1_000) for item, end in zip(ITEMS, ends)]
     assert sum(hidden) < 15, "only another day's error still says yes"
@@ -162,9 +177,15 @@ def test_a_chain_of_more_days_than_fit_one_step():
     assert not snapshot.might_contain_fingerprints(range(10_000, 11_000)).all()
 
 
-@pytest.mark.parametrize("days, words", [
-    ([(5, 0)], "no blocks"), ([(5, 1), (6, 1)], "descend"), ([(5, 2)], "bytes"), ([(5, 0xFFFFFFFF)] * 3, "bytes"),
-])
+@pytest.mark.parametrize(
+    "days, words",
+    [
+        ([(5, 0)], "no blocks"),
+        ([(5, 1), (6, 1)], "descend"),
+        ([(5, 2)], "bytes"),
+        ([(5, 0xFFFFFFFF)] * 3, "bytes"),
+    ],
+)
 def test_a_chain_that_breaks_a_rule_is_refused(days, words):
     rows = b"".join(struct.pack("<iIIII", day, 1, 0, 1, blocks) for day, blocks in days)
     with pytest.raises(MalformedSnapshotError, match=words):
@@ -177,6 +198,7 @@ def test_equal_days_may_follow_each_other():
 
 
 # --- kind 11
+
 
 @pytest.mark.parametrize("k", [0, 3, 17, 20, 31])
 def test_a_set_is_exact_at_its_ends_too(k):
@@ -191,15 +213,23 @@ def test_a_set_is_exact_at_its_ends_too(k):
 GOOD = encoders.golomb_rice([5, 9], 2)  # gaps 5 and 3: 0 1 10, 1 11 and a bit of padding
 
 
-@pytest.mark.parametrize("payload", [
-    b"\0" * 4, b"\x20" + bytes(4), struct.pack("<BI", 2, 0) + b"\0",
-    struct.pack("<BI", 2, 3) + GOOD[5:], struct.pack("<BI", 2, 1) + GOOD[5:], GOOD + b"\0",
-    GOOD[:-1] + bytes([GOOD[-1] | 0x80]), struct.pack("<BI", 2, 2) + bytes(4),
-    struct.pack("<BI", 0, 0xFFFFFFFF) + b"\xff" * 32,
-    struct.pack("<BI", 31, 1) + encoders.packed([0, 0, 1] + [0] * 31, 1),   # 2^32
-    struct.pack("<BI", 31, 2) + encoders.packed(([0, 1] + [1] * 31) * 2, 1),  # 2^32 - 1, and one more
-    struct.pack("<BI", 31, 1) + encoders.packed([0, 1] + [1] * 21, 1),
-])
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"\0" * 4,
+        b"\x20" + bytes(4),
+        struct.pack("<BI", 2, 0) + b"\0",
+        struct.pack("<BI", 2, 3) + GOOD[5:],
+        struct.pack("<BI", 2, 1) + GOOD[5:],
+        GOOD + b"\0",
+        GOOD[:-1] + bytes([GOOD[-1] | 0x80]),
+        struct.pack("<BI", 2, 2) + bytes(4),
+        struct.pack("<BI", 0, 0xFFFFFFFF) + b"\xff" * 32,
+        struct.pack("<BI", 31, 1) + encoders.packed([0, 0, 1] + [0] * 31, 1),  # 2^32
+        struct.pack("<BI", 31, 2) + encoders.packed(([0, 1] + [1] * 31) * 2, 1),  # 2^32 - 1, and one more
+        struct.pack("<BI", 31, 1) + encoders.packed([0, 1] + [1] * 21, 1),
+    ],
+)
 def test_a_code_that_breaks_a_rule_is_refused(payload):
     assert Snapshot(seal(GOOD, 11)).might_contain_fingerprints([5, 9, 4]).tolist() == [True, True, False]
     with pytest.raises(MalformedSnapshotError, match="fingerprints"):
@@ -219,18 +249,30 @@ def test_decoding_step_by_step_gives_the_same(items_a_step, monkeypatch):
 
 # --- fields of the other kinds
 
-@pytest.mark.parametrize("kind, payload, words", [
-    (2, b"\x07", "bytes"), (2, b"\x00\xff", "k is 0"), (2, b"\x21\xff", "k is 33"), (3, b"\x21\xff", "k is 33"),
-    (4, struct.pack("<BBI", 0, 1, 1) + b"\0", "r is 0"), (4, struct.pack("<BBI", 33, 1, 1) + bytes(18), "r is 33"),
-    (4, struct.pack("<BBI", 6, 17, 1) + bytes(68), "cells is 17"), (4, struct.pack("<BBI", 6, 1, 0), "buckets is 0"),
-    (6, struct.pack("<BI", 1, 1) + b"\0", "f is 1"), (6, struct.pack("<BI", 8, 0), "buckets is 0"),
-    (6, struct.pack("<BI", 33, 1) + bytes(17), "f is 33"),
-    (7, struct.pack("<BBIIIH", 8, 8, 1, 0, 257, 0) + bytes(8), "capacity is 257"),
-    (7, struct.pack("<BBIIIH", 8, 0, 1, 0, 0, 0) + bytes(4), "n is 0"),
-    (7, struct.pack("<BBIIIH", 8, 8, 1, 0, 256, 1) + bytes(8), "bytes"),
-    (8, struct.pack("<BBI", 19, 0, 0), "length_log2 is 19"), (8, struct.pack("<BBI", 0, 0, 0) + b"\0", "bytes"),
-    (9, struct.pack("<BBI", 18, 0, 1 << 14), "reach 2\\^32"), (8, b"\0" * 5, "bytes"),
-])
+
+@pytest.mark.parametrize(
+    "kind, payload, words",
+    [
+        (2, b"\x07", "bytes"),
+        (2, b"\x00\xff", "k is 0"),
+        (2, b"\x21\xff", "k is 33"),
+        (3, b"\x21\xff", "k is 33"),
+        (4, struct.pack("<BBI", 0, 1, 1) + b"\0", "r is 0"),
+        (4, struct.pack("<BBI", 33, 1, 1) + bytes(18), "r is 33"),
+        (4, struct.pack("<BBI", 6, 17, 1) + bytes(68), "cells is 17"),
+        (4, struct.pack("<BBI", 6, 1, 0), "buckets is 0"),
+        (6, struct.pack("<BI", 1, 1) + b"\0", "f is 1"),
+        (6, struct.pack("<BI", 8, 0), "buckets is 0"),
+        (6, struct.pack("<BI", 33, 1) + bytes(17), "f is 33"),
+        (7, struct.pack("<BBIIIH", 8, 8, 1, 0, 257, 0) + bytes(8), "capacity is 257"),
+        (7, struct.pack("<BBIIIH", 8, 0, 1, 0, 0, 0) + bytes(4), "n is 0"),
+        (7, struct.pack("<BBIIIH", 8, 8, 1, 0, 256, 1) + bytes(8), "bytes"),
+        (8, struct.pack("<BBI", 19, 0, 0), "length_log2 is 19"),
+        (8, struct.pack("<BBI", 0, 0, 0) + b"\0", "bytes"),
+        (9, struct.pack("<BBI", 18, 0, 1 << 14), "reach 2\\^32"),
+        (8, b"\0" * 5, "bytes"),
+    ],
+)
 def test_a_field_out_of_range_is_refused_by_name(kind, payload, words):
     with pytest.raises(MalformedSnapshotError, match=words):
         Snapshot(seal(payload, kind))

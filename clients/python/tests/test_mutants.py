@@ -18,8 +18,12 @@ PACKAGE = SOURCE.name
 UNNOTICED_MAX = 5
 SECONDS_A_MUTANT_MAX = 20
 IDS_ASKED_ONE_BY_ONE = 100  # of the random ones
-RANDOM_FILES = ("hundred.bin", "similar_auto.bin", "similar_ids.bin", *(
-    entry["file"] for entry in INDEX["snapshots"] if entry["file"].endswith("_hundred.bin")))
+RANDOM_FILES = (
+    "hundred.bin",
+    "similar_auto.bin",
+    "similar_ids.bin",
+    *(entry["file"] for entry in INDEX["snapshots"] if entry["file"].endswith("_hundred.bin")),
+)
 
 
 def jobs_for(file):
@@ -31,14 +35,20 @@ def jobs_for(file):
     jobs += [(checks.check_hash, row) for row in INDEX["hashes"]]
     by_size = sorted(INDEX["snapshots"], key=lambda entry: len(checks.read(entry["file"])))
     jobs += [(checks.check_accepted, entry) for entry in by_size]
-    about = {"watermarks": [checks.check_watermarks], "hashing": [checks.check_hash, checks.check_accepted],
-             "envelope": [checks.check_refused], "snapshot": [checks.check_also_seen]}.get(kind, [])
+    about = {
+        "watermarks": [checks.check_watermarks],
+        "hashing": [checks.check_hash, checks.check_accepted],
+        "envelope": [checks.check_refused],
+        "snapshot": [checks.check_also_seen],
+    }.get(kind, [])
 
     def later(job):
         function, row = job
         return function not in about and not row.get("file", "").replace("refused_", "").startswith(kind[:8])
-    return sorted(jobs, key=later) + [(check_random, entry) for entry in INDEX["snapshots"]
-                                      if entry["file"] in RANDOM_FILES]
+
+    return sorted(jobs, key=later) + [
+        (check_random, entry) for entry in INDEX["snapshots"] if entry["file"] in RANDOM_FILES
+    ]
 
 
 def check_random(client, entry):
@@ -48,8 +58,10 @@ def check_random(client, entry):
 @contextlib.contextmanager
 def imported(folder):
     """Imports the package from a folder. Afterwards `sys.modules` is as before."""
+
     def ours():
         return [name for name in sys.modules if name.split(".")[0] == PACKAGE]
+
     before = {name: sys.modules.pop(name) for name in ours()}
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
@@ -66,6 +78,7 @@ def imported(folder):
 def time_limit(seconds):
     def end(_number, _frame):
         raise TimeoutError
+
     before = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:

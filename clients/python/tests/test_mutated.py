@@ -1,4 +1,5 @@
-"""Any bytes with a right checksum give an answer or SnapshotError: no other exception, warning, hang or hunger.
+"""Any bytes with a right checksum give an answer or SnapshotError: no other exception, warning, hang or
+hunger.
 
 Warnings are errors by the settings of pytest. SEEN_SEED replays other choices.
 """
@@ -53,16 +54,22 @@ def answers_or_refuses(data):
     assert snapshot.might_contain_fingerprints(ASKED).tolist() == one_by_one
     assert [Snapshot(data).might_contain_fingerprint(p) for p in ASKED] == one_by_one
     snapshot.details("n1")
-    snapshot.unseen(ITEMS[:5], created_at_ms=[1, None, 2**80, -2**80, 1763700000000], window_start=snapshot.horizon)
+    snapshot.unseen(
+        ITEMS[:5], created_at_ms=[1, None, 2**80, -(2**80), 1763700000000], window_start=snapshot.horizon
+    )
     assert snapshot.recall_size(10) >= 10
     near = snapshot.might_be_near_many(ITEMS[:20]).tolist()
     assert near == [snapshot.might_be_near(item) for item in ITEMS[:20]]
-    assert snapshot.might_hold_group_many(ITEMS[:20]).tolist() == list(map(snapshot.might_hold_group, ITEMS[:20]))
+    assert snapshot.might_hold_group_many(ITEMS[:20]).tolist() == list(
+        map(snapshot.might_hold_group, ITEMS[:20])
+    )
     assert snapshot.has_similar or not any(near)
     return True
 
 
-@pytest.mark.parametrize("kind", [kind for kind in encoders.NUMBER if kind not in ("indexed_cuckoo", "day_chain")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in encoders.NUMBER if kind not in ("indexed_cuckoo", "day_chain")]
+)
 def test_mutated_payloads_of_what_is_similar(kind):
     chance = random.Random(f"{SEED} {kind} similar")
     prints = list(map(encoders.print_of, ITEMS))
@@ -114,11 +121,14 @@ def test_mutated_headers():
         answers_or_refuses(bytes(data))
 
 
-@pytest.mark.parametrize("kind, payload", [
-    (5, struct.pack("<BII", 1, 64 * 3_800, 64 * 3_800) + (struct.pack("<H", 0) + b"\xff" * 24) * 3_800),
-    (11, struct.pack("<BI", 0, 800_000) + b"\xff" * 100_000),
-    (11, struct.pack("<BI", 31, 25_000) + b"\xff" * 100_000),
-])
+@pytest.mark.parametrize(
+    "kind, payload",
+    [
+        (5, struct.pack("<BII", 1, 64 * 3_800, 64 * 3_800) + (struct.pack("<H", 0) + b"\xff" * 24) * 3_800),
+        (11, struct.pack("<BI", 0, 800_000) + b"\xff" * 100_000),
+        (11, struct.pack("<BI", 31, 25_000) + b"\xff" * 100_000),
+    ],
+)
 def test_the_densest_payloads_take_memory_in_proportion(kind, payload):
     data = encoders.seal(payload, kind)
     tracemalloc.start()

@@ -6,9 +6,13 @@ from seen_client import partition_of
 from seen_client.partitioner import murmur2
 
 KAFKAS = [  # of org.apache.kafka.common.utils.Utils.murmur2, from Kafka's own UtilsTest
-    ("21", -973932308), ("foobar", -790332482), ("a-little-bit-long-string", -985981536),
+    ("21", -973932308),
+    ("foobar", -790332482),
+    ("a-little-bit-long-string", -985981536),
     ("a-little-bit-longer-string", -1486304829),
-    ("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58897971), ("abc", 479470107)]
+    ("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58897971),
+    ("abc", 479470107),
+]
 
 
 @pytest.mark.parametrize("key, expected", KAFKAS)

@@ -23,12 +23,27 @@ def sample():
 
 def test_it_is_asked_apart_from_what_was_seen():
     snapshot = Snapshot(sample())
-    assert snapshot.has_similar and snapshot.similar_kind is FilterKind.FINGERPRINTS and snapshot.similar_count == 3
+    assert (
+        snapshot.has_similar
+        and snapshot.similar_kind is FilterKind.FINGERPRINTS
+        and snapshot.similar_count == 3
+    )
     assert [snapshot.might_contain(item) for item in ("seen", "near", "group")] == [True, False, False]
     assert [snapshot.might_be_near(item) for item in ("seen", "near", "group", 7, "7", 8)] == [
-        False, True, False, True, True, False]
+        False,
+        True,
+        False,
+        True,
+        True,
+        False,
+    ]
     assert [snapshot.might_hold_group(item) for item in ("seen", "near", "group", 7, 8)] == [
-        False, False, True, False, True]
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
     assert snapshot.might_be_near_many(["near", 8, 7]).tolist() == [True, False, True]
     assert snapshot.might_hold_group_many(iter(["near", 8])).tolist() == [False, True]
     assert snapshot.might_be_near_many([]).tolist() == []
@@ -54,17 +69,25 @@ def test_one_string_is_no_list():
         Snapshot(sample()).might_be_near_many("near")
 
 
-@pytest.mark.parametrize("at, value, error, words", [
-    (7, b"\3", UnsupportedSnapshotError, "flags 0x03"),
-    (56, b"\xff\xff\xff\xff", MalformedSnapshotError, "similar_bytes is 4294967295"),
-    (56, struct.pack("<I", len(sample()) - 71), MalformedSnapshotError, "above payload_bytes"),
-    (56, struct.pack("<I", len(sample()) - 72), MalformedSnapshotError, "kind bloom: 0 bytes"),
-    (56, struct.pack("<I", 4), MalformedSnapshotError, "what is similar: snapshot: payload of kind fingerprints"),
-    (60, b"\0", UnsupportedSnapshotError, "similar_format 0"),
-    (60, b"\7", UnsupportedSnapshotError, "similar_format 7"),
-    (60, b"\x0a", UnsupportedSnapshotError, "similar_format 10"),
-    (60, b"\x0c", UnsupportedSnapshotError, "similar_format 12"),
-])
+@pytest.mark.parametrize(
+    "at, value, error, words",
+    [
+        (7, b"\3", UnsupportedSnapshotError, "flags 0x03"),
+        (56, b"\xff\xff\xff\xff", MalformedSnapshotError, "similar_bytes is 4294967295"),
+        (56, struct.pack("<I", len(sample()) - 71), MalformedSnapshotError, "above payload_bytes"),
+        (56, struct.pack("<I", len(sample()) - 72), MalformedSnapshotError, "kind bloom: 0 bytes"),
+        (
+            56,
+            struct.pack("<I", 4),
+            MalformedSnapshotError,
+            "what is similar: snapshot: payload of kind fingerprints",
+        ),
+        (60, b"\0", UnsupportedSnapshotError, "similar_format 0"),
+        (60, b"\7", UnsupportedSnapshotError, "similar_format 7"),
+        (60, b"\x0a", UnsupportedSnapshotError, "similar_format 10"),
+        (60, b"\x0c", UnsupportedSnapshotError, "similar_format 12"),
+    ],
+)
 def test_what_is_wrong_is_named(at, value, error, words):
     with pytest.raises(error, match=words):
         Snapshot(patched(sample(), at, value))
@@ -81,6 +104,6 @@ def test_what_is_reserved_is_not_looked_at():
 
 def patched(data, at, value):
     data = bytearray(data)
-    data[at:at + len(value)] = value
+    data[at : at + len(value)] = value
     data[52:56] = struct.pack("<I", xxhash.xxh64_intdigest(bytes(data[:52] + data[56:])) & encoders.M32)
     return bytes(data)

@@ -8,29 +8,33 @@ import numpy as np
 import pytest
 
 from encoders import seal, snapshot_of
-from seen_client import (MalformedSnapshotError, Snapshot, SnapshotError, UnsupportedSnapshotError, fingerprint)
+from seen_client import MalformedSnapshotError, Snapshot, SnapshotError, UnsupportedSnapshotError, fingerprint
 
 BLOCK = bytes(32)
 GOOD = snapshot_of("split_block_bloom", ["n1", 7, -7, "曝光"])
 
 
-@pytest.mark.parametrize("envelope, error, words", [
-    ({"version": 2, "header_bytes": 8, "form": 99}, UnsupportedSnapshotError, "version 2"),
-    ({"header_bytes": 57, "form": 99}, MalformedSnapshotError, "header_bytes is 57"),
-    ({"header_bytes": 60}, MalformedSnapshotError, "header_bytes is 60"),
-    ({"header_bytes": 0}, MalformedSnapshotError, "header_bytes is 0"),
-    ({"header_bytes": 4104}, MalformedSnapshotError, "header_bytes is 4104"),
-    ({"payload_bytes": 0xFFFFFFFF, "form": 99}, MalformedSnapshotError, "make 4294967351"),
-    ({"form": 0, "rate": math.nan}, UnsupportedSnapshotError, "format 0"),
-    ({"form": 12, "hash_kind": 2}, UnsupportedSnapshotError, "format 12"),
-    ({"hash_kind": 2, "flags": 1}, UnsupportedSnapshotError, "hash 2"),
-    ({"flags": 0x80, "rate": 0.0}, UnsupportedSnapshotError, "flags 0x80"),
-    ({"rate": 0.0, "payload": b""}, MalformedSnapshotError, "false_positive_rate is 0.0"),
-    ({"rate": 0.51}, MalformedSnapshotError, "false_positive_rate"),
-    ({"rate": math.nan}, MalformedSnapshotError, "false_positive_rate"),
-    ({"rate": math.inf}, MalformedSnapshotError, "false_positive_rate"),
-    ({"payload": b""}, MalformedSnapshotError, "split_block_bloom"),
-], ids=str)
+@pytest.mark.parametrize(
+    "envelope, error, words",
+    [
+        ({"version": 2, "header_bytes": 8, "form": 99}, UnsupportedSnapshotError, "version 2"),
+        ({"header_bytes": 57, "form": 99}, MalformedSnapshotError, "header_bytes is 57"),
+        ({"header_bytes": 60}, MalformedSnapshotError, "header_bytes is 60"),
+        ({"header_bytes": 0}, MalformedSnapshotError, "header_bytes is 0"),
+        ({"header_bytes": 4104}, MalformedSnapshotError, "header_bytes is 4104"),
+        ({"payload_bytes": 0xFFFFFFFF, "form": 99}, MalformedSnapshotError, "make 4294967351"),
+        ({"form": 0, "rate": math.nan}, UnsupportedSnapshotError, "format 0"),
+        ({"form": 12, "hash_kind": 2}, UnsupportedSnapshotError, "format 12"),
+        ({"hash_kind": 2, "flags": 1}, UnsupportedSnapshotError, "hash 2"),
+        ({"flags": 0x80, "rate": 0.0}, UnsupportedSnapshotError, "flags 0x80"),
+        ({"rate": 0.0, "payload": b""}, MalformedSnapshotError, "false_positive_rate is 0.0"),
+        ({"rate": 0.51}, MalformedSnapshotError, "false_positive_rate"),
+        ({"rate": math.nan}, MalformedSnapshotError, "false_positive_rate"),
+        ({"rate": math.inf}, MalformedSnapshotError, "false_positive_rate"),
+        ({"payload": b""}, MalformedSnapshotError, "split_block_bloom"),
+    ],
+    ids=str,
+)
 def test_what_is_wrong_first_is_named(envelope, error, words):
     with pytest.raises(error, match=words) as caught:
         Snapshot(seal(**{"payload": BLOCK, "form": 1, **envelope}))
@@ -43,7 +47,7 @@ def test_bytes_cut_anywhere_or_damaged_anywhere_are_refused():
             Snapshot(GOOD[:length])
     for at in range(len(GOOD)):
         with pytest.raises(SnapshotError):
-            Snapshot(GOOD[:at] + bytes([GOOD[at] ^ 0x10]) + GOOD[at + 1:])
+            Snapshot(GOOD[:at] + bytes([GOOD[at] ^ 0x10]) + GOOD[at + 1 :])
 
 
 @pytest.mark.parametrize("kind", [bytearray, memoryview])
@@ -71,8 +75,11 @@ def test_integers_are_their_decimal_strings():
 
 @pytest.mark.parametrize("item", [True, None, 1.0, b"n1", np.float64(1), ["n1"], np.bool_(True)])
 def test_what_is_no_id_is_a_type_error(item):
-    for ask in (Snapshot(GOOD).might_contain, lambda i: Snapshot(GOOD).unseen([i]),
-                lambda i: Snapshot.empty().with_also_seen([i])):
+    for ask in (
+        Snapshot(GOOD).might_contain,
+        lambda i: Snapshot(GOOD).unseen([i]),
+        lambda i: Snapshot.empty().with_also_seen([i]),
+    ):
         with pytest.raises(TypeError, match="item id"):
             ask(item)
 
@@ -109,7 +116,9 @@ def test_how_many_to_recall_follows_the_formula():
     assert snapshot.recall_size(0) == 0
     assert snapshot.recall_size(1) == 4 + math.ceil((1 + 3 * math.sqrt(0.01)) / 0.99) == 6
     assert snapshot.recall_size(100) == 4 + 105
-    assert snapshot.with_also_seen(["n1", "a", 7, "b", "a"]).recall_size(100) == 6 + 105, "only those it doesn't hold"
+    assert snapshot.with_also_seen(["n1", "a", 7, "b", "a"]).recall_size(100) == 6 + 105, (
+        "only those it doesn't hold"
+    )
     assert snapshot.recall_size(-1) == 0 and snapshot.with_also_seen(["a"]).recall_size(-5) == 0
     with pytest.raises(TypeError):
         snapshot.recall_size(1.5)
@@ -129,7 +138,7 @@ def test_times_are_in_utc_and_those_beyond_the_calendar_are_the_nearest():
     at = Snapshot(snapshot_of("bloom", ["a"], as_of_ms=1763700000123, horizon_day=20383))
     assert at.as_of == datetime.datetime(2025, 11, 21, 4, 40, 0, 123000, tzinfo=datetime.timezone.utc)
     assert at.horizon == datetime.date(2025, 10, 22)
-    for ms, day, year in ((2**63 - 1, 2**31 - 1, 9999), (-2**63, -2**31, 1)):
+    for ms, day, year in ((2**63 - 1, 2**31 - 1, 9999), (-(2**63), -(2**31), 1)):
         far = Snapshot(snapshot_of("bloom", ["a"], as_of_ms=ms, horizon_day=day))
         assert (far.as_of.year, far.horizon.year, far.as_of_ms, far.horizon_day) == (year, year, ms, day)
         assert "bloom" in repr(far)

@@ -1,4 +1,5 @@
-"""Events and questions that continue while daemons stop and start. They prove that no answer lacks an item that was read."""
+"""Events and questions that continue while daemons stop and start. They prove that no answer lacks an item
+that was read."""
 
 import collections
 import json
@@ -15,7 +16,8 @@ ASKED_MAX = 300  # items per question: the newest and a sample of the others
 
 
 class Sender:
-    """Sends a Load's events inside its `with` block, and keeps the record timestamp of each item that Kafka acknowledged."""
+    """Sends a Load's events inside its `with` block, and keeps the record timestamp of each item that Kafka
+    acknowledged."""
 
     def __init__(self, load, topics, topic, rate):
         self.load, self.topics, self.topic, self.rate = load, topics, topic, rate
@@ -29,7 +31,9 @@ class Sender:
         producer, start, events = self.topics.producer(), time.monotonic(), self.load.events(1 << 62)
         while not self.stop.is_set():
             user, value = next(events)
-            producer.produce(self.topic, value, user, on_delivery=self.report_of(user, json.loads(value)["item_id"]))
+            producer.produce(
+                self.topic, value, user, on_delivery=self.report_of(user, json.loads(value)["item_id"])
+            )
             self.sent += 1
             if self.sent % 20 == 0:
                 producer.poll(0)
@@ -44,6 +48,7 @@ class Sender:
                 return
             with self.mutex:
                 self.got[user].setdefault(item, message.timestamp()[1])
+
         return report
 
     def of(self, user):
@@ -71,16 +76,19 @@ class Figures:
 
     def line(self):
         reasons = "".join(f"\n      {n} x {reason}" for reason, n in self.reasons.most_common(4))
-        return (f"{self.asked} questions, {self.proven} items proven seen; {self.turned_away} answered by another daemon than "
-                f"the last time or by none, {self.unanswered} by none; a user at most {self.longest_s:.2f} s without an "
-                f"answer; no answer lacked an item older than {self.stale_s:.1f} s{self.stale_by}{reasons}")
+        return (
+            f"{self.asked} questions, {self.proven} items proven seen; {self.turned_away} answered by another daemon than "
+            f"the last time or by none, {self.unanswered} by none; a user at most {self.longest_s:.2f} s without an "
+            f"answer; no answer lacked an item older than {self.stale_s:.1f} s{self.stale_by}{reasons}"
+        )
 
 
 class Asker:
-    """Asks about every user in turn: first the daemon that gave the last answer about the user, then the others.
+    """Asks about every user in turn: first the daemon that gave the last answer about the user, then the
+    others.
 
-    An answer says how far its partition was read (Seen-As-Of: the greatest record timestamp). Each item whose record
-    has a smaller timestamp must be seen, whichever daemon answers and however far behind it is."""
+    An answer says how far its partition was read (Seen-As-Of: the greatest record timestamp). Each item whose
+    record has a smaller timestamp must be seen, whichever daemon answers and however far behind it is."""
 
     def __init__(self, members, sender):
         self.members, self.sender = members, sender
@@ -96,7 +104,7 @@ class Asker:
                 got = self.sender.of(user)
                 if not got:
                     continue
-                asked = dict(got[-ASKED_MAX // 3:] + chance.sample(got, min(len(got), 2 * ASKED_MAX // 3)))
+                asked = dict(got[-ASKED_MAX // 3 :] + chance.sample(got, min(len(got), 2 * ASKED_MAX // 3)))
                 order = sorted(connections, key=lambda name: name != last.get(user))
                 self.figures.asked += 1
                 for name in order:
@@ -134,14 +142,21 @@ class Asker:
         self.figures.proven += len(read)
         stale_s = max((asked_at - at for item, at in asked.items() if item in unseen), default=0) / 1000
         if stale_s > self.figures.stale_s:
-            self.figures.stale_s, self.figures.stale_by = stale_s, f" ({name}, {answer.headers['Seen-As-Of']})"
+            self.figures.stale_s, self.figures.stale_by = (
+                stale_s,
+                f" ({name}, {answer.headers['Seen-As-Of']})",
+            )
         if unseen & read or not unseen.issuperset(STRANGERS):
-            self.came_back.append((name, user, answer.headers["Seen-As-Of"], sorted(unseen & read)[:5], len(read)))
+            self.came_back.append(
+                (name, user, answer.headers["Seen-As-Of"], sorted(unseen & read)[:5], len(read))
+            )
 
     def step(self):
         """Returns the figures since the last call. Fails if a seen item came back."""
         assert self.thread.is_alive(), "the asker ended"
-        assert not self.came_back, f"seen items came back: {self.came_back[:5]} ({len(self.came_back)} answers)"
+        assert not self.came_back, (
+            f"seen items came back: {self.came_back[:5]} ({len(self.came_back)} answers)"
+        )
         done, self.figures = self.figures, Figures()
         return done
 

@@ -1,4 +1,5 @@
-"""Makes tests/golden/state-directory again. `tests/check/upgrade.py --store` builds the earlier version and runs this."""
+"""Makes tests/golden/state-directory again. `tests/check/upgrade.py --store` builds the earlier version and
+runs this."""
 
 import gzip
 import os
@@ -22,7 +23,9 @@ HOST = "host"  # RocksDB writes the machine's name into its files
 def nameless(folder):
     """A script that runs seend as if the machine's name were HOST."""
     script = folder / "seend-on-host"
-    script.write_text(f'#!/bin/sh\nexec unshare --map-root-user --uts sh -c \'hostname {HOST} && exec "$0" "$@"\' "{EARLIER}" "$@"\n')
+    script.write_text(
+        f'#!/bin/sh\nexec unshare --map-root-user --uts sh -c \'hostname {HOST} && exec "$0" "$@"\' "{EARLIER}" "$@"\n'
+    )
     script.chmod(0o755)
     return script
 
@@ -40,8 +43,15 @@ def make(folder):
         topics = Topics(broker.bootstrap)
         topics.create(stored_state.TOPIC, stored_state.PARTITIONS, retention_ms=-1)
         records, expected, before_marks = stored_state.records()
-        seend = Seend(folder, topics, stored_state.TOPIC, {"filters": stored_state.FILTERS, "store": {"directory": "store"}})
-        seend.config["filters"][0]["snapshot"]["debounce_ms"] = 3_600_000  # a user's second change waits for the debounce
+        seend = Seend(
+            folder,
+            topics,
+            stored_state.TOPIC,
+            {"filters": stored_state.FILTERS, "store": {"directory": "store"}},
+        )
+        seend.config["filters"][0]["snapshot"]["debounce_ms"] = (
+            3_600_000  # a user's second change waits for the debounce
+        )
         del seend.config["state"]
         seend.program = nameless(folder)
         seend.start()
@@ -50,7 +60,10 @@ def make(folder):
         wait_until(lambda: published_users(topics) >= set(stored_state.USERS), "everybody's first snapshot")
         topics.produce(stored_state.TOPIC, records[before_marks:])
         ends = seend.wait_caught_up()
-        wait_until(lambda: all(s["checkpoint_offset"] >= ends[p] for p, s in seend.partition_status().items()), "checkpoints")
+        wait_until(
+            lambda: all(s["checkpoint_offset"] >= ends[p] for p, s in seend.partition_status().items()),
+            "checkpoints",
+        )
         stored_state.check(seend, expected)
         marks = sum(s["marks_outstanding"] for s in seend.partition_status().values())
         seend.kill9()  # a normal stop would publish the marked users

@@ -1,4 +1,5 @@
-"""Three daemons of one group change from an earlier version to this one, one by one, under load. One goes back in between.
+"""Three daemons of one group change from an earlier version to this one, one by one, under load. One goes
+back in between.
 
 `make check-upgrade` runs this: tests/check/upgrade.py."""
 
@@ -26,12 +27,16 @@ class Member:
     """A daemon of the group. Both versions use its configuration and its state directory in turn."""
 
     def __init__(self, daemon, topic, number):
-        self.seend = daemon(topic, {
-            "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-            "watermarks": {"topic": f"{topic}-beats"},
-            "state": {"topic": f"{topic}-state", "run_every_s": 1},
-            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-        }, name=f"member-{number}")
+        self.seend = daemon(
+            topic,
+            {
+                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+                "watermarks": {"topic": f"{topic}-beats"},
+                "state": {"topic": f"{topic}-state", "run_every_s": 1},
+                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+            },
+            name=f"member-{number}",
+        )
         self.whole_config = self.seend.config
 
     def becomes(self, program):
@@ -46,7 +51,7 @@ class Member:
 
     def says(self, words):
         """How often the log has these words since the last start."""
-        return self.seend.log()[self.log_before:].count(words)
+        return self.seend.log()[self.log_before :].count(words)
 
 
 def owned(seend):
@@ -54,13 +59,18 @@ def owned(seend):
 
 
 def wait_all_read(topics, topic, members, more=lambda status, end: True):
-    """Waits until the members own every partition, each once, and have read everything that the topic has now."""
+    """Waits until the members own every partition, each once, and have read everything that the topic has
+    now."""
     ends = {p: end for p, (_, end) in topics.ends(topic).items()}
 
     def done():
-        kept = [(p, s) for m in members for p, s in m.seend.partition_status().items() if s["state"] == "ready"]
+        kept = [
+            (p, s) for m in members for p, s in m.seend.partition_status().items() if s["state"] == "ready"
+        ]
         return sorted(p for p, _ in kept) == list(range(PARTITIONS)) and all(
-            s["next_offset"] >= ends[p] and more(s, ends[p]) for p, s in kept)
+            s["next_offset"] >= ends[p] and more(s, ends[p]) for p, s in kept
+        )
+
     wait_until(done, f"{[m.seend.name for m in members]} own every partition and have read up to {ends}", 90)
     return ends
 
@@ -114,7 +124,8 @@ def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, daem
 
 
 def test_what_an_earlier_version_takes_this_one_answers_no_more(topics, daemon, topic_name, chance):
-    """The earlier version doesn't say whether it answers. If this version answered, its answers would lack more and more."""
+    """The earlier version doesn't say whether it answers. If this version answered, its answers would lack
+    more and more."""
     topics.create(topic_name, partitions=PARTITIONS)
     this, earlier = (Member(daemon, topic_name, number) for number in range(2))
     this.becomes(SEEND)
@@ -125,18 +136,26 @@ def test_what_an_earlier_version_takes_this_one_answers_no_more(topics, daemon, 
     wait_all_read(topics, topic_name, [this])
     earlier.becomes(EARLIER)
     earlier.start()
-    wait_until(lambda: owned(earlier.seend) and not owned(earlier.seend) & owned(this.seend), "it has some of them", 60)
+    wait_until(
+        lambda: owned(earlier.seend) and not owned(earlier.seend) & owned(this.seend),
+        "it has some of them",
+        60,
+    )
     load.send(topics, topic_name, 500)
     wait_all_read(topics, topic_name, [this, earlier])
     moved = [u for u in load.oracle.users() if partition_of(u, PARTITIONS, "murmur2") in owned(earlier.seend)]
     load.oracle.check_http(earlier.seend, users=moved)
 
-    wait_until(lambda: all(this.seend.http.get(user_path(u)).status == 503 for u in moved),
-               "it answers for none that the other one has", 20)
+    wait_until(
+        lambda: all(this.seend.http.get(user_path(u)).status == 503 for u in moved),
+        "it answers for none that the other one has",
+        20,
+    )
 
 
 def test_a_restored_state_goes_back_to_an_earlier_version_and_the_state_topic_misses_nothing(
-        kafka, topics, daemon, topic_name, chance):
+    kafka, topics, daemon, topic_name, chance
+):
     """The earlier version doesn't write what it reads to the state topic."""
     topics.create(topic_name, partitions=PARTITIONS)
     member, load = Member(daemon, topic_name, 0), Load(chance, users=60)
@@ -171,25 +190,32 @@ def test_a_restored_state_goes_back_to_an_earlier_version_and_the_state_topic_mi
 
 
 def check_in_place(member, had, end):
-    """Checks that the member opened the state of the other version: nothing was refused, missing or corrupt."""
+    """Checks that the member opened the state of the other version: nothing was refused, missing or
+    corrupt."""
     status = member.seend.partition_status()
     assert [s for s in status.values() if s["state"] != "ready" or s["lost_ranges"]] == []
     for words in ("state is missing", "refused", "corrupt"):
-        assert member.says(words) == 0 or end is be_away and words == "state is missing", member.seend.log()[-3000:]
+        assert member.says(words) == 0 or end is be_away and words == "state is missing", member.seend.log()[
+            -3000:
+        ]
     if end is not be_away:
         assert set(status) == had, "a restart within its session gives it its partitions back"
 
 
 def check_all(topics, topic, members, load):
     """Checks that every daemon's answers, the published snapshots and the state topic hold all events."""
-    ends = wait_all_read(topics, topic, members, lambda s, end: s["marks_outstanding"] == 0 and s["checkpoint_offset"] >= end)
+    ends = wait_all_read(
+        topics, topic, members, lambda s, end: s["marks_outstanding"] == 0 and s["checkpoint_offset"] >= end
+    )
     for member in members:
         load.oracle.check_http(member.seend, strangers=5)  # it passes requests for the others' users on
     load.oracle.check_published(topics, f"{topic}-filters", PARTITIONS)
     counts = {}
     for message in topics.read_all(f"{topic}-filters"):
         count, user = read_snapshot(message.value()).item_count, message.key()
-        assert counts.get(user, 0) <= count, f"{user} at {message.partition()}/{message.offset()}: an older snapshot came later"
+        assert counts.get(user, 0) <= count, (
+            f"{user} at {message.partition()}/{message.offset()}: an older snapshot came later"
+        )
         counts[user] = count
     wait_streamed([member.seend for member in members], ends)
     for member in members:

@@ -21,7 +21,7 @@ class BitString:
 
     def get(self, at: int, width: int) -> int:
         first = self._start + (at >> 3)
-        window = self._data[first:first + ((at & 7) + width + 7 >> 3)]
+        window = self._data[first : first + ((at & 7) + width + 7 >> 3)]
         return int.from_bytes(window, "little") >> (at & 7) & ((1 << width) - 1)
 
     def take(self, at: U64s, width: int) -> U64s:

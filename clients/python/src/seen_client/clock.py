@@ -1,4 +1,5 @@
-"""Times and days of the format as Python's, which reach less far: what lies beyond is the nearest there is."""
+"""Times and days of the format as Python's, which reach less far: what lies beyond is the nearest there
+is."""
 
 from __future__ import annotations
 

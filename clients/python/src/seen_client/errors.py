@@ -1,4 +1,5 @@
-"""What is raised for bytes that came from outside. Wrong arguments are TypeError or ValueError, as everywhere."""
+"""What is raised for bytes that came from outside. Wrong arguments are TypeError or ValueError, as
+everywhere."""
 
 
 class SnapshotError(ValueError):

@@ -70,7 +70,8 @@ def hashes_of(prints: U32s) -> U64s:
 
 
 def in_domain(print32: int, domain: int) -> int:
-    """The fingerprint under which what is similar is kept: of an item's own (NEAR), or of a group id's (GROUP)."""
+    """The fingerprint under which what is similar is kept: of an item's own (NEAR), or of a group id's
+    (GROUP)."""
     return xxhash.xxh64_intdigest(print32.to_bytes(4, "little") + bytes((domain,))) >> 32
 
 

@@ -15,7 +15,18 @@ from .clock import date_of, datetime_of, day_of
 from .envelope import Header, read_header
 from .errors import MalformedSnapshotError
 from .hashing import (
-    GROUP, MASK_32, NEAR, Bools, ItemId, U32s, fingerprint, fingerprints, hash_of, hashes_of, id_text, in_domain,
+    GROUP,
+    MASK_32,
+    NEAR,
+    Bools,
+    ItemId,
+    U32s,
+    fingerprint,
+    fingerprints,
+    hash_of,
+    hashes_of,
+    id_text,
+    in_domain,
     in_domain_each,
 )
 from .kinds import FILTERS, DayChain, Filter, FilterKind, IndexedCuckoo
@@ -38,34 +49,39 @@ class Detail(NamedTuple):
 
 
 class Snapshot:
-    """Which items a user has seen, as of a time. "No" is certain; "yes" is wrong at about `false_positive_rate`.
+    """Which items a user has seen, as of a time. "No" is certain; "yes" is wrong at about
+    `false_positive_rate`.
 
-    Immutable; any number of threads may ask one. It keeps the bytes it was read from and about a kilobyte more; two
-    kinds keep decoded items too: `fingerprints` 4 bytes each, `quotient` 8 bytes each once a batch was asked for.
-    """
+    Immutable; any number of threads may ask one. It keeps the bytes it was read from and about a kilobyte
+    more; two kinds keep decoded items too: `fingerprints` 4 bytes each, `quotient` 8 bytes each once a batch
+    was asked for."""
 
     __slots__ = ("_also_seen", "_filter", "_header", "_nbytes", "_similar")
 
     def __init__(self, data: Bytes) -> None:
-        """Reads and checks the bytes of a record or of an HTTP answer. SnapshotError if they are to be refused."""
+        """Reads and checks the bytes of a record or of an HTTP answer. SnapshotError if they are to be
+        refused."""
         if not isinstance(data, bytes):
             data = bytes(memoryview(data))  # which refuses an int: bytes(7) would be seven zeros
         header = read_header(data)
         self._nbytes = len(data)
         self._header: Header = header
         self._similar: Filter | None = None
-        items = data[:len(data) - header.similar_bytes]  # the same object, where nothing is cut off
+        items = data[: len(data) - header.similar_bytes]  # the same object, where nothing is cut off
         self._filter: Filter | None = FILTERS[header.kind](items, header.header_bytes)
         if header.similar_kind is not None:
             try:
-                self._similar = FILTERS[header.similar_kind](data[len(items) - SIMILAR_START:], SIMILAR_START)
+                self._similar = FILTERS[header.similar_kind](
+                    data[len(items) - SIMILAR_START :], SIMILAR_START
+                )
             except MalformedSnapshotError as error:
                 raise MalformedSnapshotError(f"what is similar: {error}") from None
         self._also_seen: frozenset[str] = frozenset()
 
     @classmethod
     def empty(cls, *, partition: int = -1, as_of_ms: int = 0) -> Snapshot:
-        """Nothing seen: for a user with a tombstone, or never heard of. Its rate is 0, as it errs about no item."""
+        """Nothing seen: for a user with a tombstone, or never heard of. Its rate is 0, as it errs about no
+        item."""
         snapshot = cls.__new__(cls)
         snapshot._header = Header(FilterKind.FINGERPRINTS, 0, 0, as_of_ms, 0, partition, 0, 0.0)
         snapshot._filter = snapshot._similar = None
@@ -74,7 +90,8 @@ class Snapshot:
         return snapshot
 
     def with_also_seen(self, ids: Iterable[ItemId]) -> Snapshot:
-        """The same, but that these count as seen too: this request's earlier pages, for instance. Shares the filter."""
+        """The same, but that these count as seen too: this request's earlier pages, for instance. Shares the
+        filter."""
         snapshot = type(self).__new__(type(self))
         snapshot._header, snapshot._filter, snapshot._nbytes = self._header, self._filter, self._nbytes
         snapshot._similar = self._similar
@@ -94,7 +111,8 @@ class Snapshot:
 
     @property
     def as_of(self) -> datetime.datetime:
-        """Up to when the stream had been read, in UTC. What is beyond the years 1 to 9999 is the nearest of them."""
+        """Up to when the stream had been read, in UTC. What is beyond the years 1 to 9999 is the nearest of
+        them."""
         return datetime_of(self._header.as_of_ms)
 
     @property
@@ -103,7 +121,8 @@ class Snapshot:
 
     @property
     def horizon(self) -> datetime.date:
-        """The first UTC day of the window when the snapshot was made. What has a window of its own may be older."""
+        """The first UTC day of the window when the snapshot was made. What has a window of its own may be
+        older."""
         return date_of(self._header.horizon_day)
 
     @property
@@ -131,19 +150,21 @@ class Snapshot:
         return self._nbytes
 
     def __repr__(self) -> str:
-        return (f"<Snapshot {self.kind.name.lower()}: {self.item_count} items as of {self.as_of.isoformat()}, "
-                f"rate {self.false_positive_rate}>")
+        return (
+            f"<Snapshot {self.kind.name.lower()}: {self.item_count} items as of {self.as_of.isoformat()}, "
+            f"rate {self.false_positive_rate}>"
+        )
 
     # --- one item
 
-    def might_contain(self, item: ItemId, *, created_at_ms: int | None = None,
-                      window_start: datetime.date | None = None) -> bool:
+    def might_contain(
+        self, item: ItemId, *, created_at_ms: int | None = None, window_start: datetime.date | None = None
+    ) -> bool:
         """May the user have seen it?
 
-        A snapshot of kind `day_chain` leaves out the days that ended before the item was created (ms since 1970; None
-        or 0: not known) and those before `window_start`, and then errs more rarely. The other kinds hold all days as
-        one and don't look at either.
-        """
+        A snapshot of kind `day_chain` leaves out the days that ended before the item was created (ms since
+        1970; None or 0: not known) and those before `window_start`, and then errs more rarely. The other
+        kinds hold all days as one and don't look at either."""
         if self._also_seen and id_text(item) in self._also_seen:
             return True
         print32 = fingerprint(item)
@@ -174,16 +195,32 @@ class Snapshot:
     # --- many items
 
     @overload
-    def unseen(self, items: Iterable[ItemT], *, created_at_ms: Iterable[int | None] | None = None,
-               window_start: datetime.date | None = None) -> list[ItemT]: ...
+    def unseen(
+        self,
+        items: Iterable[ItemT],
+        *,
+        created_at_ms: Iterable[int | None] | None = None,
+        window_start: datetime.date | None = None,
+    ) -> list[ItemT]: ...
 
     @overload
-    def unseen(self, items: Iterable[ItemId], *, created_at_ms: Iterable[int | None] | None = None,
-               window_start: datetime.date | None = None) -> list[ItemId]: ...
+    def unseen(
+        self,
+        items: Iterable[ItemId],
+        *,
+        created_at_ms: Iterable[int | None] | None = None,
+        window_start: datetime.date | None = None,
+    ) -> list[ItemId]: ...
 
-    def unseen(self, items: Iterable[ItemId], *, created_at_ms: Iterable[int | None] | None = None,
-               window_start: datetime.date | None = None) -> list[Any]:
-        """Those of the items that the user hasn't seen: in the order given, each once, 7 and "7" being the same.
+    def unseen(
+        self,
+        items: Iterable[ItemId],
+        *,
+        created_at_ms: Iterable[int | None] | None = None,
+        window_start: datetime.date | None = None,
+    ) -> list[Any]:
+        """Those of the items that the user hasn't seen: in the order given, each once, 7 and "7" being the
+        same.
 
         `created_at_ms`, where given, has one for each item; of an id that comes twice the latest counts. See
         `might_contain` for what it does.
@@ -203,15 +240,25 @@ class Snapshot:
             given = [first[text] for text in texts]
         seen = self._contains_many(fingerprints(texts), created, window_start).tolist()
         if self._also_seen:
-            return [item for item, text, is_seen in zip(given, texts, seen)
-                    if not is_seen and text not in self._also_seen]
+            return [
+                item
+                for item, text, is_seen in zip(given, texts, seen)
+                if not is_seen and text not in self._also_seen
+            ]
         return [item for item, is_seen in zip(given, seen) if not is_seen]
 
-    def might_contain_many(self, items: Iterable[ItemId], *, created_at_ms: Iterable[int | None] | None = None,
-                           window_start: datetime.date | None = None) -> Bools:
+    def might_contain_many(
+        self,
+        items: Iterable[ItemId],
+        *,
+        created_at_ms: Iterable[int | None] | None = None,
+        window_start: datetime.date | None = None,
+    ) -> Bools:
         """`might_contain` of each item, as an array of bool in the order given."""
         given = _items(items)
-        seen = self._contains_many(fingerprints(given), _created_seconds(created_at_ms, len(given)), window_start)
+        seen = self._contains_many(
+            fingerprints(given), _created_seconds(created_at_ms, len(given)), window_start
+        )
         if self._also_seen:
             seen |= np.fromiter((id_text(item) in self._also_seen for item in given), np.bool_, len(given))
         return seen
@@ -220,13 +267,16 @@ class Snapshot:
         """`might_contain_fingerprint` of each of a one-dimensional array of integers."""
         array = np.asarray(prints)
         if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-            raise TypeError(f"fingerprints are a one-dimensional array of integers, not of {array.dtype} {array.shape}")
+            raise TypeError(
+                f"fingerprints are a one-dimensional array of integers, not of {array.dtype} {array.shape}"
+            )
         if array.size and not 0 <= int(array.min()) <= int(array.max()) <= MASK_32:
             raise ValueError(f"there are numbers that are no fingerprints: those are 0 to {MASK_32}")
         return self._contains_many(array.astype(np.uint32), None, None)
 
-    def _contains_many(self, prints: U32s, created_seconds: npt.NDArray[np.int64] | None,
-                       window_start: datetime.date | None) -> Bools:
+    def _contains_many(
+        self, prints: U32s, created_seconds: npt.NDArray[np.int64] | None, window_start: datetime.date | None
+    ) -> Bools:
         if self._filter is None or not len(prints):
             return np.zeros(len(prints), np.bool_)
         hashes = hashes_of(prints)
@@ -238,7 +288,8 @@ class Snapshot:
 
     @property
     def has_similar(self) -> bool:
-        """Whether it says what is like the items that were seen (`filters[].similar`). If not, nothing is near."""
+        """Whether it says what is like the items that were seen (`filters[].similar`). If not, nothing is
+        near."""
         return self._similar is not None
 
     @property
@@ -253,8 +304,8 @@ class Snapshot:
     def might_be_near(self, item: ItemId) -> bool:
         """May an item like this one have been seen?
 
-        One that was seen itself need not be near another: that is `might_contain`. `with_also_seen` doesn't count.
-        """
+        One that was seen itself need not be near another: that is `might_contain`. `with_also_seen` doesn't
+        count."""
         return self._holds_similar(fingerprint(item), NEAR)
 
     def might_hold_group(self, group: ItemId) -> bool:
@@ -284,8 +335,8 @@ class Snapshot:
     # --- how many to recall
 
     def recall_size(self, want: int) -> int:
-        """How many candidates to recall so that, all but certainly, `want` of them are unseen. 0 where `want` is 0 or
-        less."""
+        """How many candidates to recall so that, all but certainly, `want` of them are unseen. 0 where `want`
+        is 0 or less."""
         want = operator.index(want)
         if want <= 0:
             return 0
@@ -310,9 +361,9 @@ def _day(date: datetime.date | None) -> int | None:
 def _created_seconds(created_at_ms: Iterable[int | None] | None, items: int) -> npt.NDArray[np.int64] | None:
     if created_at_ms is None:
         return None
-    seconds: Sequence[int] = [0 if ms is None else max(0, min(ms // 1000, CREATED_SECOND_MAX)) for ms in created_at_ms]
+    seconds: Sequence[int] = [
+        0 if ms is None else max(0, min(ms // 1000, CREATED_SECOND_MAX)) for ms in created_at_ms
+    ]
     if len(seconds) != items:
         raise ValueError(f"created_at_ms has {len(seconds)} for {items} items; one each is wanted")
     return np.array(seconds, np.int64)
-
-

@@ -39,7 +39,9 @@ class Watermark(NamedTuple):
             raise WatermarkError("watermark: no JSON object")
         version = members.get("version")
         if not isinstance(version, int) or isinstance(version, bool) or version != VERSION:
-            raise WatermarkError(f"watermark: version {version!r:.40}; this reader knows {VERSION}: update seen-client")
+            raise WatermarkError(
+                f"watermark: version {version!r:.40}; this reader knows {VERSION}: update seen-client"
+            )
         watermark = cls(*(_integer(members, name) for name in cls._fields))
         if not 0 <= watermark.partition <= PARTITION_MAX:
             raise WatermarkError(f"watermark: partition is {watermark.partition}; it is 0 to {PARTITION_MAX}")
@@ -47,7 +49,8 @@ class Watermark(NamedTuple):
 
     @property
     def as_of_ms(self) -> int:
-        """Up to when all has been read: by the daemon's clock if nothing is left to read, else by the stream's."""
+        """Up to when all has been read: by the daemon's clock if nothing is left to read, else by the
+        stream's."""
         return self.heartbeat_ms if self.lag_messages == 0 else min(self.partition_time_ms, self.heartbeat_ms)
 
     @property
@@ -86,7 +89,8 @@ class Watermarks:
         return sorted(self._last)
 
     def as_of_ms(self, snapshot: Snapshot) -> int:
-        """How fresh a snapshot is: the later of its own time and that of the last watermark of its partition."""
+        """How fresh a snapshot is: the later of its own time and that of the last watermark of its
+        partition."""
         watermark = self._last.get(snapshot.partition)
         return snapshot.as_of_ms if watermark is None else max(snapshot.as_of_ms, watermark.as_of_ms)
 
@@ -103,7 +107,12 @@ class Watermarks:
 
 def _partition_of(key: bytes | None) -> int:
     """Of a record's key: the number in decimal, as it is written and in no other way."""
-    if key is None or not (key.isdigit() and len(key) <= 10) or int(key) > PARTITION_MAX or key != b"%d" % int(key):
+    if (
+        key is None
+        or not (key.isdigit() and len(key) <= 10)
+        or int(key) > PARTITION_MAX
+        or key != b"%d" % int(key)
+    ):
         raise WatermarkError(f"watermark: key {key!r:.40}; it is a partition's number")
     return int(key)
 

@@ -1,4 +1,5 @@
-"""The eleven kinds of filters, a file each: parsing and refusing, one look-up, and look-ups of many at once."""
+"""The eleven kinds of filters, a file each: parsing and refusing, one look-up, and look-ups of many at
+once."""
 
 from __future__ import annotations
 

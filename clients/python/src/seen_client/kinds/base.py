@@ -26,7 +26,8 @@ class FilterKind(enum.IntEnum):
 
 
 class Filter(abc.ABC):
-    """A payload that has been checked; `data` is the whole snapshot and the payload all of it from `start` on.
+    """A payload that has been checked; `data` is the whole snapshot and the payload all of it from `start`
+    on.
 
     Doesn't change, but for what is decoded at the first batch; any number of threads may ask.
     """

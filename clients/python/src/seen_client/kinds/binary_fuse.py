@@ -31,7 +31,9 @@ class BinaryFuse8(Filter):
         entries = (segments + 2) * self._length if segments else 0
         check_exact_length(self.name, payload_bytes, FIELDS.size + entries * self.entry_bytes)
         self._seed = seed_number * STEP & MASK_64
-        self._entries = np.frombuffer(data, f"<u{self.entry_bytes}", count=entries, offset=start + FIELDS.size)
+        self._entries = np.frombuffer(
+            data, f"<u{self.entry_bytes}", count=entries, offset=start + FIELDS.size
+        )
 
     def contains(self, print32: int, hashed: int) -> bool:
         if not self._reach:

@@ -1,4 +1,5 @@
-"""Kinds 2 and 3: Bloom filter and counting Bloom filter. Source: Bloom 1970; Fan, Cao, Almeida, Broder 2000."""
+"""Kinds 2 and 3: Bloom filter and counting Bloom filter. Source: Bloom 1970; Fan, Cao, Almeida, Broder
+2000."""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ class Buckets:
         """The entry of an item, and the numbers of its eight places (four, where both buckets are one)."""
         entry = ((hashed & MASK_32) * self._entries >> 32) + 1
         first = (hashed >> 32) * self._buckets >> 32
-        second = (((entry * MULTIPLIER & MASK_32) * self._buckets >> 32) + self._buckets - first) % self._buckets
+        second = (
+            ((entry * MULTIPLIER & MASK_32) * self._buckets >> 32) + self._buckets - first
+        ) % self._buckets
         buckets = (first,) if first == second else (first, second)
         return entry, [PLACES * bucket + place for bucket in buckets for place in range(PLACES)]
 

@@ -10,8 +10,15 @@ from .base import Filter, check_exact_length, check_length, refuse
 from .split_block_bloom import BLOCK_BYTES, bits_of, mask_of
 
 NAME = "day_chain"
-ROW = np.dtype([("day", "<i4"), ("item_count", "<u4"), ("first_second", "<u4"), ("last_second", "<u4"),
-                ("blocks", "<u4")])
+ROW = np.dtype(
+    [
+        ("day", "<i4"),
+        ("item_count", "<u4"),
+        ("first_second", "<u4"),
+        ("last_second", "<u4"),
+        ("blocks", "<u4"),
+    ]
+)
 PAIRS_MAX = 1 << 17  # of an item and a day that are looked at side by side
 
 
@@ -19,7 +26,7 @@ class DayChain(Filter):
     def __init__(self, data: bytes, start: int) -> None:
         payload_bytes = len(data) - start
         check_length(NAME, payload_bytes, 4)
-        days = int.from_bytes(data[start:start + 4], "little")
+        days = int.from_bytes(data[start : start + 4], "little")
         fields_bytes = 4 + ROW.itemsize * days
         check_length(NAME, payload_bytes, fields_bytes)
         rows = np.frombuffer(data, ROW, count=days, offset=start + 4)
@@ -40,21 +47,23 @@ class DayChain(Filter):
         """As `contains`, leaving out what ended before `created_second` and the days before `first_day`."""
         mask = mask_of(hashed)
         for day, last_second, blocks, first_block in zip(
-                self._day.tolist(), self._last_second.tolist(), self._blocks.tolist(), self._first_block.tolist()):
+            self._day.tolist(), self._last_second.tolist(), self._blocks.tolist(), self._first_block.tolist()
+        ):
             if first_day is not None and day < first_day:
                 break
             if created_second is not None and last_second < created_second:
                 continue
             at = self._start + BLOCK_BYTES * (first_block + ((hashed >> 32) * blocks >> 32))
-            if int.from_bytes(self._data[at:at + BLOCK_BYTES], "little") & mask == mask:
+            if int.from_bytes(self._data[at : at + BLOCK_BYTES], "little") & mask == mask:
                 return True
         return False
 
     def contains_many(self, prints: U32s, hashes: U64s) -> Bools:
         return self.contains_many_since(hashes, None, None)
 
-    def contains_many_since(self, hashes: U64s, created_seconds: npt.NDArray[np.int64] | None,
-                            first_day: int | None) -> Bools:
+    def contains_many_since(
+        self, hashes: U64s, created_seconds: npt.NDArray[np.int64] | None, first_day: int | None
+    ) -> Bools:
         """The same for many; `created_seconds` has one for each hash, 0 where it isn't known."""
         days = len(self._day)
         if first_day is not None:
@@ -68,8 +77,13 @@ class DayChain(Filter):
             seen[self._found(item, block, bits)] = True
         return seen
 
-    def _pairs(self, hashes: U64s, items: npt.NDArray[np.intp], created_seconds: npt.NDArray[np.int64] | None,
-               days: slice) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def _pairs(
+        self,
+        hashes: U64s,
+        items: npt.NDArray[np.intp],
+        created_seconds: npt.NDArray[np.int64] | None,
+        days: slice,
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Each of the items with each of the days that may hold it: the item's place, and the block."""
         high = hashes[items] >> SHIFT_32
         blocks = self._blocks[days, np.newaxis].astype(np.uint64)
@@ -80,7 +94,9 @@ class DayChain(Filter):
         counts = self._last_second[days, np.newaxis].astype(np.int64) >= created_seconds[items]
         return item[counts], block[counts].astype(np.intp)
 
-    def _found(self, item: npt.NDArray[np.intp], block: npt.NDArray[np.intp], bits: U32s) -> npt.NDArray[np.intp]:
+    def _found(
+        self, item: npt.NDArray[np.intp], block: npt.NDArray[np.intp], bits: U32s
+    ) -> npt.NDArray[np.intp]:
         """The items of the pairs that find all their bits. Few are left after the first words."""
         words = np.frombuffer(self._data, "<u4", offset=self._start)
         for word in range(8):

@@ -17,11 +17,12 @@ VALUES_A_STEP = 1 << 12  # decoded at a time, so that memory stays near that of 
 
 
 class FingerprintSet(Filter):
-    """Decoded when it is read, since only that tells whether it is whole: four bytes a fingerprint stay in memory."""
+    """Decoded when it is read, since only that tells whether it is whole: four bytes a fingerprint stay in
+    memory."""
 
     def __init__(self, data: bytes, start: int) -> None:
         check_length(NAME, len(data) - start, FIELDS_BYTES)
-        k, count = data[start], int.from_bytes(data[start + 1:start + FIELDS_BYTES], "little")
+        k, count = data[start], int.from_bytes(data[start + 1 : start + FIELDS_BYTES], "little")
         check_field(NAME, "k", k, 0, 31)
         self._values = _decode(data, start + FIELDS_BYTES, k, count)
         self._sorted = self._values.data  # whose elements are Python's integers
@@ -47,7 +48,7 @@ def _decode(data: bytes, start: int, k: int, count: int) -> U32s:
     values = np.empty(count, np.uint32)
     at = lowest = 0
     for first in range(0, count, VALUES_A_STEP):
-        step = values[first:first + VALUES_A_STEP]
+        step = values[first : first + VALUES_A_STEP]
         ends = _ends_of_zeros(bits, at, k, len(step))
         high = np.diff(ends, prepend=at - k - 1).astype(np.uint64) - np.uint64(k + 1)
         at = int(ends[-1]) + 1 + k
@@ -69,7 +70,8 @@ def _decode(data: bytes, start: int, k: int, count: int) -> U32s:
 
 
 def _ends_of_zeros(bits: bytes, at: int, k: int, count: int) -> npt.NDArray[np.int64]:
-    """For each value from bit `at` on the place of the one that ends its zeros. `bits` has a byte for each bit."""
+    """For each value from bit `at` on the place of the one that ends its zeros. `bits` has a byte for each
+    bit."""
     ends = np.empty(count, np.int64)
     places, find = ends.data, bits.find
     for i in range(count):

@@ -32,7 +32,9 @@ class IndexedCuckoo(Filter):
     def __init__(self, data: bytes, start: int) -> None:
         payload_bytes = len(data) - start
         check_length(NAME, payload_bytes, FIELDS.size)
-        self._entry_bits, self._number_bits, buckets, self._next, self._capacity, days = FIELDS.unpack_from(data, start)
+        self._entry_bits, self._number_bits, buckets, self._next, self._capacity, days = FIELDS.unpack_from(
+            data, start
+        )
         check_field(NAME, "f", self._entry_bits, 2, 32)
         check_field(NAME, "n", self._number_bits, 1, 32)
         check_field(NAME, "buckets", buckets, 1, MASK_32)
@@ -40,7 +42,7 @@ class IndexedCuckoo(Filter):
         self._width = self._entry_bits + self._number_bits
         fields_bytes = FIELDS.size + DAY.size * days
         check_exact_length(NAME, payload_bytes, fields_bytes + (PLACES * buckets * self._width + 7 >> 3))
-        self._rows = memoryview(data)[start + FIELDS.size:start + fields_bytes]
+        self._rows = memoryview(data)[start + FIELDS.size : start + fields_bytes]
         self._buckets = Buckets(self._entry_bits, buckets)
         self._bits = BitString(data, start + fields_bytes)
 

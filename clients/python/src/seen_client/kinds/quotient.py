@@ -51,8 +51,12 @@ class Quotient(Filter):
         for slot in range(end, max(quotient, end - RUN_SCANNED_MAX) - 1, -1):
             if slot < end and self._is_run_end(slot):
                 return False
-            if self._bits.get(8 * self._stride * (slot >> 6) + 8 * BLOCK.size + self._r * (slot & 63),
-                              self._r) == remainder:
+            if (
+                self._bits.get(
+                    8 * self._stride * (slot >> 6) + 8 * BLOCK.size + self._r * (slot & 63), self._r
+                )
+                == remainder
+            ):
                 return True
         if quotient >= end - RUN_SCANNED_MAX:
             return False
@@ -93,13 +97,21 @@ class Quotient(Filter):
 
     def _places(self, blocks: int) -> tuple[npt.NDArray[np.uint16], Places, Places]:
         """Each block's offset; the occupied quotients; the ends of their runs."""
+
         def field(at: int, dtype: str) -> npt.NDArray[np.uint8]:
             raw: npt.NDArray[np.uint8] = np.ndarray(
-                (blocks, np.dtype(dtype).itemsize), np.uint8, self._data, self._first_block + at, (self._stride, 1))
+                (blocks, np.dtype(dtype).itemsize),
+                np.uint8,
+                self._data,
+                self._first_block + at,
+                (self._stride, 1),
+            )
             return np.ascontiguousarray(raw)
 
         def ones(at: int) -> Places:
-            return np.flatnonzero(np.unpackbits(field(at, "<u8"), bitorder="little")).astype(np.int64, copy=False)
+            return np.flatnonzero(np.unpackbits(field(at, "<u8"), bitorder="little")).astype(
+                np.int64, copy=False
+            )
 
         return field(0, "<u2").view("<u2").ravel(), ones(2), ones(10)
 

@@ -38,7 +38,7 @@ class SplitBlockBloom(Filter):
     def contains(self, print32: int, hashed: int) -> bool:
         at = self._start + BLOCK_BYTES * ((hashed >> 32) * self._blocks >> 32)
         mask = mask_of(hashed)
-        return int.from_bytes(self._data[at:at + BLOCK_BYTES], "little") & mask == mask
+        return int.from_bytes(self._data[at : at + BLOCK_BYTES], "little") & mask == mask
 
     def contains_many(self, prints: U32s, hashes: U64s) -> Bools:
         words = np.frombuffer(self._data, "<u4", offset=self._start).reshape(-1, 8)
