@@ -118,10 +118,10 @@ SNAPSHOT = [
         "FILTERS[header.kind](items, header.header_bytes)",
         "FILTERS[header.kind](items, 72 if header.similar_kind else 56)",
     ),
-    ("items = data[:len(data) - header.similar_bytes]", "items = data"),
+    ("items = data[: len(data) - header.similar_bytes]", "items = data"),
     (
-        "header.similar_kind](data[len(items) - SIMILAR_START:]",
-        "header.kind](data[len(items) - SIMILAR_START:]",
+        "FILTERS[header.similar_kind](\n",
+        "FILTERS[header.kind](\n",
     ),
     ("created = None if created_at_ms is None else created_at_ms // 1000", "created = None"),
     ("created = None if created_at_ms is None else created_at_ms // 1000", "created = created_at_ms"),
@@ -160,14 +160,14 @@ SNAPSHOT = [
         "return self._filter.contains(mapped, hash_of(mapped))",
     ),
     ("if len(set(texts)) != len(texts):", "if False:"),
-    ("if not is_seen and text not in self._also_seen]", "if not is_seen]"),
+    ("if not is_seen and text not in self._also_seen\n", "if not is_seen\n"),
     (
-        "if not is_seen and text not in self._also_seen]",
-        "if not is_seen and fingerprint(text) not in set(map(fingerprint, self._also_seen))]",
+        "if not is_seen and text not in self._also_seen\n",
+        "if not is_seen and fingerprint(text) not in set(map(fingerprint, self._also_seen))\n",
     ),
     (
-        "if not is_seen and text not in self._also_seen]",
-        "if not is_seen and text.casefold() not in set(map(str.casefold, self._also_seen))]",
+        "if not is_seen and text not in self._also_seen\n",
+        "if not is_seen and text.casefold() not in set(map(str.casefold, self._also_seen))\n",
     ),
     ("if self._also_seen and id_text(item) in self._also_seen:", "if False:"),
     ("if want <= 0:", "if want < 0:"),
@@ -301,10 +301,11 @@ QUOTIENT = [
         "range(end, max(0, end - RUN_SCANNED_MAX) - 1, -1)",
     ),
     (
-        "                              self._r) == remainder:\n                return True\n",
-        "                              self._r) <= remainder:\n"
-        "                return self._bits.get(8 * self._stride * (slot >> 6) + 8 * BLOCK.size + self._r * (slot & 63),\n"
-        "                                      self._r) == remainder\n",
+        "                == remainder\n            ):\n                return True\n",
+        "                <= remainder\n            ):\n                return (\n"
+        "                    self._bits.get(\n                        8 * self._stride * (slot >> 6)"
+        " + 8 * BLOCK.size + self._r * (slot & 63), self._r\n                    )\n"
+        "                    == remainder\n                )\n",
     ),
     (
         "return bool(self._contains_keys(np.array([quotient << 32 | remainder], np.uint64))[0])",
@@ -327,8 +328,8 @@ CUCKOO = [
     ("self._entries = (1 << entry_bits) - 1", "self._entries = 1 << entry_bits"),
     ("MULTIPLIER = 0x9E3779B1", "MULTIPLIER = 0x85EBCA77"),
     (
-        "* self._buckets >> 32) + self._buckets - first) % self._buckets",
-        "* self._buckets >> 32) + first) % self._buckets",
+        "* self._buckets >> 32) + self._buckets - first\n",
+        "* self._buckets >> 32) + first\n",
     ),
     ("buckets = (first,) if first == second else (first, second)", "buckets = (first,)"),
     ("buckets = (first,) if first == second else (first, second)", "buckets = (first, second)"),
@@ -437,7 +438,7 @@ DAY_CHAIN = [
         "check_length(NAME, payload_bytes, fields_bytes",
     ),
     ("BLOCK_BYTES * int(blocks.sum())", "(BLOCK_BYTES * int(blocks.sum()) & 0xFFFFFFFF)"),
-    ('ROW = np.dtype([("day", "<i4")', 'ROW = np.dtype([("day", "<u4")'),
+    ('        ("day", "<i4"),\n', '        ("day", "<u4"),\n'),
     ('("last_second", "<u4")', '("last_second", "<i4")'),
     ('rows["last_second"]', 'rows["first_second"]'),
     ("if first_day is not None and day < first_day:", "if first_day is not None and day <= first_day:"),
@@ -517,7 +518,7 @@ WATERMARKS = [
     ),
     ("if len(value) > RECORD_BYTES_MAX:", "if False:"),
     ("if len(value) > RECORD_BYTES_MAX:", "if len(value) >= RECORD_BYTES_MAX:"),
-    (' or key != b"%d" % int(key):', ":"),
+    ('        or key != b"%d" % int(key)\n', ""),
     (" or int(key) > PARTITION_MAX", ""),
     ("if not isinstance(value, int) or isinstance(value, bool):", "if not isinstance(value, int):"),
     (
@@ -547,7 +548,7 @@ KINDS = [
 ]
 
 BITS = [
-    ("self._data[first:first + ((at & 7) + width + 7 >> 3)]", "self._data[first:first + 4]"),
+    ("self._data[first : first + ((at & 7) + width + 7 >> 3)]", "self._data[first:first + 4]"),
     ('int.from_bytes(window, "little") >> (at & 7)', 'int.from_bytes(window, "big") >> (at & 7)'),
     ("first = np.minimum(bit >> np.uint64(3), np.uint64(last))", "first = bit >> np.uint64(3)"),
     ("shift = bit - (first << np.uint64(3))", "shift = bit & np.uint64(7)"),
