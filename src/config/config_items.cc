@@ -38,7 +38,7 @@ std::shared_ptr<const Boilerplate> ReadBoilerplate(const ConfigJson& document,
   if (json.is_null()) return nullptr;
   std::vector<std::string> patterns;
   const bool fits = json.is_array() && std::ranges::all_of(json, [&](const ConfigJson& pattern) {
-                      if (!pattern.is_string() || pattern == "") return false;
+                      if (!pattern.is_string() || pattern.get_ref<const std::string&>().empty()) return false;
                       patterns.push_back(pattern.get<std::string>());
                       return true;
                     });
