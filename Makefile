@@ -39,7 +39,7 @@ ci:  ## runs test and check in parallel
 	@scripts/setup.sh --check
 	@$(PYTHON) tests/run.py test check
 
-format:  ## rewrites the sources as clang-format of the pinned version does
+format:  ## rewrites the sources as clang-format and ruff of the pinned versions do
 	@scripts/setup.sh --check
 	@$(PYTHON) tests/check/format.py --fix
 
