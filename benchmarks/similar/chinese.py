@@ -137,16 +137,6 @@ def fits(text, lengths):
     return least <= len(text) <= most and page_text.is_chinese(text)
 
 
-def distinct(rows):
-    """The rows whose text is new. White space doesn't count. `rows`: (text, lang, source)."""
-    seen = set()
-    for row in rows:
-        key = "".join(row[0].split())
-        if key not in seen:
-            seen.add(key)
-            yield row
-
-
 def long_rows(debs, described):
     """(text, lang, source) of all pages, and then of the packages' descriptions."""
     for package, pattern, pages_of in PAGES:
@@ -177,7 +167,8 @@ def items(rows, as_title):
     """Items of (text, lang, source). An id is the source and a number."""
     numbers = collections.Counter()
     out = []
-    for text, lang, source in distinct(rows):
+    without_spaces = (("".join(row[0].split()), row) for row in rows)
+    for text, lang, source in descriptions.distinct(without_spaces):
         numbers[source] += 1
         title, body = (text, "") if as_title else ("", text)
         out.append({"item_id": f"{source}~{numbers[source]}", "title": title, "text": body, "lang": lang})

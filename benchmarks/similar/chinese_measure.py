@@ -7,8 +7,7 @@ the tables of the code that is measured never make the truth.
 
 - Recall of a kind and strength: the labelled pairs that are found.
 - Precision of a kind and strength: of the pairs found that have a repost, those that are right. The pairs of
-  two originals would be
-  the same each time.
+  two originals would be the same each time.
 - Natural pairs: all pairs of originals with a similarity of at least 0.8. A run over the originals alone
   measures them."""
 
@@ -27,9 +26,8 @@ import reposts
 import truth
 
 RUN = "minhash/sketch/3"  # the default method
-BOILERPLATE = pathlib.Path(__file__).with_name(
-    "boilerplate_zh.txt"
-)  # the patterns that docs/SIMILAR.md proposes
+# The patterns that docs/SIMILAR.md proposes.
+BOILERPLATE = pathlib.Path(__file__).with_name("boilerplate_zh.txt")
 BEFORE, CHOSEN = "as before", "trigrams"  # the bars are about the setting CHOSEN
 SETTINGS = {  # further arguments of bench_similar
     BEFORE: ("segmentation=dictionary", "folding=0", "emoji_are_words=1"),
@@ -40,10 +38,8 @@ SETTINGS = {  # further arguments of bench_similar
     "trigrams, boilerplate": ("segmentation=trigrams", f"boilerplate={BOILERPLATE}"),
 }
 DRAWN = ("dictionary", "dictionary_trigrams", "bigrams_trigrams", CHOSEN)
-BARS = {
-    "long": (0.95, 0.90),
-    "lines": (0.90, 0.75),
-}  # precision and recall, with edits of at most BAR_PERCENT
+# Precision and recall, with edits of at most BAR_PERCENT.
+BARS = {"long": (0.95, 0.90), "lines": (0.90, 0.75)}
 BAR_PERCENT = 10
 CHARACTERS = 500  # the speed is that of so many
 

@@ -223,9 +223,8 @@ def messages(catalogue):
 
 
 TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
-KEY = re.compile(
-    r"\s*\([_~&][0-9A-Za-z]\)|(?<![0-9A-Za-z&])[_~&](?=[A-Za-z])"
-)  # the key of a menu: (_F), (~F), (&F), &File
+# The key of a menu: (_F), (~F), (&F), &File.
+KEY = re.compile(r"\s*\([_~&][0-9A-Za-z]\)|(?<![0-9A-Za-z&])[_~&](?=[A-Za-z])")
 
 
 def message_lines(message):

@@ -131,7 +131,7 @@ Result<FillStatus> Fills::Start(std::string_view filter, std::string_view id) {
   if (id.empty() || fill.request.id != id) {
     fill = Fill();
     fill.request = {
-        std::string(filter), id.empty() ? fmt::format("fill-{}", now.value) : std::string(id), now, {}};
+        std::string(filter), id.empty() ? fmt::format("fill-{}", now.value) : std::string(id), now, {}, {}};
   }
   for (const int32_t partition : open) {
     if (fill.request.partitions.insert(partition).second)

@@ -37,7 +37,7 @@ IndexGeneration GenerationOf(const ItemsConfig& config) {
   generation.verify = config.verify ? "sketch" : "off";
   generation.window_days = config.window_days;
   generation.text_bytes_max = config.text_bytes_max;
-  generation.segmentation = config.segmentation.value_or(kDefaultSegmentation);
+  generation.segmentation = TextRulesOf(config).segmentation;
   if (config.boilerplate) generation.boilerplate = config.boilerplate->patterns();
   return generation;
 }

@@ -5,7 +5,7 @@
 // edge: changes within the debounce are due when it ends. If more is due than can be published, leading edges
 // go first. If leading edges themselves wait longer than kLeadingPatience, the newest go first: a late
 // snapshot is late anyway, and those in time stay in time. Every kOldestOneIn-th is still the oldest, so that
-// none waits for ever. Trailing edges, retries, sweeps and users from marks wait, and a further change of a
+// each gets its turn. Trailing edges, retries, sweeps and users from marks wait, and a further change of a
 // user who waits costs nothing. When nearly as many users are followed as may be, the debounce of the users
 // published longest ago ends early, and those that have waited longest are left to their marks. So new users
 // have room, and their leading edges go first. A user is unclean from a change until a snapshot rendered

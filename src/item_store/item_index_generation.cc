@@ -24,10 +24,11 @@ struct Line {
   std::string_view name;
   std::string_view key;
   std::string value;
-  std::string shown = {};  // for people, if it isn't `value`
+  std::string shown = {};      // for people, if it isn't `value`
+  uint32_t since_version = 1;  // of the features: older files don't have the line
 };
 
-// Patterns have no control characters: config/config_items.cc refuses them.
+// Patterns have no control characters: Boilerplate::Compile refuses them.
 std::string ToLine(const std::vector<std::string>& patterns) {
   return fmt::format("{}{}{}", patterns.size(), patterns.empty() ? "" : "\t", fmt::join(patterns, "\t"));
 }
@@ -50,23 +51,17 @@ std::optional<std::vector<std::string>> PatternsOf(std::string_view line) {
 }
 
 std::vector<Line> LinesOf(const IndexGeneration& of) {
-  std::vector<Line> lines = {{"method", "items.method", std::string(SimilarMethodName(of.method))},
-                             {"distance_max", "items.distance_max", fmt::format("{}", of.distance_max)},
-                             {"similarity_min", "items.similarity_min", fmt::format("{}", of.similarity_min)},
-                             {"verify", "items.verify", of.verify},
-                             {"window_days", "items.window_days", fmt::format("{}", of.window_days)},
-                             {"text_bytes_max", "items.text_bytes_max", fmt::format("{}", of.text_bytes_max)},
-                             {"features_version", "", fmt::format("{}", of.features_version)},
-                             {"idf_version", "", fmt::format("{}", of.idf_version)}};
-  lines.push_back({"folding_version", "", fmt::format("{}", of.folding_version)});
-  lines.push_back({"segmentation", "items.segmentation", std::string(SegmentationName(of.segmentation))});
-  lines.push_back({"boilerplate", "items.boilerplate", ToLine(of.boilerplate), ForPeople(of.boilerplate)});
-  return lines;
-}
-
-// Lines that version 1 of the features doesn't have.
-bool IsOfVersion2(const Line& line) {
-  return line.name == "folding_version" || line.name == "segmentation" || line.name == "boilerplate";
+  return {{"method", "items.method", std::string(SimilarMethodName(of.method))},
+          {"distance_max", "items.distance_max", fmt::format("{}", of.distance_max)},
+          {"similarity_min", "items.similarity_min", fmt::format("{}", of.similarity_min)},
+          {"verify", "items.verify", of.verify},
+          {"window_days", "items.window_days", fmt::format("{}", of.window_days)},
+          {"text_bytes_max", "items.text_bytes_max", fmt::format("{}", of.text_bytes_max)},
+          {"features_version", "", fmt::format("{}", of.features_version)},
+          {"idf_version", "", fmt::format("{}", of.idf_version)},
+          {"folding_version", "", fmt::format("{}", of.folding_version), "", 2},
+          {"segmentation", "items.segmentation", std::string(SegmentationName(of.segmentation)), "", 2},
+          {"boilerplate", "items.boilerplate", ToLine(of.boilerplate), ForPeople(of.boilerplate), 2}};
 }
 
 template <typename Number>
@@ -119,7 +114,7 @@ bool ReadTextRules(Values& values, IndexGeneration& generation) {
 std::string EncodeGeneration(const IndexGeneration& generation) {
   std::string text = fmt::format("{}\n", kFirstLine);
   for (const Line& line : LinesOf(generation)) {
-    if (generation.features_version > 1 || !IsOfVersion2(line))
+    if (line.since_version <= generation.features_version)
       text += fmt::format("{} {}\n", line.name, line.value);
   }
   return text;

@@ -14,16 +14,8 @@ import collections
 from hashes import fingerprint
 from oracle import DAY_MS
 
-DAYS_BACK = (
-    20,
-    17,
-    14,
-    11,
-    4,
-    3,
-    2,
-    1,
-)  # not near the end of a window of 7 or 30 days, so that midnight may pass
+# Not near the end of a window of 7 or 30 days, so that midnight may pass.
+DAYS_BACK = (20, 17, 14, 11, 4, 3, 2, 1)
 FILTERS = {"default": 30, "short": 7, "bought": 30}  # name -> window_days
 BOUGHT_DAYS = 30
 TAKES_BACK = 10  # every tenth user does so today

@@ -10,10 +10,8 @@ from places import free_port, now_ms, wait_until
 PARTITIONS = 6
 SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 TIMEOUT_MS = 2_000  # the time-out that the examples get
-HTTP, REQUEST = (
-    ("http", "member-0", ["new"]),
-    ("request", "", ["shown", "new"]),
-)  # answers of the examples: (from, by, unseen)
+# Answers of the examples: (from, by, unseen).
+HTTP, REQUEST = ("http", "member-0", ["new"]), ("request", "", ["shown", "new"])
 
 
 class PairOfDaemons:

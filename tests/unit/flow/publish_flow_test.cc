@@ -202,7 +202,7 @@ TEST_F(PublishFlowTest, TheNewestLeadingEdgesGoFirstWhenTheOldestAreLateAnyway) 
   Dirty('x');
   Dirty('y');
   EXPECT_EQ(Step(3), "yxh");
-  EXPECT_EQ(Step(), "gfedbc") << "the eighth is the oldest: none waits for ever";
+  EXPECT_EQ(Step(), "gfedbc") << "the eighth is the oldest, so that each gets its turn";
   for (const char name : {'k', 'l'}) Dirty(name);
   EXPECT_EQ(Step(), "kl") << "in their order again";
 }
