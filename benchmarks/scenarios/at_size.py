@@ -6,7 +6,9 @@ replay; the same through a kill -9; users at random, as fast as the daemon takes
 event is published."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import threading
 import time
@@ -14,6 +16,7 @@ import time
 import alone
 import latency_join
 import measure
+import paths
 from bystanders import Bystanders
 from cgroup import Cgroup, forget_pages
 from contenders.process import cpu_s, disk_bytes, memory_bytes
@@ -23,6 +26,8 @@ from scenarios import into_state
 from scenarios.serving import need_wrk, wrk
 
 PARTITIONS = 12
+TOPIC = "at-size"  # of a state that is kept: a store is of one topic
+KEPT_S = 86_400  # after a day, the state's days are others than the load's
 SESSION_S, SESSION_EVENTS = 300, 20
 LEADING_S = 6
 HISTOGRAMS = {"visible": "seen_event_to_visible_seconds", "published": "seen_event_to_published_seconds"}
@@ -56,9 +61,14 @@ def run(bench, settings, say):
         replay_users=100_000,
         debounce_ms=60_000,
         phases=7,
+        keep_state=0,
     )
     topic = bench.scratch_topic(
-        bench.name("at-size"), PARTITIONS, retention_ms=-1, retention_bytes=1 << 30, segment_bytes=128 << 20
+        TOPIC if s["keep_state"] else bench.name("at-size"),
+        PARTITIONS,
+        retention_ms=-1,
+        retention_bytes=1 << 30,
+        segment_bytes=128 << 20,
     )
     output = bench.scratch_topic(
         bench.name("at-size-out"),
@@ -117,19 +127,35 @@ def generator(s, *more):
 
 
 def build(seend, bench, s):
-    """Builds the state by `seenctl replay --into-state`. Nothing of the state stays in the page cache."""
+    """Puts the state of `s` into the daemon's directory. With keep_state, the next run within a day begins with
+    the same state, and does not build it again. Nothing of the state stays in the page cache."""
     config = seend.contender.config(seend.run)
     config["kafka"]["brokers"], config["input"] = bench.brokers, {"topic": seend.topic}
-    seend.run.directory.mkdir(parents=True, exist_ok=True)
-    path = seend.run.directory / "build.json"
-    path.write_text(json.dumps(config))
-    built = into_state.piped(path, seend.run.directory, {**s, "items": s["users"] * s["items"]}, s["users"])
+    directory = seend.run.directory
+    directory.mkdir(parents=True, exist_ok=True)
+    kept = paths.WORK / f"at-size-{s['users']}-{s['items']}" if s["keep_state"] else directory
+    figures = kept / "built.json"
+    if not figures.exists() or time.time() - figures.stat().st_mtime > KEPT_S:
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir(parents=True)
+        path = kept / "build.json"
+        path.write_text(json.dumps(config))
+        built = into_state.piped(path, kept, {**s, "items": s["users"] * s["items"]}, s["users"])
+        figures.write_text(json.dumps(built))
+    built = json.loads(figures.read_text())
+    if kept != directory:
+        shutil.copytree(kept / "state", seend.run.state_dir, copy_function=link_or_copy)
     forget_pages(seend.run.state_dir)
     return {
         "state_items": built["items"],
         "built_in_s": round(built["read_s"] + built["write_s"]),
         "bytes_an_item_built": disk_bytes(seend.run.state_dir) / built["items"],
     }
+
+
+def link_or_copy(source, target):
+    """RocksDB writes an SST file once, and appends to others."""
+    (os.link if source.endswith(".sst") else shutil.copy2)(source, target)
 
 
 def some_users(s):

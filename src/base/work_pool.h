@@ -23,6 +23,7 @@ class WorkPool {
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
 
+  size_t threads() const { return threads_max_; }
   /// Calls `work` once with each of 0 to count - 1, in the caller's thread and the pool's. Returns when all
   /// calls have returned. `work` doesn't throw.
   void Run(size_t count, const std::function<void(size_t)>& work);

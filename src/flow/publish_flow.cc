@@ -167,16 +167,19 @@ uint32_t PublishFlow::TakeFront(std::deque<uint32_t>& due) {
   return number;
 }
 
-// Takes the next due entries into the group. Their renderings hold all changes up to now. A change from now
-// on makes them dirty again.
-size_t PublishFlow::TakeGroup(Instant now, Limits& limits) {
-  size_t group = 0;
-  while (group < kGroup) {
+// The renderings hold all changes up to now. A change from now on makes its user dirty again.
+size_t PublishFlow::Take(Instant now, Limits limits, std::span<Rendering> group) {
+  const MutexLock lock(mutex_);
+  DrainChannel();
+  FireTimers(now);
+  MakeRoom();
+  size_t taken = 0;
+  while (taken < group.size()) {
     const uint32_t number = TakeNext(now, limits);
     if (number == PublishTable::kNone) break;
     PublishEntry& entry = table_[number];
     const RetiredTopic* const retired = RetiredAt(entry.outlet);
-    if (group > 0 && (retired != nullptr) != (renderings_[0].retired != nullptr)) {
+    if (taken > 0 && (retired != nullptr) != (group[0].retired != nullptr)) {
       QueueOf(entry).push_front(number);
       break;
     }
@@ -185,13 +188,13 @@ size_t PublishFlow::TakeGroup(Instant now, Limits& limits) {
     entry.in_flight = true;
     entry.sent_since = entry.dirty_since;
     entry.sent_record = entry.dirty_record;
-    numbers_[group] = number;
-    renderings_[group].filter_index = FilterIndex(retired != nullptr ? 0 : static_cast<size_t>(entry.outlet));
-    renderings_[group].retired = retired;
-    renderings_[group].user = entry.user;
-    ++group;
+    Rendering& one = group[taken++];
+    one.filter_index = FilterIndex(retired != nullptr ? 0 : static_cast<size_t>(entry.outlet));
+    one.retired = retired;
+    one.user = entry.user;
+    one.ticket = number;
   }
-  return group;
+  return taken;
 }
 
 void PublishFlow::Sent(uint32_t number, size_t bytes, Instant now) {
@@ -221,7 +224,7 @@ void PublishFlow::NothingToSend(uint32_t number) {
   if (!entry.timed) Release(number);
 }
 
-void PublishFlow::PutBack(uint32_t number) {
+void PublishFlow::PutBackOne(uint32_t number) {
   PublishEntry& entry = table_[number];
   entry.in_flight = false;
   entry.dirty = true;
@@ -232,60 +235,48 @@ void PublishFlow::PutBack(uint32_t number) {
   QueueOf(entry).push_front(number);
 }
 
-PublishFlow::Stepped PublishFlow::Step(Instant now, Limits limits, const Render& render, SnapshotSink& sink,
+// Backwards, so that entries that are put back keep their order.
+void PublishFlow::PutBack(std::span<const Rendering> group) {
+  const MutexLock lock(mutex_);
+  for (size_t i = group.size(); i-- > 0;) PutBackOne(group[i].ticket);
+}
+
+PublishFlow::Sending PublishFlow::Send(Instant now, std::span<const Rendering> group, SnapshotSink& sink,
                                        uint64_t ticket_tag) {
-  Stepped stepped;
-  MutexLock lock(mutex_);
-  DrainChannel();
-  FireTimers(now);
-  MakeRoom();
-  while (!stepped.sink_full) {
-    const size_t group = TakeGroup(now, limits);
-    if (group == 0) break;
-    lock.unlock();
-    stepped.status = render(std::span(renderings_).first(group));
-    outgoing_.clear();
-    for (size_t i = 0; i < group && stepped.status; ++i) {
-      const Rendering& made = renderings_[i];
-      probed_[i] = {};
-      if (!IsSent(made)) continue;
-      outgoing_.push_back(
-          {Output::kSnapshots, made.filter_index, made.user_id, made.bytes, ticket_tag | numbers_[i]});
-      if (made.retired == nullptr) {
-        probed_[i] = samples_[made.filter_index].Add(made.bytes);
-        continue;
-      }
+  outgoing_.clear();
+  probed_.assign(samples_.size(), {});
+  for (const Rendering& made : group) {
+    if (!IsSent(made)) continue;
+    outgoing_.push_back(
+        {Output::kSnapshots, made.filter_index, made.user_id, made.bytes, ticket_tag | made.ticket});
+    if (made.retired == nullptr) {
+      probed_[made.filter_index] += samples_[made.filter_index].Add(made.bytes);
+    } else {
       outgoing_.back().output = Output::kRetired;
       outgoing_.back().retired_topic = made.retired->topic;
     }
-    if (!outgoing_.empty()) sink.TrySend(outgoing_);
-    lock.lock();
-    if (!stepped.status) {
-      for (size_t i = group; i-- > 0;) PutBack(numbers_[i]);
-      break;
-    }
-    for (size_t i = 0; i < group; ++i) {
-      Tally& tally = TallyOf(table_[numbers_[i]].outlet);
-      if (renderings_[i].origin == Origin::kUnion) ++tally.merged;
-      if (renderings_[i].origin == Origin::kPublished) ++tally.withheld;
-      tally.probed.probes += probed_[i].probes;
-      tally.probed.false_positives += probed_[i].false_positives;
-      if (!IsSent(renderings_[i])) NothingToSend(numbers_[i]);
-    }
-    // Backwards, so that entries that are put back keep their order.
-    for (size_t i = outgoing_.size(); i-- > 0;) {
-      const auto number = static_cast<uint32_t>(outgoing_[i].ticket);
-      if (outgoing_[i].queued) {
-        ++stepped.sent;
-        Sent(number, outgoing_[i].bytes.size(), now);
-      } else {
-        stepped.sink_full = true;
-        PutBack(number);
-      }
+  }
+  if (!outgoing_.empty()) sink.TrySend(outgoing_);
+  Sending sending;
+  const MutexLock lock(mutex_);
+  for (size_t i = 0; i < probed_.size(); ++i) tallies_[i].probed += probed_[i];
+  for (const Rendering& made : group) {
+    Tally& tally = TallyOf(table_[made.ticket].outlet);
+    if (made.origin == Origin::kUnion) ++tally.merged;
+    if (made.origin == Origin::kPublished) ++tally.withheld;
+    if (!IsSent(made)) NothingToSend(made.ticket);
+  }
+  for (size_t i = outgoing_.size(); i-- > 0;) {
+    const auto number = static_cast<uint32_t>(outgoing_[i].ticket);
+    if (outgoing_[i].queued) {
+      ++sending.sent;
+      Sent(number, outgoing_[i].bytes.size(), now);
+    } else {
+      sending.sink_full = true;
+      PutBackOne(number);
     }
   }
-  stepped.more = !leading_.empty() || !waiting_.empty();
-  return stepped;
+  return sending;
 }
 
 void PublishFlow::FireFirst(std::deque<Timer>& timers) {
@@ -429,6 +420,11 @@ void PublishFlow::Report() {
 void PublishFlow::DropReport() {
   const MutexLock lock(mutex_);
   tallies_.assign(outlets(), {});
+}
+
+bool PublishFlow::HasDue() const {
+  const MutexLock lock(mutex_);
+  return !leading_.empty() || !waiting_.empty();
 }
 
 Instant PublishFlow::NextDue() const {

@@ -95,26 +95,29 @@ class PublishFlow {
     FilterIndex filter_index;
     const RetiredTopic* retired = nullptr;  // set: for this topic instead of a filter's
     UserKey user;
+    uint32_t ticket = 0;
     std::string user_id;  // empty: nothing is known of the user
     std::string bytes;
     Origin origin = Origin::kState;
   };
-  /// Renders a group and reuses its memory. An error is one of the whole group. A group belongs either to
-  /// filters or to retired topics. For retired topics only the users' ids are asked for.
-  using Render = std::function<Status(std::span<Rendering> group)>;
   struct Limits {
     size_t leading;
     size_t waiting;  // all that isn't a leading edge
   };
-  /// The result of a call of Step.
-  struct Stepped {
+  /// Publisher thread: takes what is due at `now` into `group`, within `limits` and leading edges first, and
+  /// reuses its memory. Returns how many. All of them belong either to filters or to retired topics. For
+  /// retired topics only the users' ids are asked for. Exactly one of the two calls below must follow, unless
+  /// there are none.
+  size_t Take(Instant now, Limits limits, std::span<Rendering> group);
+  /// The result of Send.
+  struct Sending {
     uint64_t sent = 0;
-    bool more = false;  // more is due
-    bool sink_full = false;
-    Status status;
+    bool sink_full = false;  // users whose snapshots it didn't take stay due
   };
-  /// Publisher thread: sends what is due at `now`, within `limits`. If `render` fails, the users stay due.
-  Stepped Step(Instant now, Limits limits, const Render& render, SnapshotSink& sink, uint64_t ticket_tag);
+  /// `group`: rendered.
+  Sending Send(Instant now, std::span<const Rendering> group, SnapshotSink& sink, uint64_t ticket_tag);
+  /// They stay due.
+  void PutBack(std::span<const Rendering> group);
   struct Acknowledgement {
     uint32_t ticket;  // as given to the sink, without its tag
     Delivery delivery;
@@ -125,7 +128,9 @@ class PublishFlow {
   void Report();
   /// Publisher thread, instead of Report if nothing was sent: drops the counts and latencies.
   void DropReport();
-  /// When Step has work again; Instant::max() if nothing is waiting for a time.
+  /// Whether something is due, as of the last Take.
+  bool HasDue() const;
+  /// When Take must be called again; Instant::max() if nothing is waiting for a time.
   Instant NextDue() const;
 
   /// Publisher thread: where the next page of a scan of the store's marks starts, if a scan is wanted and
@@ -153,7 +158,6 @@ class PublishFlow {
   int64_t PublishedTo() const;
 
   static constexpr int64_t kNoOffset = -1;
-  static constexpr size_t kGroup = 128;  // rendered together
   static constexpr std::chrono::milliseconds kLeadingPatience{100};
   static constexpr uint32_t kOldestOneIn = 8;
 
@@ -202,11 +206,10 @@ class PublishFlow {
   uint32_t TakeNext(Instant now, Limits& limits) REQUIRES(mutex_);
   uint32_t TakeLeading(Instant now) REQUIRES(mutex_);
   uint32_t TakeFront(std::deque<uint32_t>& due) REQUIRES(mutex_);
-  size_t TakeGroup(Instant now, Limits& limits) REQUIRES(mutex_);
   static bool IsSent(const Rendering& made);
   void Sent(uint32_t number, size_t bytes, Instant now) REQUIRES(mutex_);
   void NothingToSend(uint32_t number) REQUIRES(mutex_);
-  void PutBack(uint32_t number) REQUIRES(mutex_);
+  void PutBackOne(uint32_t number) REQUIRES(mutex_);
   void Delivered(uint32_t number, Instant now, TimeMs wall_now) REQUIRES(mutex_);
   void NotDelivered(uint32_t number, Instant now, bool too_large) REQUIRES(mutex_);
   void Release(uint32_t number) REQUIRES(mutex_);
@@ -262,12 +265,10 @@ class PublishFlow {
   std::optional<UserRef> scan_after_ GUARDED_BY(mutex_);
   std::vector<Tally> tallies_ GUARDED_BY(mutex_);
 
-  // Publisher thread: the group under way.
-  std::array<Rendering, kGroup> renderings_;
-  std::array<uint32_t, kGroup> numbers_;
-  std::vector<OutgoingSnapshot> outgoing_;
-  std::vector<SnapshotSample> samples_;  // by filter
-  std::array<ProbeCounts, kGroup> probed_;
+  // Publisher thread.
+  std::vector<OutgoingSnapshot> outgoing_;  // of the group that is being sent
+  std::vector<SnapshotSample> samples_;     // by filter
+  std::vector<ProbeCounts> probed_;         // by filter, of that group
 };
 
 }  // namespace seen

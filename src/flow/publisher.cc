@@ -21,9 +21,14 @@ constexpr milliseconds kBackOffMax{10'000};
 // The sink waits for more snapshots only if more than kFewASecond are sent in a second.
 constexpr milliseconds kSendEvery{4};
 constexpr uint64_t kFewASecond = 100'000;
-constexpr milliseconds kPass{8};     // a pass that takes this long is long
-constexpr size_t kUsersAPiece = 16;  // rendered together by one thread, so that their cache misses overlap
+constexpr milliseconds kPass{8};  // about as long as a pass renders, if users take long
 constexpr size_t kFewUsers = 8;
+// Rendered together by one thread, so that their cache misses overlap.
+constexpr size_t kUsersAPiece = 128;
+// If a pool renders, some users wait for the disk longer than others. So each thread gets several pieces.
+constexpr size_t kPooledUsersAPiece = 16;
+constexpr size_t kPiecesAThread = 2;
+constexpr size_t kKeptBytes = 32 * 1024;  // of a snapshot's memory, for the next one
 
 /// Asks for the lease when a snapshot is queued, because the process may have stood still while it rendered.
 /// Snapshots that come too late stay due.
@@ -80,13 +85,20 @@ milliseconds Publisher::Step() {
   const std::vector<PartitionPointer> opened = partitions_.All();
   ForgetClosed(opened);
   is_replica_ = IsReplica();
-  Pass pass{clock_.Now()};
+  Pass pass{LimitsOf(opened.size())};
+  renderings_.resize(options_.snapshots_a_pass);
+  groups_.clear();
   const size_t first = opened.empty() ? 0 : steps_++ % opened.size();
   for (size_t i = 0; i < opened.size(); ++i) {
     const PartitionPointer& open = opened[(first + i) % opened.size()];
     NoteLease(*open);
-    if (MayPublish(*open)) StepPartition(*open, LaneOf(*open), pass);
+    if (!MayPublish(*open)) continue;
+    Lane& lane = LaneOf(*open);
+    StepPartition(*open, lane);
+    Take(*open, lane, pass);
   }
+  RenderAll();
+  for (Group& group : groups_) Send(group, pass);
   if (watermarks_) {
     // For a partition that another process may own by now, a beat would be as wrong as a snapshot.
     std::vector<PartitionPointer> held;
@@ -155,95 +167,156 @@ bool Publisher::MayPublish(const OpenPartition& open) const {
          !open.flow->last_published.AwaitsReading(clock_.WallNow());
 }
 
-void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
-  PartitionFlow& flow = *open.flow;
-  PublishFlow& publish = flow.publish;
-  // The process may have become a replica while it rendered.
+// The sink to which this partition's records go. The process may have become a replica while it rendered.
+template <typename Work>
+auto Publisher::WithSink(const OpenPartition& open, Lane& lane, const Work& work) {
+  if (is_replica_) {
+    WithholdingSink withholding(open.flow->state, lane.withheld);
+    return work(withholding);
+  }
   LeasedSink leased(sink_, [&] { return HoldsLease(open) && !IsReplica(); });
-  WithholdingSink withholding(flow.state, lane.withheld);
-  SnapshotSink& sink = is_replica_ ? static_cast<SnapshotSink&>(withholding) : leased;
+  return work(leased);
+}
+
+void Publisher::StepPartition(OpenPartition& open, Lane& lane) {
+  PartitionFlow& flow = *open.flow;
   if (flow.state.LagMessages() <= flow.state.options().behind_lag_messages) {
     Try(PublishStep::kScanMarks, open, lane, [&] { return ScanMarks(open); });
-    flow.foreign_users.Step(publish, clock_.Now());
+    flow.foreign_users.Step(flow.publish, clock_.Now());
     Try(PublishStep::kRepublish, open, lane,
         [&] { return flow.republisher.Step(clock_.Now(), clock_.WallNow(), flow.state.TailsSince()); });
   }
   Try(PublishStep::kLastPublished, open, lane,
       [&] { return flow.last_published.Step(clock_.Now(), clock_.WallNow()); });
-  if (flow.unexposed) {
-    Try(PublishStep::kUnexposed, open, lane,
-        [&] { return flow.unexposed->Step(flow.state.CheckpointTime(), sink, open.unexposed_tag()); });
-  }
-  Instant retry_at{};
-  Try(PublishStep::kRender, open, lane, [&]() -> Status {
-    // One time for the whole step, because the clock may jump at any time.
-    const TimeMs wall = clock_.WallNow();
-    const auto may_render = flow.republisher.MayRender(wall, clock_.Now());
-    if (!may_render) return Fail(may_render.error());
-    if (!*may_render) {
-      retry_at = clock_.Now() + kCheckpointPoll;
-      return {};
-    }
-    const auto render = [&](std::span<PublishFlow::Rendering> group) { return Render(flow, wall, group); };
-    const auto stepped = publish.Step(clock_.Now(), LimitsOf(pass), render, sink, open.ticket_tag);
-    flow.republisher.Rendered(clock_.Now());
-    pass.sent += stepped.sent;
-    pass.more |= stepped.more && !stepped.sink_full && stepped.status;
-    pass.sink_full |= stepped.sink_full;
-    return stepped.status;
+  if (!flow.unexposed) return;
+  Try(PublishStep::kUnexposed, open, lane, [&] {
+    return WithSink(open, lane, [&](SnapshotSink& sink) {
+      return flow.unexposed->Step(flow.state.CheckpointTime(), sink, open.unexposed_tag());
+    });
   });
-  retry_at = std::max(retry_at, lane.back_offs[static_cast<size_t>(PublishStep::kRender)].until);
+}
+
+// Each partition has its share of a pass, and users who may wait have theirs beside leading edges. If users
+// take long, a pass has as many as the threads render in its time. If the sink is full, the limits are small:
+// snapshots that it doesn't take are rendered in vain.
+PublishFlow::Limits Publisher::LimitsOf(size_t partitions) const {
+  if (sink_full_) return {kFewUsers, kFewUsers};
+  size_t users = options_.snapshots_a_pass;
+  if (RendersWithPool()) {
+    const auto threads = static_cast<int64_t>(options_.pool->threads() + 1);
+    const auto took = std::max(user_took_, std::chrono::nanoseconds(1));
+    users = std::min(users, static_cast<size_t>(threads * std::chrono::nanoseconds(kPass) / took));
+  }
+  const size_t share = std::max<size_t>(2, users / std::max<size_t>(1, partitions));
+  return {share - share / 4, share / 2};
+}
+
+void Publisher::Take(OpenPartition& open, Lane& lane, Pass& pass) {
+  PartitionFlow& flow = *open.flow;
+  BackOff& back_off = lane.back_offs[static_cast<size_t>(PublishStep::kRender)];
+  if (open.stopped.load(std::memory_order_relaxed)) return;
+  if (clock_.Now() < back_off.until) return NoteRest(open, back_off.until, false, pass);
+  const TimeMs wall = clock_.WallNow();
+  const auto may_render = flow.republisher.MayRender(wall, clock_.Now());
+  if (!may_render) {
+    Failed(PublishStep::kRender, open, back_off, may_render.error());
+    return NoteRest(open, back_off.until, false, pass);
+  }
+  if (!*may_render) return NoteRest(open, clock_.Now() + kCheckpointPoll, false, pass);
+  const auto free = std::span(renderings_).subspan(pass.taken);
+  const size_t taken = flow.publish.Take(clock_.Now(), pass.limits, free);
+  if (taken == 0) {
+    back_off = {};
+    flow.republisher.Rendered(clock_.Now());
+    return NoteRest(open, {}, true, pass);
+  }
+  pass.taken += taken;
+  groups_.push_back({&open, &lane, wall, flow.republisher.ServedSecond(wall), free.first(taken), {}});
+}
+
+// `goes_on`: the next pass may take what is due.
+void Publisher::NoteRest(const OpenPartition& open, Instant retry_at, bool goes_on, Pass& pass) const {
+  const PublishFlow& publish = open.flow->publish;
+  pass.more |= goes_on && publish.HasDue();
   pass.next = std::min(pass.next, std::max(publish.NextDue(), retry_at));
 }
 
-// Users who may wait get a share even if leading edges make a pass long. If the sink is full, the limits are
-// small: snapshots that it doesn't take are rendered in vain.
-PublishFlow::Limits Publisher::LimitsOf(const Pass& pass) const {
-  if (sink_full_ || pass.sink_full) return {kFewUsers, kFewUsers};
-  const bool is_long = clock_.Now() - pass.begun >= kPass;
-  const size_t leading = options_.snapshots_a_step;
-  return {leading, std::max<size_t>(1, leading / (is_long ? 32 : 4))};
+// Waking threads costs more than a user in memory takes.
+bool Publisher::RendersWithPool() const {
+  return options_.pool != nullptr && user_took_ >= options_.pool_from;
 }
 
-Status Publisher::Render(const PartitionFlow& flow, TimeMs wall, std::span<PublishFlow::Rendering> group) {
-  if (is_replica_) {
-    // Nobody reads these snapshots. The id only says that there is something to publish.
-    for (PublishFlow::Rendering& one : group) {
-      one.user_id = "withheld";
-      one.bytes.clear();
-      one.origin = PublishFlow::Origin::kState;
+void Publisher::CutToPieces(size_t piece_users) {
+  pieces_.clear();
+  for (Group& group : groups_) {
+    for (size_t from = 0; from < group.users.size(); from += piece_users) {
+      const auto rest = group.users.subspan(from);
+      pieces_.push_back({&group, rest.first(std::min(rest.size(), piece_users)), {}});
     }
-    return {};
   }
-  if (group.front().retired != nullptr) return flow.reader.NameRetired(group);
-  const uint32_t served_second = flow.republisher.ServedSecond(wall);
-  const bool together = options_.pool != nullptr && user_took_ >= options_.pool_from;
-  const size_t a_piece = together ? kUsersAPiece : group.size();
-  const size_t pieces = (group.size() + a_piece - 1) / a_piece;
-  struct Piece {
-    Status rendered;
-    std::chrono::nanoseconds took{0};
-  };
-  std::array<Piece, PublishFlow::kGroup / kUsersAPiece> done;
+}
+
+void Publisher::RenderAll() {
+  if (is_replica_) {
+    for (const Group& group : groups_) Withhold(group.users);
+    return;
+  }
+  size_t users = 0;
+  for (const Group& group : groups_) users += group.users.size();
+  if (users == 0) return;
   const auto render = [&](size_t i) {
+    Piece& piece = pieces_[i];
+    const UserReader& reader = piece.group->open->flow->reader;
     const Instant begun = clock_.Now();
-    const auto from = group.subspan(i * a_piece);
-    done[i].rendered =
-        flow.reader.RenderUsers(wall, served_second, from.first(std::min(from.size(), a_piece)));
-    done[i].took = clock_.Now() - begun;
+    piece.rendered = piece.users.front().retired != nullptr
+                         ? reader.NameRetired(piece.users)
+                         : reader.RenderUsers(piece.group->wall, piece.group->served_second, piece.users);
+    piece.took = clock_.Now() - begun;
   };
-  if (pieces > 1) {
-    options_.pool->Run(pieces, render);
+  if (RendersWithPool()) {
+    const size_t pieces = kPiecesAThread * (options_.pool->threads() + 1);
+    CutToPieces(std::clamp<size_t>(users / pieces, 1, kPooledUsersAPiece));
+    options_.pool->Run(pieces_.size(), render);
   } else {
-    render(0);
+    CutToPieces(kUsersAPiece);
+    for (size_t i = 0; i < pieces_.size(); ++i) render(i);
   }
   std::chrono::nanoseconds took{0};
-  for (Piece& piece : std::span(done).first(pieces)) {
-    if (!piece.rendered) return std::move(piece.rendered);
+  for (Piece& piece : pieces_) {
     took += piece.took;
+    if (!piece.rendered) piece.group->rendered = std::move(piece.rendered);
   }
-  user_took_ = took / group.size();
-  return {};
+  user_took_ = took / users;
+}
+
+// Nobody reads a replica's snapshots. The id only says that there is something to publish.
+void Publisher::Withhold(std::span<PublishFlow::Rendering> users) {
+  for (PublishFlow::Rendering& one : users) {
+    one.user_id = "withheld";
+    one.bytes.clear();
+    one.origin = PublishFlow::Origin::kState;
+  }
+}
+
+void Publisher::Send(Group& group, Pass& pass) {
+  PartitionFlow& flow = *group.open->flow;
+  BackOff& back_off = group.lane->back_offs[static_cast<size_t>(PublishStep::kRender)];
+  if (!group.rendered) {
+    flow.publish.PutBack(group.users);
+    Failed(PublishStep::kRender, *group.open, back_off, group.rendered.error());
+  } else {
+    back_off = {};
+    const auto sending = WithSink(*group.open, *group.lane, [&](SnapshotSink& sink) {
+      return flow.publish.Send(clock_.Now(), group.users, sink, group.open->ticket_tag);
+    });
+    pass.sent += sending.sent;
+    pass.sink_full |= sending.sink_full;
+  }
+  flow.republisher.Rendered(clock_.Now());
+  NoteRest(*group.open, back_off.until, group.rendered && !pass.sink_full, pass);
+  for (PublishFlow::Rendering& one : group.users) {
+    if (one.bytes.capacity() > kKeptBytes) one.bytes = {};
+  }
 }
 
 template <typename Work>
@@ -316,11 +389,12 @@ void Publisher::SettleWithheld(const OpenPartition& open, Lane& lane) const {
   }
 }
 
-// Few requests of many snapshots cost least. But if there are few snapshots anyway, they need not wait.
+// Few requests of many snapshots cost least. But if there are few snapshots anyway, they need not wait. If
+// users take long, there are always few.
 bool Publisher::ShouldSendNow(const Pass& pass) {
   const Instant now = clock_.Now();
   sent_lately_ += pass.sent;
-  if (pass.more || sent_lately_ == 0 || now - sent_now_at_ < kSendEvery) return false;
+  if ((pass.more && !RendersWithPool()) || sent_lately_ == 0 || now - sent_now_at_ < kSendEvery) return false;
   const auto since_us = std::chrono::duration_cast<std::chrono::microseconds>(now - sent_now_at_).count();
   const bool few = sent_lately_ * 1'000'000 < kFewASecond * static_cast<uint64_t>(since_us);
   sent_lately_ = 0;

@@ -1,7 +1,9 @@
 #pragma once
 // Publishes what is due, over all partitions that this process has open. One Step is one pass. For each
-// partition, in this order: scan marks, make due what time alone changes, publish unexposed items, render and
-// send snapshots. Then, for all of them: watermarks, acknowledgements, figures for the reporter.
+// partition, in this order: scan marks, make due what time alone changes, publish unexposed items, take the
+// users who are due. Then the users of all partitions are rendered together: those of one partition are too
+// few to keep a pool and the disk busy. Then, for all partitions: send snapshots, watermarks,
+// acknowledgements, figures for the reporter.
 //
 // A pass is short: a leading edge waits for one pass at most, and then goes before everything that may wait.
 // Each pass begins with another partition, so that none is always late.
@@ -42,9 +44,7 @@ class Publisher {
     const OutputsOwner* owner = nullptr;      // outlives the publisher. nullptr: this group is the owner
     WorkPool* pool = nullptr;                 // renders beside the caller; outlives the publisher
     std::chrono::microseconds pool_from{20};  // used once a user takes this long: waking threads costs
-    // The most leading edges of one partition in one step, so that no partition keeps the others waiting.
-    // Users who may wait get a quarter of that, and less once the pass has taken long.
-    size_t snapshots_a_step = 256;
+    size_t snapshots_a_pass = 1024;           // the most; the memory of so many is kept
     size_t marks_a_step = 512;
   };
   /// All references outlive this.
@@ -78,9 +78,26 @@ class Publisher {
     bool held_lease = false;        // in the last step
     std::deque<Withheld> withheld;  // by a replica
   };
-  // The results of one pass.
+  // The users of a partition whom a pass renders.
+  struct Group {
+    OpenPartition* open;
+    Lane* lane;
+    TimeMs wall;  // one time for all of them, because the clock may jump at any time
+    uint32_t served_second;
+    std::span<PublishFlow::Rendering> users;
+    Status rendered;
+  };
+  // Some users of a group, whom one thread renders.
+  struct Piece {
+    Group* group;
+    std::span<PublishFlow::Rendering> users;
+    Status rendered;
+    std::chrono::nanoseconds took{0};
+  };
+  // The most of one pass, and its results.
   struct Pass {
-    Instant begun;
+    PublishFlow::Limits limits;  // of each partition
+    size_t taken = 0;            // of renderings_
     uint64_t sent = 0;
     bool more = false;  // more is due in some partition
     bool sink_full = false;
@@ -94,9 +111,17 @@ class Publisher {
   bool MayPublish(const OpenPartition& open) const;
   bool IsReplica() const { return options_.owner != nullptr && !options_.owner->IsThisGroup(); }
   void SettleWithheld(const OpenPartition& open, Lane& lane) const;
-  void StepPartition(OpenPartition& open, Lane& lane, Pass& pass);
-  PublishFlow::Limits LimitsOf(const Pass& pass) const;
-  Status Render(const PartitionFlow& flow, TimeMs wall, std::span<PublishFlow::Rendering> group);
+  void StepPartition(OpenPartition& open, Lane& lane);
+  template <typename Work>
+  auto WithSink(const OpenPartition& open, Lane& lane, const Work& work);
+  PublishFlow::Limits LimitsOf(size_t partitions) const;
+  void Take(OpenPartition& open, Lane& lane, Pass& pass);
+  void NoteRest(const OpenPartition& open, Instant retry_at, bool goes_on, Pass& pass) const;
+  bool RendersWithPool() const;
+  void RenderAll();
+  void CutToPieces(size_t piece_users);
+  static void Withhold(std::span<PublishFlow::Rendering> users);
+  void Send(Group& group, Pass& pass);
   template <typename Work>
   void Try(PublishStep step, OpenPartition& open, Lane& lane, const Work& work);
   void Failed(PublishStep step, OpenPartition& open, BackOff& back_off, const Error& error);
@@ -118,8 +143,12 @@ class Publisher {
   Instant sent_now_at_{};                  // when it was last decided whether the sink must send at once
   bool is_replica_ = false;                // in this step
   bool sink_full_ = false;                 // in the last step
-  std::chrono::nanoseconds user_took_{0};  // per user on one thread, averaged over the last group
+  std::chrono::nanoseconds user_took_{0};  // per user on one thread, averaged over the last pass
   size_t steps_ = 0;
+  // Of the pass under way.
+  std::vector<PublishFlow::Rendering> renderings_;
+  std::vector<Group> groups_;
+  std::vector<Piece> pieces_;
 };
 
 }  // namespace seen

@@ -9,6 +9,12 @@ namespace seen {
 struct ProbeCounts {
   uint64_t probes = 0;
   uint64_t false_positives = 0;
+
+  ProbeCounts& operator+=(const ProbeCounts& other) {
+    probes += other.probes;
+    false_positives += other.false_positives;
+    return *this;
+  }
 };
 
 /// Probes some snapshots with random fingerprints. A user's own 10,000 of 2^32 are among them too rarely to

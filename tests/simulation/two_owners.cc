@@ -155,7 +155,7 @@ class TwoOwners::Process final : public SnapshotSink {
   Publisher Made() {
     Publisher::Options options;
     options.lease = world_.options_.leased ? static_cast<const PublishLease*>(&lease_) : &always_;
-    options.snapshots_a_step = 8;
+    options.snapshots_a_pass = 8;
     if (world_.options_.two_groups) options.owner = &heard_;
     return {opened_, *this, reporter_, world_.clock_, options};
   }

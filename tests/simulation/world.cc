@@ -44,7 +44,7 @@ World::World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape)
   for (const auto& lane : lanes_) lane->late_is_filled = !shape.late_filter;
   snapshots_.late_percent = seed % 5 == 0 ? 90 : 33;
   snapshots_.before_call = [this] { fate_.MayCutPower(); };
-  publishing_.snapshots_a_step = 1 + random_() % 30;
+  publishing_.snapshots_a_pass = 1 + random_() % 30;
   publishing_.marks_a_step = 1 + random_() % 5;
   publishing_.watermarks = BeatSender{"group", "instance", ""};
   for (const auto& lane : lanes_) Open(*lane);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "flow/log_port.h"
+#include "flow/publish_flow.h"
 
 namespace seen {
 
@@ -27,5 +28,18 @@ class HoldingSink final : public SnapshotSink {
   std::vector<uint64_t> tickets;
   size_t room = SIZE_MAX;
 };
+
+/// Takes, renders and sends one group, as the publisher does. `render`: Status(std::span<Rendering>).
+template <typename Render>
+Result<PublishFlow::Sending> PublishDue(PublishFlow& flow, Instant now, PublishFlow::Limits limits,
+                                        const Render& render, SnapshotSink& sink) {
+  std::vector<PublishFlow::Rendering> most(limits.leading + limits.waiting);
+  const auto group = std::span(most).first(flow.Take(now, limits, most));
+  if (Status rendered = render(group); !rendered) {
+    flow.PutBack(group);
+    return Fail(rendered.error());
+  }
+  return flow.Send(now, group, sink, 0);
+}
 
 }  // namespace seen

@@ -33,7 +33,7 @@ class PublishFlowTest : public testing::Test {
       }
       return render_result;
     };
-    last = flow.Step(now, {limit, waiting}, render, sink, 0);
+    last = PublishDue(flow, now, {limit, waiting}, render, sink);
     std::string names;
     for (const std::string& user : sink.sent) names += user;
     return names;
@@ -56,7 +56,7 @@ class PublishFlowTest : public testing::Test {
   HoldingSink sink;
   Instant now{std::chrono::hours(1)};
   Status render_result;
-  PublishFlow::Stepped last;
+  Result<PublishFlow::Sending> last;
 };
 
 TEST_F(PublishFlowTest, PublishesTheFirstChangeAtOnceAndWhatFollowsAtTheEndOfTheDebounce) {
@@ -225,13 +225,13 @@ TEST_F(PublishFlowTest, BothKindsKeepToTheirLimitsAndToTheirTurns) {
   const std::vector<UserRef> swept = {{0, Key('s')}, {0, Key('t')}};
   flow.AddDue(swept, now);
   EXPECT_EQ(Step(2, 1), "abs");
-  EXPECT_TRUE(last.more);
+  EXPECT_TRUE(flow.HasDue());
   render_result = Fail(Code::kUnavailable, "injected");
   EXPECT_EQ(Step(), "");
   render_result = {};
   Dirty('d');
   EXPECT_EQ(Step(), "cdt") << "what was put back stands where it stood";
-  EXPECT_FALSE(last.more);
+  EXPECT_FALSE(flow.HasDue());
 }
 
 TEST_F(PublishFlowTest, AFullSinkOrAFailedReadLosesNoOne) {
@@ -239,11 +239,11 @@ TEST_F(PublishFlowTest, AFullSinkOrAFailedReadLosesNoOne) {
   Dirty('b');
   sink.room = 0;
   EXPECT_EQ(Step(), "");
-  EXPECT_TRUE(last.sink_full);
+  EXPECT_TRUE(last->sink_full);
   sink.room = SIZE_MAX;
   render_result = Fail(Code::kUnavailable, "injected");
   EXPECT_EQ(Step(), "");
-  EXPECT_FALSE(last.status.has_value());
+  EXPECT_FALSE(last.has_value());
   render_result = {};
   EXPECT_EQ(Step(), "ab");
 }
@@ -252,13 +252,13 @@ TEST_F(PublishFlowTest, WhatTheSinkHasNoRoomForKeepsItsTurn) {
   for (const char name : {'a', 'b', 'c', 'd'}) Dirty(name);
   sink.room = 1;
   EXPECT_EQ(Step(), "a");
-  EXPECT_TRUE(last.sink_full);
+  EXPECT_TRUE(last->sink_full);
   Dirty('e');
   sink.room = 2;
   EXPECT_EQ(Step(), "bc");
   sink.room = SIZE_MAX;
   EXPECT_EQ(Step(), "de");
-  EXPECT_FALSE(last.sink_full);
+  EXPECT_FALSE(last->sink_full);
   EXPECT_EQ(flow.Outstanding(), 5u);
   AcknowledgeAll();
   EXPECT_EQ(flow.Outstanding(), 0u);

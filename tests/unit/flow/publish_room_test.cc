@@ -47,7 +47,7 @@ class PublishRoomTest : public testing::Test {
       for (PublishFlow::Rendering& rendering : group) rendering.user_id = rendering.bytes = "any";
       return Status();
     };
-    flow->Step(now, limits, render, sink, 0);
+    EXPECT_TRUE(PublishDue(*flow, now, limits, render, sink));
     return sink.sent.size();
   }
   void Acknowledge() {
