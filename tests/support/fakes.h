@@ -143,7 +143,10 @@ class FakeSnapshotTopic final : public SnapshotSink {
   }
   /// Acknowledges some of the snapshots under way, in order for each user. Some deliveries fail.
   void PollAcknowledgements(const Acknowledge& acknowledge) override;
-  void SendNow(const Acknowledge& acknowledge) override { PollAcknowledgements(acknowledge); }
+  void SendNow(const Acknowledge& acknowledge) override {
+    ++sends_now;
+    PollAcknowledgements(acknowledge);
+  }
   uint64_t outstanding() const override { return in_flight_.size(); }
   /// The process is gone. Each snapshot under way has arrived or not, and nobody learns which.
   void Crash();
@@ -154,6 +157,7 @@ class FakeSnapshotTopic final : public SnapshotSink {
   std::map<std::string, std::string> watermarks;        // by partition: the last one that arrived
   std::function<void()> before_call;                    // before each call of the flow; may throw
   uint64_t sent_total = 0;
+  uint64_t sends_now = 0;
   uint64_t tombstones = 0;  // that arrived
   int fail_percent = 5;
   int late_percent = 33;  // stay under way at a poll

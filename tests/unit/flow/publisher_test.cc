@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <latch>
+#include <thread>
+#include <utility>
 
 #include "flow/partition_flow.h"
 #include "simulation/fate.h"
@@ -137,6 +141,64 @@ TEST_F(PublisherTest, AFailedReadOfOnePieceLeavesAllUsersDue) {
     pooled.Step();
   }
   EXPECT_EQ(topic.topic.size(), 100u);
+}
+
+TEST_F(PublisherTest, RendersUsersOfSeveralPartitionsAtTheSameTime) {
+  WorkPool pool(1, "readers");
+  Publisher::Options options;
+  options.pool = &pool;
+  options.pool_from = std::chrono::microseconds(0);
+  Publisher pooled(opened, topic, reporter, clock, options);
+  for (int32_t number = 0; number < kPartitions; ++number) Expose(number, "a");
+  std::latch both_read(kPartitions);
+  std::atomic<int> met = 0;
+  for (Lane& lane : lanes) {
+    lane.fate.before_read = [&, first = true]() mutable {
+      if (!std::exchange(first, false)) return;
+      both_read.count_down();
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (!both_read.try_wait() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+      met += both_read.try_wait() ? 1 : 0;
+    };
+  }
+  pooled.Step();
+  EXPECT_EQ(met, kPartitions);
+}
+
+TEST_F(PublisherTest, APassOfUsersWhoTakeLongIsShort) {
+  WorkPool pool(0, "readers");
+  Publisher::Options options;
+  options.pool = &pool;
+  Publisher pooled(opened, topic, reporter, clock, options);
+  lanes[0].fate.before_read = [&] { clock.Advance(2); };
+  Expose(0, "first", "a");
+  for (int i = 0; i < 3; ++i) pooled.Step();
+  const uint64_t before = topic.sent_total;
+  for (int number = 0; number < 100; ++number) Expose(0, "user-" + std::to_string(number), "a");
+  pooled.Step();
+  EXPECT_GE(topic.sent_total - before, 1u);
+  EXPECT_LE(topic.sent_total - before, 4u) << "two milliseconds each";
+}
+
+TEST_F(PublisherTest, SendsNowThoughMoreIsDueIfUsersTakeLong) {
+  WorkPool pool(0, "readers");
+  Publisher::Options options;
+  options.pool = &pool;
+  options.snapshots_a_pass = 4;
+  Publisher pooled(opened, topic, reporter, clock, options);
+  const auto sent_at_once = [&](int read_ms) {
+    for (int number = 0; number < 40; ++number)
+      Expose(0, std::to_string(read_ms) + "-user-" + std::to_string(number), "a");
+    lanes[0].fate.before_read = [this, read_ms] { clock.Advance(read_ms); };
+    const uint64_t before = topic.sends_now;
+    for (int i = 0; i < 4; ++i) {
+      clock.Advance(5);
+      EXPECT_EQ(pooled.Step(), milliseconds(0)) << "more is due";
+    }
+    return topic.sends_now - before;
+  };
+  EXPECT_EQ(sent_at_once(0), 0u);
+  EXPECT_GE(sent_at_once(2), 3u);
 }
 
 TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {
