@@ -3,7 +3,11 @@
 // minutes.
 //
 //   bench_levels directory=DIR [users=166000] [days=30] [items_a_day=100] [rate=4167] [checkpoints=360]
-//                [seconds=10] [cache_mib=64] [options="max_bytes_for_level_base=33554432;..."]
+//                [seconds=10] [cache_mib=64] [bucket_days=30]
+//                [options="max_bytes_for_level_base=33554432;..."]
+//
+// bucket_days: a user has one row for so many days, and rows are in the order of their days first. So the
+// rows of old days aren't rewritten beside those of today, and a read of a user reads all of the user's rows.
 //
 // Prints a line of key=value. The CPU includes that of making the events. Between two checkpoints, it waits
 // for compactions, because a live daemon has the time for them.
@@ -53,9 +57,13 @@ struct Session {
 
 class Partition {
  public:
-  Partition(const std::string& directory, uint64_t cache_bytes, const std::string& more)
-      : resources_(cache_bytes, 1), rules_(std::make_shared<MergeRules>()) {
-    rules_->Load({{"default", 30, {}}});
+  /// `buckets`: each is a filter to RocksDB, because a filter's rows stand together.
+  Partition(const std::string& directory, uint64_t cache_bytes, uint16_t buckets, const std::string& more)
+      : resources_(cache_bytes, 1), rules_(std::make_shared<MergeRules>()), buckets_(buckets) {
+    std::vector<StoredFilter> filters;
+    for (uint16_t bucket = 0; bucket < buckets; ++bucket)
+      filters.push_back({"bucket-" + std::to_string(bucket), 30, {}});
+    rules_->Load(filters);
     options_ =
         RocksOptions(resources_, rocksdb::Env::Default(), rules_, std::make_shared<BackgroundErrors>(0), 0);
     rocksdb::Options made;
@@ -67,16 +75,19 @@ class Partition {
     file_ = directory + "/incoming";
   }
 
-  /// Writes a file with the deltas of `users`, which `make` gives. Returns the bytes of the file.
+  /// Writes a file with the deltas of `users` in some buckets, which `make` gives. Returns the bytes of the
+  /// file.
   template <typename Make>
-  uint64_t Write(const std::vector<uint64_t>& users, const Make& make) {
+  uint64_t Write(const std::vector<uint64_t>& users, uint16_t from, uint16_t to, const Make& make) {
     std::map<UserRef, uint64_t> sorted;
-    for (const uint64_t user : users) sorted[RefOf(user)] = user;
+    for (const uint64_t user : users) {
+      for (uint16_t bucket = from; bucket < to; ++bucket) sorted[RefIn(bucket, user)] = user;
+    }
     rocksdb::SstFileWriter file(rocksdb::EnvOptions(options_), options_);
     Must(file.Open(file_));
     for (const auto& [ref, user] : sorted) {
       const StoredUserKey key = KeyOf(Table::kDeltas, ref);
-      Must(file.Merge(rocksdb::Slice(key.data(), key.size()), Encoded(make(user))));
+      Must(file.Merge(rocksdb::Slice(key.data(), key.size()), Encoded(make(ref.filter, user))));
     }
     Must(file.Finish());
     const uint64_t bytes = file.FileSize();
@@ -99,10 +110,13 @@ class Partition {
   }
 
   void Read(uint64_t user) {
-    const StoredUserKey key = KeyOf(Table::kDeltas, RefOf(user));
-    rocksdb::PinnableSlice value;
-    Must(db_->Get(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), rocksdb::Slice(key.data(), key.size()),
-                  &value));
+    for (uint16_t bucket = 0; bucket < buckets_; ++bucket) {
+      const StoredUserKey key = KeyOf(Table::kDeltas, RefIn(bucket, user));
+      rocksdb::PinnableSlice value;
+      const auto read = db_->Get(rocksdb::ReadOptions(), db_->DefaultColumnFamily(),
+                                 rocksdb::Slice(key.data(), key.size()), &value);
+      if (!read.IsNotFound()) Must(read);
+    }
   }
 
   uint64_t Ticker(rocksdb::Tickers ticker) const { return options_.statistics->getTickerCount(ticker); }
@@ -122,8 +136,15 @@ class Partition {
   }
 
  private:
+  static UserRef RefIn(uint16_t bucket, uint64_t user) {
+    UserRef ref = RefOf(user);
+    ref.filter = FilterId(size_t{bucket});
+    return ref;
+  }
+
   StoreResources resources_;
   std::shared_ptr<MergeRules> rules_;
+  uint16_t buckets_;
   rocksdb::Options options_;
   std::unique_ptr<rocksdb::DB> db_;
   std::string file_;
@@ -157,12 +178,21 @@ int main(int count, char** values) {
   if (directory.empty()) Die("directory=DIR: where the state goes; it is emptied");
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
-  Partition partition(directory, static_cast<uint64_t>(arguments.Number("cache_mib", 64)) << 20,
+  const auto bucket_days = static_cast<int32_t>(arguments.Number("bucket_days", days));
+  const auto buckets = static_cast<uint16_t>((days + bucket_days - 1) / bucket_days);
+  Partition partition(directory, static_cast<uint64_t>(arguments.Number("cache_mib", 64)) << 20, buckets,
                       arguments.Text("options"));
   std::vector<uint64_t> all(users);
   for (uint64_t user = 0; user < users; ++user) all[user] = user;
-  const uint64_t state =
-      partition.Write(all, [&](uint64_t user) { return RandomUser(user, days, items_a_day); });
+  const uint64_t state = partition.Write(all, 0, buckets, [&](FilterId bucket, uint64_t user) {
+    std::mt19937_64 its_own(user * buckets + bucket.number());
+    Delta delta;
+    delta.user_id = "user-" + std::to_string(user);
+    const int32_t from = bucket.number() * bucket_days;
+    for (int32_t day = from; day < std::min(days, from + bucket_days); ++day)
+      delta.segments.push_back(RandomDay(its_own, kFirstDay + day, items_a_day));
+    return delta;
+  });
 
   std::mt19937_64 random(1);
   std::vector<Session> sessions(std::max<uint64_t>(1, rate * 300 / 20));
@@ -183,12 +213,13 @@ int main(int count, char** values) {
     }
     std::vector<uint64_t> changed;
     for (const auto& [user, amount] : items) changed.push_back(user);
-    fed += partition.Write(changed, [&](uint64_t user) {
-      Delta delta;
-      delta.user_id = "user-" + std::to_string(user);
-      delta.segments.push_back(RandomDay(random, kFirstDay + days - 1, items[user]));
-      return delta;
-    });
+    fed +=
+        partition.Write(changed, static_cast<uint16_t>(buckets - 1), buckets, [&](FilterId, uint64_t user) {
+          Delta delta;
+          delta.user_id = "user-" + std::to_string(user);
+          delta.segments.push_back(RandomDay(random, kFirstDay + days - 1, items[user]));
+          return delta;
+        });
     if (checkpoint + 1 == checkpoints) lately.assign(changed.begin(), changed.end());
     partition.AwaitCompactions();
   }
