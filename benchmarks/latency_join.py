@@ -65,21 +65,25 @@ def join(
     begins=(None, None),
 ):
     """Percentiles of the events produced in [from_ms, until_ms): of all, and of `leading` ones, whose user
-    had no event in the quiet_ms before, and no publication in the unpublished_ms before. `begins`: for each
+    had no event in the quiet_ms before, no publication in the unpublished_ms before, and no event that was
+    still unpublished. `waiting`: how many events are like leading ones but for the last. `begins`: for each
     topic, offsets by partition to read from; other partitions are left out. The offsets must be from before
     from_ms - quiet_ms."""
     by_user, records = published(topics, output, covered, begins[1])
-    everything, leading, unpublished, leading_unpublished, last = [], [], 0, 0, {}
+    everything, leading, unpublished, leading_unpublished, waiting, last = [], [], 0, 0, 0, {}
     for message in each_message(topics, topic, begins=begins[0]):
         user, at = message.key(), message.timestamp()[1]
-        before, last[user] = last.get(user), at
+        before, last[user] = last.get(user), (at, message.offset())
         if not from_ms <= at < until_ms:
             continue
         held, times = by_user.get(user, ((), ()))
         sent = bisect.bisect_right(times, at)
-        is_leading = (before is None or at - before > quiet_ms) and (
+        is_leading = (before is None or at - before[0] > quiet_ms) and (
             sent == 0 or at - times[sent - 1] >= unpublished_ms
         )
+        if is_leading and before is not None and not (sent and held[sent - 1] >= before[1]):
+            is_leading = False
+            waiting += 1
         index = bisect.bisect_left(held, message.offset())
         if index == len(held):
             unpublished += 1
@@ -94,6 +98,7 @@ def join(
         "leading": percentiles(leading),
         "unpublished": unpublished,
         "leading_unpublished": leading_unpublished,
+        "waiting": waiting,
         "records_published": records,
         "users_published": len(by_user),
     }

@@ -28,7 +28,7 @@ from scenarios.serving import need_wrk, wrk
 PARTITIONS = 12
 TOPIC = "at-size"  # of a state that is kept: a store is of one topic
 KEPT_S = 86_400  # after a day, the state's days are others than the load's
-SESSION_S, SESSION_EVENTS = 300, 20
+SESSION_EVENTS = 20
 LEADING_S = 6
 HISTOGRAMS = {"visible": "seen_event_to_visible_seconds", "published": "seen_event_to_published_seconds"}
 COUNTERS = {
@@ -60,6 +60,7 @@ def run(bench, settings, say):
         sampled=20_000,
         replay_users=100_000,
         debounce_ms=60_000,
+        session_s=300,
         phases=7,
         keep_state=0,
     )
@@ -74,6 +75,7 @@ def run(bench, settings, say):
         bench.name("at-size-out"),
         PARTITIONS,
         cleanup_policy="delete",
+        message_timestamp_type="LogAppendTime",
         retention_bytes=256 << 20,
         segment_bytes=64 << 20,
     )
@@ -251,7 +253,9 @@ class World:
 
     def load(self, rate, seconds, uniform=False):
         sessions = (
-            self.s["users"] if uniform else min(self.s["users"], max(1, rate * SESSION_S // SESSION_EVENTS))
+            self.s["users"]
+            if uniform
+            else min(self.s["users"], max(1, rate * self.s["session_s"] // SESSION_EVENTS))
         )
         return self.bench.generate(
             self.topic,
@@ -430,9 +434,10 @@ class World:
 class Leading:
     """Event to published of leading edges in the last seconds of a phase, joined from some partitions of the
     two topics. A leading edge is an event of a user without an event and without a publication within the
-    debounce."""
+    debounce. If an earlier event of the user still waits, the event waits with it, and is counted apart."""
 
     PARTITIONS = (0, PARTITIONS // 2)
+    DEBOUNCES = 4  # longer than the time between two events of nearly all sessions
 
     def __init__(self, world, seconds):
         self.world = world
@@ -445,7 +450,9 @@ class Leading:
         world, debounce_ms = self.world, self.world.s["debounce_ms"]
         topics = world.bench.topics
         begins = [
-            latency_join.offsets_at(topics, topic, self.PARTITIONS, self.from_ms - debounce_ms - 500)
+            latency_join.offsets_at(
+                topics, topic, self.PARTITIONS, self.from_ms - self.DEBOUNCES * debounce_ms
+            )
             for topic in (world.topic, world.output)
         ]
         joined = latency_join.join(
@@ -464,6 +471,7 @@ class Leading:
             "leading_p99_ms": joined["leading"]["p99_ms"],
             "leading_events": joined["leading"]["count"],
             "leading_unpublished_within_5_s": joined["leading_unpublished"],
+            "events_of_users_who_wait": joined["waiting"],
         }
 
 

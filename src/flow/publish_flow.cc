@@ -82,7 +82,7 @@ void PublishFlow::DrainChannel() {
 
 void PublishFlow::Release(uint32_t number) {
   table_.Remove(number);
-  entry_count_.store(table_.size(), std::memory_order_relaxed);
+  NoteFollowed();
 }
 
 void PublishFlow::QueueAs(bool leading, uint32_t number) {
@@ -104,8 +104,10 @@ void PublishFlow::SetTimer(uint32_t number, Instant at) {
 
 uint32_t PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at,
                                 TimeMs record_timestamp) {
-  const uint32_t number = table_.FindOrAdd({IdOf(outlet), user}, outlet);
-  entry_count_.store(table_.size(), std::memory_order_relaxed);
+  const UserRef ref{IdOf(outlet), user};
+  if (!left_.empty()) left_.erase(ref);
+  const uint32_t number = table_.FindOrAdd(ref, outlet);
+  NoteFollowed();
   PublishEntry& entry = table_[number];
   if (!entry.unclean()) ++unclean_;
   if (!entry.dirty) {
@@ -121,6 +123,8 @@ uint32_t PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visi
 // For a user whom an event changed. If the entry is timed or in flight, its timer or its acknowledgement
 // queues it.
 void PublishFlow::MakeDirtyNow(Outlet outlet, const DirtyUser& dirty, Instant visible_at) {
+  // The snapshot that the mark brings will hold this change, too. Held marks would keep it for too long.
+  if (!left_.empty() && !marks_held_ && left_.contains({IdOf(outlet), dirty.user})) return;
   const uint32_t number = MakeDirty(outlet, dirty.user, visible_at, dirty.record_timestamp);
   PublishEntry& entry = table_[number];
   if (entry.timed || entry.in_flight) return;
@@ -134,6 +138,16 @@ void PublishFlow::MakeDue(Outlet outlet, const UserKey& user, Instant since) {
   if (!entry.timed && !entry.in_flight) Queue(number);
 }
 
+// Before all others that wait.
+void PublishFlow::MakeDueNext(Outlet outlet, const UserKey& user, Instant since) {
+  const uint32_t number = MakeDirty(outlet, user, since, kNoRecord);
+  PublishEntry& entry = table_[number];
+  if (entry.timed || entry.in_flight || entry.queued) return;
+  entry.queued = true;
+  entry.leading = false;
+  waiting_.push_front(number);
+}
+
 // Takes the next due entry. kNone: nothing is due, or not within the limits.
 uint32_t PublishFlow::TakeNext(Instant now, Limits& limits) {
   if (limits.leading > 0 && !leading_.empty()) {
@@ -145,6 +159,7 @@ uint32_t PublishFlow::TakeNext(Instant now, Limits& limits) {
     const PublishEntry& entry = table_[number];
     if (!entry.used || !entry.queued || entry.leading) continue;  // see waiting_
     --limits.waiting;
+    ++taken_since_scan_;
     return number;
   }
   return PublishTable::kNone;

@@ -7,13 +7,14 @@
 // snapshot is late anyway, and those in time stay in time. Every kOldestOneIn-th is still the oldest, so that
 // each gets its turn. Trailing edges, retries, sweeps and users from marks wait, and a further change of a
 // user who waits costs nothing. When nearly as many users are followed as may be, the debounce of the users
-// published longest ago ends early, and those that have waited longest are left to their marks. So new users
-// have room, and their leading edges go first. A user is unclean from a change until a snapshot rendered
-// after it is acknowledged. CollectMarks says which unclean users a checkpoint must mark, so that a restart
-// publishes them. Invariant: for a user without an entry, or with a clean entry, the last acknowledged
-// snapshot holds everything that the partition's state holds of the user. The exception is a user with a mark
-// in the store or in the tail. The invariant doesn't apply to withheld snapshots: flow/last_published.h makes
-// them due later.
+// published longest ago ends early, and those that became due last are left to their marks. So new users
+// have room, and their leading edges go first. A change of a user who is left to a mark is no leading edge,
+// and costs nothing: a scan of the marks finds the user, and takes its turns among those that wait. A user is
+// unclean from a change until a snapshot rendered after it is acknowledged. CollectMarks says which unclean
+// users a checkpoint must mark, so that a restart publishes them. Invariant: for a user without an entry, or
+// with a clean entry, the last acknowledged snapshot holds everything that the partition's state holds of the
+// user. The exception is a user with a mark in the store or in the tail. The invariant doesn't apply to
+// withheld snapshots: flow/last_published.h makes them due later.
 //
 // Threads: one mutex inside. It is held for moves between queues, and never while rendering, sending or
 // reading.
@@ -60,7 +61,7 @@ class PublishFlow {
               const std::vector<RetiredTopic>& retired = {}, bool may_have_marks = true);
 
   /// Worker thread. False: leave new dirty users to marks (PartitionIntake::Apply does).
-  bool HasRoom() const { return entry_count_.load(std::memory_order_relaxed) < entries_max_; }
+  bool HasRoom() const { return followed_.load(std::memory_order_relaxed) < entries_max_; }
   /// Worker thread, once per batch, after its changes are visible.
   void AddDirty(std::span<const DirtyUser> users, Instant visible_at);
 
@@ -163,6 +164,7 @@ class PublishFlow {
 
  private:
   static constexpr std::chrono::milliseconds kRetiredDebounce{1000};
+  static constexpr size_t kLeftAnEntry = 2;  // users of left_ that take the memory of an entry
   static constexpr size_t kRetryDelays = 8;  // from half a second to a minute
   // For a user who comes from a mark, the event's time isn't known, so no latency is reported.
   static constexpr TimeMs kNoRecord{std::numeric_limits<int64_t>::max()};
@@ -181,11 +183,15 @@ class PublishFlow {
   };
 
   void DrainChannel() REQUIRES(mutex_);
+  size_t Followed() const REQUIRES(mutex_);
+  void NoteFollowed() REQUIRES(mutex_);
   bool HasRoomFor(size_t users) const REQUIRES(mutex_);
+  bool IsScansTurn() const REQUIRES(mutex_);
   uint32_t MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at, TimeMs record_timestamp)
       REQUIRES(mutex_);
   void MakeDirtyNow(Outlet outlet, const DirtyUser& dirty, Instant visible_at) REQUIRES(mutex_);
   void MakeDue(Outlet outlet, const UserKey& user, Instant since) REQUIRES(mutex_);
+  void MakeDueNext(Outlet outlet, const UserKey& user, Instant since) REQUIRES(mutex_);
   std::deque<uint32_t>& QueueOf(const PublishEntry& entry) REQUIRES(mutex_) {
     return entry.leading ? leading_ : waiting_;
   }
@@ -194,7 +200,9 @@ class PublishFlow {
   bool LacksRoom() const REQUIRES(mutex_);
   bool MayScan() const REQUIRES(mutex_);
   void LeaveSomeToMarks() REQUIRES(mutex_);
+  bool TryLeaveToMark(uint32_t number) REQUIRES(mutex_);
   void LeaveToMark(uint32_t number) REQUIRES(mutex_);
+  void EndScan(Instant now) REQUIRES(mutex_);
   void QueueAs(bool leading, uint32_t number) REQUIRES(mutex_);
   void Queue(uint32_t number) REQUIRES(mutex_);
   void SetTimer(uint32_t number, Instant at) REQUIRES(mutex_);
@@ -227,7 +235,7 @@ class PublishFlow {
   const size_t entries_max_;
   const size_t entries_wanted_;  // the rest is room for leading edges
   Reporter& reporter_;
-  std::atomic<size_t> entry_count_{0};
+  std::atomic<size_t> followed_{0};
 
   mutable Mutex channel_mutex_;
   std::vector<Batch> channel_ GUARDED_BY(channel_mutex_);
@@ -245,7 +253,11 @@ class PublishFlow {
   // Retries after a failed delivery, one queue per delay, so that each queue is in order. The delay is
   // kRetryAfter, doubled as often as the index says.
   std::array<std::deque<Timer>, kRetryDelays> retries_ GUARDED_BY(mutex_);
-  UserRefSet clears_ GUARDED_BY(mutex_);  // marks in the store whose snapshot is acknowledged
+  // Users who were left to marks. Their marks stand in the store, and none of them has an entry.
+  UserRefSet left_ GUARDED_BY(mutex_);
+  size_t looked_back_ GUARDED_BY(mutex_) = 0;       // at the back of waiting_: those who had no marks
+  size_t taken_since_scan_ GUARDED_BY(mutex_) = 0;  // of waiting_, since the last page of marks
+  UserRefSet clears_ GUARDED_BY(mutex_);            // marks in the store whose snapshot is acknowledged
   std::vector<UserRef> collected_set_ GUARDED_BY(mutex_);  // between CollectMarks and its end
   std::vector<UserRef> collected_clear_ GUARDED_BY(mutex_);
   uint64_t unclean_ GUARDED_BY(mutex_) = 0;

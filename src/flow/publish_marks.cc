@@ -70,9 +70,11 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
 
 void PublishFlow::MarksCommitted() {
   const MutexLock lock(mutex_);
+  looked_back_ = 0;
   for (const UserRef& ref : collected_clear_) clears_.erase(ref);
   for (const UserRef& ref : collected_set_) {
     clears_.erase(ref);  // the mark is newer than the acknowledgement that wanted it cleared
+    if (left_.contains(ref)) continue;
     const uint32_t found = table_.Find(ref);
     if (found == PublishTable::kNone) {
       // The user was published meanwhile, or deferred. If some were deferred, the scan publishes both, which
@@ -139,16 +141,26 @@ void PublishFlow::LetMarksGo() {
   next_scan_let_go_ = scan_after_.has_value();  // some marks may stand before the scan's place
 }
 
+// In units of entries.
+size_t PublishFlow::Followed() const { return table_.size() + left_.size() / kLeftAnEntry; }
+
+void PublishFlow::NoteFollowed() { followed_.store(Followed(), std::memory_order_relaxed); }
+
 PublishFlow::ScanRequest PublishFlow::WantsScan() const {
   const MutexLock lock(mutex_);
-  if (!MayScan() || !HasRoomFor(kScanPage)) return {};
+  if (!MayScan() || !IsScansTurn() || Followed() + kScanPage > entries_wanted_) return {};
   return {true, scan_after_, kScanPage};
 }
 
 bool PublishFlow::MayScan() const { return scan_wanted_ && (!marks_held_ || scan_let_go_); }
 
+// Marks have every second turn, however many users wait. Otherwise an overload would keep them from it.
+bool PublishFlow::IsScansTurn() const {
+  return waiting_.size() <= kWaitingEnough || taken_since_scan_ >= 2 * kScanPage;
+}
+
 bool PublishFlow::HasRoomFor(size_t users) const {
-  return waiting_.size() <= kWaitingEnough && table_.size() + users <= entries_wanted_;
+  return waiting_.size() <= kWaitingEnough && Followed() + users <= entries_wanted_;
 }
 
 // First the debounce ends early for the users published longest ago. Otherwise the table would be full of
@@ -163,25 +175,33 @@ void PublishFlow::MakeRoom() {
 
 // Marks that nothing keeps from being published need room for a page of them.
 bool PublishFlow::LacksRoom() const {
-  const bool scans = MayScan() && waiting_.size() <= kWaitingEnough;
-  return table_.size() + (scans ? std::min(kScanPage, entries_wanted_ / 2) : 0) > entries_wanted_;
+  const bool scans = MayScan() && IsScansTurn();
+  return Followed() + (scans ? std::min(kScanPage, entries_wanted_ / 2) : 0) > entries_wanted_;
 }
 
-// Only a user whose mark stands in the store may lose the entry. A user without a mark waits for the next
-// checkpoint. While marks are held, a user left to one would wait for the end of a replay.
+// Those who became due last: the others have waited for their turn. While marks are held, a user left to one
+// would wait for the end of a replay.
 void PublishFlow::LeaveSomeToMarks() {
   if (marks_held_) return;
-  size_t left = std::min(kLookedAt, waiting_.size());
-  for (; left > 0 && table_.size() > entries_wanted_; --left) {
-    const uint32_t number = TakeFront(waiting_);
-    const PublishEntry& entry = table_[number];
-    if (!entry.used || !entry.queued || entry.leading) continue;  // see waiting_
-    if (entry.marked && !entry.held && !entry.timed && !entry.in_flight && !entry.retry_set) {
-      LeaveToMark(number);
-    } else {
-      waiting_.push_back(number);
-    }
+  const size_t end = waiting_.size() - std::min(looked_back_, waiting_.size());
+  const size_t begin = end - std::min(kLookedAt, end);
+  size_t kept = end;
+  for (size_t at = end; at-- > begin;) {
+    const uint32_t number = waiting_[at];
+    if (Followed() <= entries_wanted_ || !TryLeaveToMark(number)) waiting_[--kept] = number;
   }
+  looked_back_ = Followed() <= entries_wanted_ || begin == 0 ? 0 : waiting_.size() - kept;
+  const auto front = waiting_.begin();
+  waiting_.erase(front + static_cast<std::ptrdiff_t>(begin), front + static_cast<std::ptrdiff_t>(kept));
+}
+
+// Only a user whose mark stands in the store may lose the entry. The others wait for the next checkpoint.
+bool PublishFlow::TryLeaveToMark(uint32_t number) {
+  const PublishEntry& entry = table_[number];
+  if (!entry.used || !entry.queued || entry.leading) return true;  // see waiting_
+  if (!entry.marked || entry.held || entry.timed || entry.in_flight || entry.retry_set) return false;
+  LeaveToMark(number);
+  return true;
 }
 
 void PublishFlow::LeaveToMark(uint32_t number) {
@@ -190,6 +210,7 @@ void PublishFlow::LeaveToMark(uint32_t number) {
   ++marks_left_;
   if (scan_after_) rescan_ = true;  // the mark may stand before the place that the scan has reached
   scan_wanted_ = true;
+  left_.insert(table_[number].ref());
   Release(number);
 }
 
@@ -214,7 +235,9 @@ bool PublishFlow::IsUnclean(const UserRef& ref) const {
 
 void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now) {
   const MutexLock lock(mutex_);
+  taken_since_scan_ = 0;
   for (const auto& [ref, user_id] : marks) {
+    left_.erase(ref);
     if (clears_.contains(ref)) continue;
     const auto outlet = OutletOf(ref.filter);
     const uint32_t found = table_.Find(ref);
@@ -223,17 +246,27 @@ void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now
       clears_.insert(ref);
       continue;
     }
-    if (found == PublishTable::kNone || table_[found].held) MakeDue(*outlet, ref.user, now);
+    if (found == PublishTable::kNone || table_[found].held) MakeDueNext(*outlet, ref.user, now);
     table_[table_.Find(ref)].marked = true;
   }
+  NoteFollowed();
   if (!marks.empty()) scan_after_ = marks.back().user;
   marks_left_ -= std::min<uint64_t>(marks_left_, marks.size());
-  if (marks.size() >= limit) return;
+  if (marks.size() < limit) EndScan(now);
+}
+
+void PublishFlow::EndScan(Instant now) {
   scan_after_.reset();
   scan_wanted_ = rescan_;
-  if (!rescan_) marks_left_ = 0;
-  rescan_ = false;
   scan_let_go_ = std::exchange(next_scan_let_go_, false);
+  if (std::exchange(rescan_, false)) return;
+  marks_left_ = 0;
+  // The store should have had a mark of each of them.
+  while (!left_.empty()) {
+    const UserRef ref = left_.refs().back();
+    left_.erase(ref);
+    if (const auto outlet = OutletOf(ref.filter)) MakeDueNext(*outlet, ref.user, now);
+  }
 }
 
 }  // namespace seen

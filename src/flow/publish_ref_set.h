@@ -18,6 +18,7 @@ class UserRefSet {
  public:
   bool contains(const UserRef& ref) const { return Find(ref) != TagIndex::kNone; }
   bool empty() const { return refs_.empty(); }
+  size_t size() const { return refs_.size(); }
   /// In no order; valid until the next change.
   std::span<const UserRef> refs() const { return refs_; }
 

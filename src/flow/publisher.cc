@@ -25,8 +25,10 @@ constexpr milliseconds kPass{8};  // about as long as a pass renders, if users t
 constexpr size_t kFewUsers = 8;
 // Rendered together by one thread, so that their cache misses overlap.
 constexpr size_t kUsersAPiece = 128;
-// If a pool renders, some users wait for the disk longer than others. So each thread gets several pieces.
+// If a pool renders, some users wait for the disk longer than others. So each thread gets several pieces. The
+// reads of a piece are one batch, so a piece of few users costs more.
 constexpr size_t kPooledUsersAPiece = 16;
+constexpr size_t kFewUsersAPiece = 8;
 constexpr size_t kPiecesAThread = 2;
 constexpr size_t kKeptBytes = 32 * 1024;  // of a snapshot's memory, for the next one
 
@@ -275,7 +277,7 @@ void Publisher::RenderAll() {
   };
   if (RendersWithPool()) {
     const size_t pieces = kPiecesAThread * (options_.pool->threads() + 1);
-    CutToPieces(std::clamp<size_t>(users / pieces, 1, kPooledUsersAPiece));
+    CutToPieces(std::clamp(users / pieces, kFewUsersAPiece, kPooledUsersAPiece));
     options_.pool->Run(pieces_.size(), render);
   } else {
     CutToPieces(kUsersAPiece);
@@ -389,12 +391,11 @@ void Publisher::SettleWithheld(const OpenPartition& open, Lane& lane) const {
   }
 }
 
-// Few requests of many snapshots cost least. But if there are few snapshots anyway, they need not wait. If
-// users take long, there are always few.
+// Few requests of many snapshots cost least. But if there are few snapshots anyway, they need not wait.
 bool Publisher::ShouldSendNow(const Pass& pass) {
   const Instant now = clock_.Now();
   sent_lately_ += pass.sent;
-  if ((pass.more && !RendersWithPool()) || sent_lately_ == 0 || now - sent_now_at_ < kSendEvery) return false;
+  if (pass.more || sent_lately_ == 0 || now - sent_now_at_ < kSendEvery) return false;
   const auto since_us = std::chrono::duration_cast<std::chrono::microseconds>(now - sent_now_at_).count();
   const bool few = sent_lately_ * 1'000'000 < kFewASecond * static_cast<uint64_t>(since_us);
   sent_lately_ = 0;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -15,7 +17,7 @@ namespace {
 class PublishRoomTest : public testing::Test {
  protected:
   static constexpr std::chrono::milliseconds kDebounce{1000};
-  static constexpr PublishFlow::Limits kAll{10'000, 10'000};
+  static constexpr PublishFlow::Limits kAll{20'000, 20'000};
   static constexpr PublishFlow::Limits kNone{0, 0};
 
   void Open(size_t users_max) {
@@ -23,28 +25,37 @@ class PublishRoomTest : public testing::Test {
                  users_max, reporter);
     flow->Scanned({}, 1, now);  // the scan of a start, which found nothing
   }
-  /// A thousand users, who are all that may be followed, wait for their trailing edges. None has a mark.
-  void OpenCrowded() {
-    Open(kCrowd);
+  static std::string User(size_t i) { return "user-" + std::to_string(i); }
+  /// Users, who are all that may be followed, wait for their trailing edges. None has a mark.
+  void OpenCrowded(size_t crowd = kCrowd) {
+    Open(crowd);
     std::vector<DirtyUser> users;
-    for (size_t i = 0; i < kCrowd; ++i) users.push_back({UserKeyOf("user-" + std::to_string(i)), 1, {0}});
+    for (size_t i = 0; i < crowd; ++i) users.push_back({KeyOf(User(i)), 1, {0}});
     flow->AddDirty(users, now);
-    ASSERT_EQ(Step(kAll), kCrowd);
+    ASSERT_EQ(Step(kAll), crowd);
     Acknowledge();
     flow->AddDirty(users, now);
     now += kDebounce;
     ASSERT_EQ(Step(kNone), 0u);
     ASSERT_FALSE(flow->HasRoom());
   }
+  UserKey KeyOf(const std::string& name) {
+    const UserKey key = UserKeyOf(name);
+    names[{0, key}] = name;
+    return key;
+  }
   void Change(const std::string& name) {
-    const DirtyUser dirty{UserKeyOf(name), 1, {0}};
+    const DirtyUser dirty{KeyOf(name), 1, {0}};
     flow->AddDirty({&dirty, 1}, now);
   }
   /// How many snapshots are sent.
   size_t Step(const PublishFlow::Limits& limits) {
     sink.sent.clear();
-    const auto render = [](std::span<PublishFlow::Rendering> group) {
-      for (PublishFlow::Rendering& rendering : group) rendering.user_id = rendering.bytes = "any";
+    const auto render = [this](std::span<PublishFlow::Rendering> group) {
+      for (PublishFlow::Rendering& rendering : group) {
+        rendering.user_id = names.at({0, rendering.user});
+        rendering.bytes = "any";
+      }
       return Status();
     };
     EXPECT_TRUE(PublishDue(*flow, now, limits, render, sink));
@@ -61,6 +72,17 @@ class PublishRoomTest : public testing::Test {
     for (const UserRef& ref : flow->CollectMarks({}, {}, to).set) marks.insert(ref);
     flow->MarksCommitted();
   }
+  /// OpenCrowded, and some were left to marks. Returns one of them.
+  std::string LeaveSome() {
+    OpenCrowded();
+    Checkpoint();
+    Step(kNone);
+    for (size_t i = 0; i < kCrowd; ++i) {
+      if (!flow->IsUnclean({0, UserKeyOf(User(i))})) return User(i);
+    }
+    ADD_FAILURE() << "nobody was left to a mark";
+    return {};
+  }
   /// A scan that finds all marks that were ever set.
   void ScanAllMarks() {
     std::vector<Mark> page;
@@ -74,6 +96,7 @@ class PublishRoomTest : public testing::Test {
   HoldingSink sink;
   Instant now{std::chrono::hours(1)};
   std::set<UserRef> marks;
+  std::map<UserRef, std::string> names;
 };
 
 TEST_F(PublishRoomTest, UsersPublishedLatelyGiveTheirPlaceToOthers) {
@@ -145,6 +168,100 @@ TEST_F(PublishRoomTest, ARoundThatAUserLeftIsGivenUp) {
   Step(kAll);
   Acknowledge();
   EXPECT_EQ(flow->PublishedTo(), 20);
+}
+
+TEST_F(PublishRoomTest, AChangeOfAUserLeftToAMarkIsNoLeadingEdge) {
+  const std::string left = LeaveSome();
+  Change(left);
+  Change("fresh");
+  EXPECT_EQ(Step({10, 0}), 1u);
+  EXPECT_EQ(sink.sent, std::vector<std::string>{"fresh"});
+  EXPECT_EQ(flow->Outstanding(), kCrowd + 1) << "fresh, until it is acknowledged";
+  Step(kAll);
+  Acknowledge();
+  now += kDebounce;
+  ScanAllMarks();
+  Step(kAll);
+  EXPECT_EQ(std::count(sink.sent.begin(), sink.sent.end(), left), 1);
+  Acknowledge();
+  EXPECT_EQ(flow->Outstanding(), 0u);
+  now += kDebounce;
+  Step(kNone);
+  Change(left);
+  EXPECT_EQ(Step({10, 0}), 1u) << "a leading edge again";
+}
+
+TEST_F(PublishRoomTest, AUserLeftToAHeldMarkIsPublishedAtTheNextChange) {
+  const std::string left = LeaveSome();
+  flow->HoldMarks(true);
+  Change(left);
+  EXPECT_EQ(Step({10, 0}), 1u);
+  EXPECT_EQ(sink.sent, std::vector<std::string>{left});
+}
+
+TEST_F(PublishRoomTest, TheUsersWhoWaitedLongestKeepTheirTurn) {
+  LeaveSome();
+  EXPECT_EQ(Step({0, 1}), 1u);
+  EXPECT_EQ(sink.sent, std::vector<std::string>{User(kCrowd - 1)}) << "a group's last user is due first";
+}
+
+TEST_F(PublishRoomTest, ManyUsersWithoutMarksDontKeepOthersFromBeingLeft) {
+  OpenCrowded(20'000);
+  Checkpoint();
+  Step({0, 6'000});  // thousands with marks still wait
+  Acknowledge();
+  const auto change = [&](const std::string& name, size_t users) {
+    for (size_t i = 0; i < users; ++i) Change(name + std::to_string(i));
+  };
+  change("fresh", 6'000);
+  Step({6'000, 0});
+  Acknowledge();
+  change("fresh", 6'000);
+  now += kDebounce;
+  Step(kNone);  // behind them wait more users without marks than a pass looks at
+  ASSERT_TRUE(flow->HasRoom());
+  change("more", 6'000);
+  Step(kNone);
+  ASSERT_FALSE(flow->HasRoom());
+  for (int pass = 0; pass < 10; ++pass) Step(kNone);
+  EXPECT_TRUE(flow->HasRoom());
+}
+
+TEST_F(PublishRoomTest, MarksHaveEverySecondTurnHoweverManyUsersWait) {
+  OpenCrowded(20'000);
+  Checkpoint();
+  Step(kNone);
+  EXPECT_FALSE(flow->WantsScan().wanted);
+  EXPECT_EQ(Step({0, 1'024}), 1'024u);
+  Acknowledge();
+  Step(kNone);
+  const auto scan = flow->WantsScan();
+  ASSERT_TRUE(scan.wanted);
+  std::vector<Mark> page;
+  for (const UserRef& ref : marks) {
+    if (page.size() < scan.limit) page.push_back({ref, {}});
+  }
+  flow->Scanned(page, scan.limit, now);
+  EXPECT_FALSE(flow->WantsScan().wanted) << "the others' turn";
+}
+
+TEST_F(PublishRoomTest, AUserWhoseMarkIsNotFoundIsPublished) {
+  const std::string left = LeaveSome();
+  Step(kAll);
+  Acknowledge();
+  flow->Scanned({}, 1, now);
+  Step(kAll);
+  EXPECT_EQ(std::count(sink.sent.begin(), sink.sent.end(), left), 1);
+}
+
+TEST_F(PublishRoomTest, AMarkThatIsRenewedWhileItsUserIsLeftToItStays) {
+  OpenCrowded();
+  Checkpoint();
+  const std::vector<UserRef> all(marks.begin(), marks.end());
+  flow->CollectMarks({}, all);
+  Step(kNone);  // leaves some
+  flow->MarksCommitted();
+  EXPECT_FALSE(flow->HasMarkChanges()) << "a mark would be cleared";
 }
 
 }  // namespace
