@@ -105,10 +105,11 @@ void PublishFlow::SetTimer(uint32_t number, Instant at) {
 uint32_t PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at,
                                 TimeMs record_timestamp) {
   const UserRef ref{IdOf(outlet), user};
-  if (!left_.empty()) left_.erase(ref);
+  const bool was_left = !left_.empty() && left_.erase(ref);
   const uint32_t number = table_.FindOrAdd(ref, outlet);
   NoteFollowed();
   PublishEntry& entry = table_[number];
+  if (was_left) entry.marked = true;
   if (!entry.unclean()) ++unclean_;
   if (!entry.dirty) {
     entry.dirty = true;

@@ -27,9 +27,10 @@ class UserRefSet {
     index_.Insert(TagOf(ref), static_cast<uint32_t>(refs_.size()));
     refs_.push_back(ref);
   }
-  void erase(const UserRef& ref) {
+  /// Whether it was there.
+  bool erase(const UserRef& ref) {
     const uint32_t at = Find(ref);
-    if (at == TagIndex::kNone) return;
+    if (at == TagIndex::kNone) return false;
     const auto last = static_cast<uint32_t>(refs_.size() - 1);
     index_.Remove(TagOf(ref), at);
     if (at != last) {  // the last moves into the gap
@@ -38,6 +39,7 @@ class UserRefSet {
       index_.Insert(TagOf(refs_[at]), at);
     }
     refs_.pop_back();
+    return true;
   }
 
  private:

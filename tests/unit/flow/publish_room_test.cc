@@ -197,6 +197,9 @@ TEST_F(PublishRoomTest, AUserLeftToAHeldMarkIsPublishedAtTheNextChange) {
   Change(left);
   EXPECT_EQ(Step({10, 0}), 1u);
   EXPECT_EQ(sink.sent, std::vector<std::string>{left});
+  ASSERT_FALSE(flow->HasMarkChanges());
+  Acknowledge();
+  EXPECT_TRUE(flow->HasMarkChanges()) << "the mark is done";
 }
 
 TEST_F(PublishRoomTest, TheUsersWhoWaitedLongestKeepTheirTurn) {
