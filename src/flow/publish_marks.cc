@@ -182,7 +182,7 @@ bool PublishFlow::LacksRoom() const {
 // Those who became due last: the others have waited for their turn. While marks are held, a user left to one
 // would wait for the end of a replay.
 void PublishFlow::LeaveSomeToMarks() {
-  if (marks_held_) return;
+  if (marks_held_ || Followed() <= entries_wanted_) return;
   const size_t end = waiting_.size() - std::min(looked_back_, waiting_.size());
   const size_t begin = end - std::min(kLookedAt, end);
   size_t kept = end;
@@ -190,7 +190,7 @@ void PublishFlow::LeaveSomeToMarks() {
     const uint32_t number = waiting_[at];
     if (Followed() <= entries_wanted_ || !TryLeaveToMark(number)) waiting_[--kept] = number;
   }
-  looked_back_ = Followed() <= entries_wanted_ || begin == 0 ? 0 : waiting_.size() - kept;
+  if (Followed() > entries_wanted_) looked_back_ = begin == 0 ? 0 : waiting_.size() - kept;
   const auto front = waiting_.begin();
   waiting_.erase(front + static_cast<std::ptrdiff_t>(begin), front + static_cast<std::ptrdiff_t>(kept));
 }
