@@ -39,13 +39,14 @@ World::World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape)
                                                  {},
                                                  {}}));
   }
+  crowded_ = seed % 8 == 5;
   ChooseUsers(seed);
   late_filter_ = FilterIndex(seed % 2);
   for (const auto& lane : lanes_) lane->late_is_filled = !shape.late_filter;
   snapshots_.late_percent = seed % 5 == 0 ? 90 : 33;
   snapshots_.before_call = [this] { fate_.MayCutPower(); };
   publishing_.snapshots_a_pass = 1 + random_() % 30;
-  publishing_.marks_a_step = 1 + random_() % 5;
+  publishing_.marks_a_step = (1 + random_() % 5) * (crowded_ ? 50 : 1);
   publishing_.watermarks = BeatSender{"group", "instance", ""};
   for (const auto& lane : lanes_) Open(*lane);
   publisher_ = std::make_unique<Publisher>(opened_, snapshots_, reporter_, clock_, publishing_);
@@ -53,7 +54,8 @@ World::World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape)
 
 // A few busy users, or many users who are mostly quiet after a change. Each choice finds different mistakes.
 void World::ChooseUsers(uint64_t seed) {
-  const size_t count = lanes_.size() + random_() % (seed % 2 == 0 ? 12 : 150);
+  const size_t count =
+      crowded_ ? 300 * lanes_.size() : lanes_.size() + random_() % (seed % 2 == 0 ? 12 : 150);
   for (size_t i = 0; i < count; ++i) {
     std::string user = "u" + std::to_string(i);
     const uint32_t hash = PartitionHash(Partitioner::kMurmur2, user);
@@ -137,8 +139,8 @@ void World::Open(Lane& lane) {
   options.kinds.fill(kDeclaredKindFirst);
   options.tail_bytes_max = shape_.tail_bytes_max;
   options.checkpoint_interval = std::chrono::milliseconds(2000);
-  options.behind_lag_messages = 40;
-  options.publish_entries_max = 600;
+  options.behind_lag_messages = crowded_ ? 1000 : 40;
+  options.publish_entries_max = crowded_ ? 300 : 600;
   open->flow = std::make_unique<PartitionFlow>(options, *position, lane.low, lane.end(), *open->store,
                                                lane.dead_letters, reporter_, clock_);
   lane.open = open;
@@ -263,7 +265,7 @@ World::LogRecord World::RandomRecord(const Lane& lane) {
 }
 
 void World::GrowLog(Lane& lane) {
-  const size_t count = 1 + random_() % (random_() % 10 == 0 ? 120 : 8);
+  const size_t count = 1 + random_() % (random_() % 10 == 0 || crowded_ ? 120 : 8);
   for (size_t i = 0; i < count; ++i) lane.log.push_back(RandomRecord(lane));
   lane.flow().state.SetWatermarks(lane.low, lane.end());
 }
@@ -364,7 +366,7 @@ void World::Do(Step step) {
     case Step::kGrowLog:
       return GrowLog(lane);
     case Step::kDeliver:
-      return Deliver(lane, 1 + random_() % 30);
+      return Deliver(lane, 1 + random_() % (crowded_ ? 120 : 30));
     case Step::kFreeze:
       if (lane.flow().intake.CheckpointDue()) lane.flow().intake.Freeze();
       return;
@@ -479,7 +481,8 @@ void World::ToRest() {
       if (lane->flow().intake.CheckpointDue()) lane->flow().intake.Freeze();
       WriteFrozen(*lane);
     }
-    for (int i = 0; i < 8 && publisher_->Step() == std::chrono::milliseconds(0); ++i) continue;
+    const int passes = crowded_ ? 80 : 8;
+    for (int i = 0; i < passes && publisher_->Step() == std::chrono::milliseconds(0); ++i) continue;
     clock_.Advance(250);
     // Served items end, and a day may end. Leave time to publish these changes.
     if (round == 200) clock_.Advance(3'600 * 1000);

@@ -166,6 +166,7 @@ class World {
   std::shared_ptr<const EventPlan> plan_;
   Publisher::Options publishing_;
   FilterIndex late_filter_;
+  bool crowded_ = false;  // more users are due than may be followed
   bool late_is_added_ = false;
 
   std::vector<std::unique_ptr<Lane>> lanes_;
