@@ -140,10 +140,12 @@ class PublishFlow {
     bool wanted = false;
     std::optional<UserRef> after;
     size_t limit = 0;
+    uint64_t commit = 0;  // the store's marks were of this commit at the earliest
   };
   ScanRequest WantsScan() const;
-  /// `marks`: the page that was read. Fewer than `limit`: the scan has ended.
-  void Scanned(std::span<const Mark> marks, size_t limit, Instant now);
+  /// `marks`: the page that was read. Fewer than the limit: the scan has ended. If a checkpoint has changed
+  /// the marks since, the page counts for nothing, and is wanted again.
+  void Scanned(std::span<const Mark> marks, const ScanRequest& scan, Instant now);
   /// Publisher thread: whether `users` more can become due without making others wait.
   bool TakesMore(size_t users) const;
   /// Publisher thread: the users' snapshots must be re-rendered, although no event changed the users.
@@ -186,6 +188,7 @@ class PublishFlow {
   size_t Followed() const REQUIRES(mutex_);
   void NoteFollowed() REQUIRES(mutex_);
   bool HasRoomFor(size_t users) const REQUIRES(mutex_);
+  size_t ScanPage() const;
   bool IsScansTurn() const REQUIRES(mutex_);
   uint32_t MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at, TimeMs record_timestamp)
       REQUIRES(mutex_);
@@ -255,6 +258,7 @@ class PublishFlow {
   std::array<std::deque<Timer>, kRetryDelays> retries_ GUARDED_BY(mutex_);
   // Users who were left to marks. Their marks stand in the store, and none of them has an entry.
   UserRefSet left_ GUARDED_BY(mutex_);
+  uint64_t commits_ GUARDED_BY(mutex_) = 0;         // of changes to the store's marks
   size_t looked_back_ GUARDED_BY(mutex_) = 0;       // at the back of waiting_: those who had no marks
   size_t taken_since_scan_ GUARDED_BY(mutex_) = 0;  // of waiting_, since the last page of marks
   UserRefSet clears_ GUARDED_BY(mutex_);            // marks in the store whose snapshot is acknowledged

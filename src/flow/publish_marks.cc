@@ -70,6 +70,7 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
 
 void PublishFlow::MarksCommitted() {
   const MutexLock lock(mutex_);
+  ++commits_;
   looked_back_ = 0;
   for (const UserRef& ref : collected_clear_) clears_.erase(ref);
   for (const UserRef& ref : collected_set_) {
@@ -148,15 +149,18 @@ void PublishFlow::NoteFollowed() { followed_.store(Followed(), std::memory_order
 
 PublishFlow::ScanRequest PublishFlow::WantsScan() const {
   const MutexLock lock(mutex_);
-  if (!MayScan() || !IsScansTurn() || Followed() + kScanPage > entries_wanted_) return {};
-  return {true, scan_after_, kScanPage};
+  const bool wanted = MayScan() && IsScansTurn() && Followed() + ScanPage() <= entries_wanted_;
+  return {wanted, scan_after_, ScanPage(), commits_};
 }
 
 bool PublishFlow::MayScan() const { return scan_wanted_ && (!marks_held_ || scan_let_go_); }
 
-// Marks have every second turn, however many users wait. Otherwise an overload would keep them from it.
+size_t PublishFlow::ScanPage() const { return std::min(kScanPage, entries_wanted_ / 2); }
+
+// If many users wait, two of them have their turn for each user of a page. Otherwise an overload would keep
+// marks from theirs.
 bool PublishFlow::IsScansTurn() const {
-  return waiting_.size() <= kWaitingEnough || taken_since_scan_ >= 2 * kScanPage;
+  return waiting_.size() <= kWaitingEnough || taken_since_scan_ >= 2 * ScanPage();
 }
 
 bool PublishFlow::HasRoomFor(size_t users) const {
@@ -176,7 +180,7 @@ void PublishFlow::MakeRoom() {
 // Marks that nothing keeps from being published need room for a page of them.
 bool PublishFlow::LacksRoom() const {
   const bool scans = MayScan() && IsScansTurn();
-  return Followed() + (scans ? std::min(kScanPage, entries_wanted_ / 2) : 0) > entries_wanted_;
+  return Followed() + (scans ? ScanPage() : 0) > entries_wanted_;
 }
 
 // Those who became due last: the others have waited for their turn. While marks are held, a user left to one
@@ -233,8 +237,11 @@ bool PublishFlow::IsUnclean(const UserRef& ref) const {
   return found != PublishTable::kNone && table_[found].unclean();
 }
 
-void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now) {
+// A page of before a commit may have marks that the commit cleared. A user who is dirty again since would
+// count as marked, and would be lost in a crash.
+void PublishFlow::Scanned(std::span<const Mark> marks, const ScanRequest& scan, Instant now) {
   const MutexLock lock(mutex_);
+  if (scan.commit != commits_) return;
   taken_since_scan_ = 0;
   for (const auto& [ref, user_id] : marks) {
     left_.erase(ref);
@@ -252,7 +259,7 @@ void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now
   NoteFollowed();
   if (!marks.empty()) scan_after_ = marks.back().user;
   marks_left_ -= std::min<uint64_t>(marks_left_, marks.size());
-  if (marks.size() < limit) EndScan(now);
+  if (marks.size() < scan.limit) EndScan(now);
 }
 
 void PublishFlow::EndScan(Instant now) {

@@ -337,12 +337,12 @@ void Publisher::Failed(PublishStep step, OpenPartition& open, BackOff& back_off,
 }
 
 Status Publisher::ScanMarks(OpenPartition& open) {
-  const auto scan = open.flow->publish.WantsScan();
+  auto scan = open.flow->publish.WantsScan();
   if (!scan.wanted) return {};
-  const size_t limit = std::min(scan.limit, options_.marks_a_step);
-  const auto marks = open.store->ScanMarks(scan.after, limit);
+  scan.limit = std::min(scan.limit, options_.marks_a_step);
+  const auto marks = open.store->ScanMarks(scan.after, scan.limit);
   if (!marks) return Fail(marks.error());
-  open.flow->publish.Scanned(*marks, limit, clock_.Now());
+  open.flow->publish.Scanned(*marks, scan, clock_.Now());
   return {};
 }
 

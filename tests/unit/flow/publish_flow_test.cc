@@ -14,7 +14,7 @@ class PublishFlowTest : public testing::Test {
   static constexpr milliseconds kDebounce{1000};
   PublishFlowTest()
       : flow({{0, "default", 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}}}, 10'000, reporter) {
-    flow.Scanned({}, 1, now);  // the scan of a start, which found nothing
+    flow.Scanned({}, flow.WantsScan(), now);  // the scan of a start, which found nothing
   }
   static UserKey Key(char name) { return UserKeyOf(std::string(1, name)); }
   void Dirty(char name) {
@@ -274,7 +274,7 @@ TEST_F(PublishFlowTest, DeferredUsersAreMarkedScannedAndPublishedOnce) {
   ASSERT_TRUE(flow.WantsScan().wanted);
   std::vector<Mark> marks;
   for (const UserRef& user : deferred) marks.push_back({user, {}});
-  flow.Scanned(marks, 512, now);
+  flow.Scanned(marks, flow.WantsScan(), now);
   EXPECT_FALSE(flow.WantsScan().wanted);
   EXPECT_EQ(Step().size(), 2u);
   AcknowledgeAll();
@@ -343,7 +343,7 @@ TEST_F(PublishFlowTest, WhatIsLeftToMarksIsNotPublished) {
   EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset);
   COLLECT(20);
   EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "its mark hasn't been scanned";
-  flow.Scanned({}, 1, now);
+  flow.Scanned({}, flow.WantsScan(), now);
   COLLECT(30);
   EXPECT_EQ(flow.PublishedTo(), 30);
 }

@@ -23,7 +23,7 @@ class PublishRoomTest : public testing::Test {
   void Open(size_t users_max) {
     flow.emplace(std::vector<FilterPolicy>{{0, "default", 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}}},
                  users_max, reporter);
-    flow->Scanned({}, 1, now);  // the scan of a start, which found nothing
+    flow->Scanned({}, flow->WantsScan(), now);  // the scan of a start, which found nothing
   }
   static std::string User(size_t i) { return "user-" + std::to_string(i); }
   /// Users, who are all that may be followed, wait for their trailing edges. None has a mark.
@@ -87,7 +87,9 @@ class PublishRoomTest : public testing::Test {
   void ScanAllMarks() {
     std::vector<Mark> page;
     for (const UserRef& ref : marks) page.push_back({ref, {}});
-    flow->Scanned(page, page.size() + 1, now);
+    auto scan = flow->WantsScan();
+    scan.limit = page.size() + 1;
+    flow->Scanned(page, scan, now);
   }
 
   static constexpr size_t kCrowd = 1000;
@@ -230,7 +232,7 @@ TEST_F(PublishRoomTest, ManyUsersWithoutMarksDontKeepOthersFromBeingLeft) {
   EXPECT_TRUE(flow->HasRoom());
 }
 
-TEST_F(PublishRoomTest, MarksHaveEverySecondTurnHoweverManyUsersWait) {
+TEST_F(PublishRoomTest, MarksHaveTheirTurnHoweverManyUsersWait) {
   OpenCrowded(20'000);
   Checkpoint();
   Step(kNone);
@@ -244,7 +246,7 @@ TEST_F(PublishRoomTest, MarksHaveEverySecondTurnHoweverManyUsersWait) {
   for (const UserRef& ref : marks) {
     if (page.size() < scan.limit) page.push_back({ref, {}});
   }
-  flow->Scanned(page, scan.limit, now);
+  flow->Scanned(page, scan, now);
   EXPECT_FALSE(flow->WantsScan().wanted) << "the others' turn";
 }
 
@@ -252,9 +254,31 @@ TEST_F(PublishRoomTest, AUserWhoseMarkIsNotFoundIsPublished) {
   const std::string left = LeaveSome();
   Step(kAll);
   Acknowledge();
-  flow->Scanned({}, 1, now);
+  flow->Scanned({}, flow->WantsScan(), now);
   Step(kAll);
   EXPECT_EQ(std::count(sink.sent.begin(), sink.sent.end(), left), 1);
+}
+
+TEST_F(PublishRoomTest, APageOfMarksFromBeforeACheckpointSaysNothingOfMarksThatItCleared) {
+  Open(10'000);
+  const Mark old{{0, KeyOf("old")}, {}};
+  const UserRef other{0, KeyOf("other")};
+  Change("old");
+  Checkpoint();
+  Step(kAll);
+  Acknowledge();
+  now += kDebounce;
+  flow->MarksWritten({&other, 1});
+  ASSERT_EQ(flow->CollectMarks({}).clear, std::vector<UserRef>{old.user});
+  const auto scan = flow->WantsScan();
+  ASSERT_TRUE(scan.wanted);
+  flow->MarksCommitted();  // after the page was read
+  Change("old");
+  Step(kNone);
+  flow->Scanned({&old, 1}, scan, now);
+  EXPECT_EQ(flow->CollectMarks({}).set, std::vector<UserRef>{old.user}) << "a restart must publish the user";
+  flow->MarksCommitted();
+  EXPECT_TRUE(flow->WantsScan().wanted) << "the page is read again";
 }
 
 TEST_F(PublishRoomTest, AMarkThatIsRenewedWhileItsUserIsLeftToItStays) {
