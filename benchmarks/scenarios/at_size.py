@@ -21,7 +21,7 @@ from bystanders import Bystanders
 from cgroup import Cgroup, forget_pages
 from contenders.process import cpu_s, disk_bytes, memory_bytes
 from http_json import Http, user_path
-from places import SEENCTL, now_ms
+from places import SEENCTL, now_ms, wait_until
 from scenarios import into_state
 from scenarios.serving import need_wrk, wrk
 
@@ -30,6 +30,7 @@ TOPIC = "at-size"  # of a state that is kept: a store is of one topic
 KEPT_S = 86_400  # after a day, the state's days are others than the load's
 SESSION_EVENTS = 20
 LEADING_S = 6
+SETTLED = ("published_all_in_s", "all_published_per_s")
 HISTOGRAMS = {"visible": "seen_event_to_visible_seconds", "published": "seen_event_to_published_seconds"}
 COUNTERS = {
     "published": "seen_snapshots_total",
@@ -56,8 +57,8 @@ def run(bench, settings, say):
         high_rate=100_000,
         queries=2_000,
         connections=8,
-        cold=3_000,
-        sampled=20_000,
+        cold=20_000,
+        sampled=100_000,
         replay_users=100_000,
         debounce_ms=60_000,
         session_s=300,
@@ -72,7 +73,7 @@ def run(bench, settings, say):
         segment_bytes=128 << 20,
     )
     output = bench.scratch_topic(
-        bench.name("at-size-out"),
+        f"{topic}-out",
         PARTITIONS,
         cleanup_policy="delete",
         message_timestamp_type="LogAppendTime",
@@ -99,6 +100,7 @@ def run(bench, settings, say):
     with Cgroup("seen-at-size", s["memory_mib"] + 60 + s["page_cache_mib"]) as group:
         world = World(bench, seend, group, topic, output, users, s, say)
         try:
+            built |= {} if SETTLED[0] in built else world.settle()
             cold = world.cold()
             rows = world.hour()
             size = world.stop()
@@ -135,7 +137,7 @@ def build(seend, bench, s):
     config["kafka"]["brokers"], config["input"] = bench.brokers, {"topic": seend.topic}
     directory = seend.run.directory
     directory.mkdir(parents=True, exist_ok=True)
-    kept = paths.WORK / f"at-size-{s['users']}-{s['items']}" if s["keep_state"] else directory
+    kept = kept_state(s) if s["keep_state"] else directory
     figures = kept / "built.json"
     if not figures.exists() or time.time() - figures.stat().st_mtime > KEPT_S:
         shutil.rmtree(kept, ignore_errors=True)
@@ -152,7 +154,23 @@ def build(seend, bench, s):
         "state_items": built["items"],
         "built_in_s": round(built["read_s"] + built["write_s"]),
         "bytes_an_item_built": disk_bytes(seend.run.state_dir) / built["items"],
+        **{key: built[key] for key in SETTLED if key in built},
     }
+
+
+def kept_state(s):
+    return paths.WORK / f"at-size-{s['users']}-{s['items']}"
+
+
+def keep(state, s, settled):
+    """The next run begins with `state`."""
+    kept = kept_state(s)
+    shutil.rmtree(kept / "state")
+    shutil.copytree(state, kept / "state", copy_function=link_or_copy)
+    figures = kept / "built.json"
+    built_at = figures.stat().st_mtime
+    figures.write_text(json.dumps(json.loads(figures.read_text()) | settled))
+    os.utime(figures, (built_at, built_at))
 
 
 def link_or_copy(source, target):
@@ -195,6 +213,22 @@ class World:
 
     def peak(self):
         self.peak_mib = max(self.peak_mib, round(memory_bytes(self.seend.pid()) / alone.MIB))
+
+    # --- what a state that was built leaves to do
+
+    def settle(self):
+        """Waits until each user of the built state is published once. What comes is then measured alone."""
+        begun, published = time.monotonic(), self.seend.metric(COUNTERS["published"])
+        wait_until(lambda: not self.marks(), "the built state is published", 3_600)
+        took = time.monotonic() - begun
+        published = self.seend.metric(COUNTERS["published"]) - published
+        settled = dict(zip(SETTLED, (round(took), round(published / took)), strict=True))
+        self.say(str(settled))
+        if self.s["keep_state"]:
+            self.seend.session.stop()
+            keep(self.seend.run.state_dir, self.s, settled)
+            self.start()
+        return settled
 
     # --- cold users, one at a time
 

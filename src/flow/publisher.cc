@@ -21,8 +21,9 @@ constexpr milliseconds kBackOffMax{10'000};
 // The sink waits for more snapshots only if more than kFewASecond are sent in a second.
 constexpr milliseconds kSendEvery{4};
 constexpr uint64_t kFewASecond = 100'000;
-constexpr milliseconds kPass{8};  // about as long as a pass renders, if users take long
-constexpr size_t kFewUsers = 8;
+constexpr milliseconds kPass{1};   // about as long as a pass renders, if users take long
+constexpr size_t kFewUsers = 8;    // of a partition
+constexpr size_t kLeastUsers = 4;  // of a pass
 // Rendered together by one thread, so that their cache misses overlap.
 constexpr size_t kUsersAPiece = 128;
 // If a pool renders, some users wait for the disk longer than others. So each thread gets several pieces. The
@@ -87,18 +88,16 @@ milliseconds Publisher::Step() {
   const std::vector<PartitionPointer> opened = partitions_.All();
   ForgetClosed(opened);
   is_replica_ = IsReplica();
-  Pass pass{LimitsOf(opened.size())};
-  renderings_.resize(options_.snapshots_a_pass);
+  Pass pass;
   groups_.clear();
-  const size_t first = opened.empty() ? 0 : steps_++ % opened.size();
-  for (size_t i = 0; i < opened.size(); ++i) {
-    const PartitionPointer& open = opened[(first + i) % opened.size()];
+  for (const PartitionPointer& open : opened) {
     NoteLease(*open);
     if (!MayPublish(*open)) continue;
     Lane& lane = LaneOf(*open);
     StepPartition(*open, lane);
-    Take(*open, lane, pass);
+    BeginGroup(*open, lane, pass);
   }
+  TakeUsers();
   RenderAll();
   for (Group& group : groups_) Send(group, pass);
   if (watermarks_) {
@@ -198,42 +197,62 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane) {
   });
 }
 
-// Each partition has its share of a pass, and users who may wait have theirs beside leading edges. If users
-// take long, a pass has as many as the threads render in its time. If the sink is full, the limits are small:
-// snapshots that it doesn't take are rendered in vain.
-PublishFlow::Limits Publisher::LimitsOf(size_t partitions) const {
-  if (sink_full_) return {kFewUsers, kFewUsers};
-  size_t users = options_.snapshots_a_pass;
-  if (RendersWithPool()) {
-    const auto threads = static_cast<int64_t>(options_.pool->threads() + 1);
-    const auto took = std::max(user_took_, std::chrono::nanoseconds(1));
-    users = std::min(users, static_cast<size_t>(threads * std::chrono::nanoseconds(kPass) / took));
-  }
-  const size_t share = std::max<size_t>(2, users / std::max<size_t>(1, partitions));
-  return {share - share / 4, share / 2};
-}
-
-void Publisher::Take(OpenPartition& open, Lane& lane, Pass& pass) {
-  PartitionFlow& flow = *open.flow;
+void Publisher::BeginGroup(OpenPartition& open, Lane& lane, Pass& pass) {
+  Republisher& republisher = open.flow->republisher;
   BackOff& back_off = lane.back_offs[static_cast<size_t>(PublishStep::kRender)];
   if (open.stopped.load(std::memory_order_relaxed)) return;
   if (clock_.Now() < back_off.until) return NoteRest(open, back_off.until, false, pass);
   const TimeMs wall = clock_.WallNow();
-  const auto may_render = flow.republisher.MayRender(wall, clock_.Now());
+  const auto may_render = republisher.MayRender(wall, clock_.Now());
   if (!may_render) {
     Failed(PublishStep::kRender, open, back_off, may_render.error());
     return NoteRest(open, back_off.until, false, pass);
   }
   if (!*may_render) return NoteRest(open, clock_.Now() + kCheckpointPoll, false, pass);
-  const auto free = std::span(renderings_).subspan(pass.taken);
-  const size_t taken = flow.publish.Take(clock_.Now(), pass.limits, free);
-  if (taken == 0) {
-    back_off = {};
-    flow.republisher.Rendered(clock_.Now());
-    return NoteRest(open, {}, true, pass);
+  groups_.push_back({&open, &lane, wall, republisher.ServedSecond(wall), {}, {}});
+}
+
+// If users take long, a pass has as many as the threads render in its time. If the sink is full, a pass has
+// few: snapshots that it doesn't take are rendered in vain.
+size_t Publisher::UsersAPass() const {
+  size_t users = options_.snapshots_a_pass;
+  if (sink_full_) users = std::min(users, kFewUsers * groups_.size());
+  if (RendersWithPool()) {
+    const auto threads = static_cast<int64_t>(options_.pool->threads() + 1);
+    const auto took = std::max(user_took_, std::chrono::nanoseconds(1));
+    users = std::min(users, static_cast<size_t>(threads * std::chrono::nanoseconds(kPass) / took));
   }
-  pass.taken += taken;
-  groups_.push_back({&open, &lane, wall, flow.republisher.ServedSecond(wall), free.first(taken), {}});
+  return std::max(users, kLeastUsers);
+}
+
+// Users who may wait have a quarter of each pass, and what leading edges leave of it. Of both, each partition
+// has its share.
+void Publisher::TakeUsers() {
+  const size_t users = UsersAPass();
+  const size_t leading = users - users / 4;
+  const size_t share = users / std::max<size_t>(1, groups_.size()) + 1;
+  renderings_.resize(std::max(users, renderings_.size()));
+  taken_ = 0;
+  Take(kLeading, share, leading);
+  Take(kWaiting, share, users);
+}
+
+// Takes up to `of_each` users of each partition, until the pass has `to` users.
+void Publisher::Take(Kind kind, size_t of_each, size_t to) {
+  const size_t first = next_[kind]++;
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    if (taken_ == to) {
+      next_[kind] = first + i;
+      return;
+    }
+    Group& group = groups_[(first + i) % groups_.size()];
+    const size_t most = std::min(of_each, to - taken_);
+    const PublishFlow::Limits limits =
+        kind == kLeading ? PublishFlow::Limits{most, 0} : PublishFlow::Limits{0, most};
+    const auto free = std::span(renderings_).subspan(taken_, most);
+    group.users[kind] = free.first(group.open->flow->publish.Take(clock_.Now(), limits, free));
+    taken_ += group.users[kind].size();
+  }
 }
 
 // `goes_on`: the next pass may take what is due.
@@ -250,22 +269,23 @@ bool Publisher::RendersWithPool() const {
 
 void Publisher::CutToPieces(size_t piece_users) {
   pieces_.clear();
-  for (Group& group : groups_) {
-    for (size_t from = 0; from < group.users.size(); from += piece_users) {
-      const auto rest = group.users.subspan(from);
-      pieces_.push_back({&group, rest.first(std::min(rest.size(), piece_users)), {}});
+  for (const Kind kind : {kLeading, kWaiting}) {
+    for (Group& group : groups_) {
+      for (auto rest = group.users[kind]; !rest.empty();) {
+        const size_t users = std::min(rest.size(), piece_users);
+        pieces_.push_back({&group, rest.first(users), {}});
+        rest = rest.subspan(users);
+      }
     }
   }
 }
 
 void Publisher::RenderAll() {
   if (is_replica_) {
-    for (const Group& group : groups_) Withhold(group.users);
+    Withhold(std::span(renderings_).first(taken_));
     return;
   }
-  size_t users = 0;
-  for (const Group& group : groups_) users += group.users.size();
-  if (users == 0) return;
+  if (taken_ == 0) return;
   const auto render = [&](size_t i) {
     Piece& piece = pieces_[i];
     const UserReader& reader = piece.group->open->flow->reader;
@@ -275,20 +295,25 @@ void Publisher::RenderAll() {
                          : reader.RenderUsers(piece.group->wall, piece.group->served_second, piece.users);
     piece.took = clock_.Now() - begun;
   };
-  if (RendersWithPool()) {
-    const size_t pieces = kPiecesAThread * (options_.pool->threads() + 1);
-    CutToPieces(std::clamp(users / pieces, kFewUsersAPiece, kPooledUsersAPiece));
-    options_.pool->Run(pieces_.size(), render);
-  } else {
-    CutToPieces(kUsersAPiece);
-    for (size_t i = 0; i < pieces_.size(); ++i) render(i);
-  }
   std::chrono::nanoseconds took{0};
-  for (Piece& piece : pieces_) {
+  const auto note = [&](Piece& piece) {
     took += piece.took;
     if (!piece.rendered) piece.group->rendered = std::move(piece.rendered);
+  };
+  if (RendersWithPool()) {
+    const size_t pieces = kPiecesAThread * (options_.pool->threads() + 1);
+    CutToPieces(std::clamp(taken_ / pieces, kFewUsersAPiece, kPooledUsersAPiece));
+    options_.pool->Run(pieces_.size(), render);
+    for (Piece& piece : pieces_) note(piece);
+  } else {
+    CutToPieces(kUsersAPiece);
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      if (!pieces_[i].group->rendered) continue;  // what else is rendered would be put back with it
+      render(i);
+      note(pieces_[i]);
+    }
   }
-  user_took_ = took / users;
+  user_took_ = took / taken_;
 }
 
 // Nobody reads a replica's snapshots. The id only says that there is something to publish.
@@ -303,21 +328,28 @@ void Publisher::Withhold(std::span<PublishFlow::Rendering> users) {
 void Publisher::Send(Group& group, Pass& pass) {
   PartitionFlow& flow = *group.open->flow;
   BackOff& back_off = group.lane->back_offs[static_cast<size_t>(PublishStep::kRender)];
+  for (const Kind kind : {kWaiting, kLeading}) {
+    if (!group.rendered) flow.publish.PutBack(group.users[kind]);
+  }
   if (!group.rendered) {
-    flow.publish.PutBack(group.users);
     Failed(PublishStep::kRender, *group.open, back_off, group.rendered.error());
   } else {
     back_off = {};
-    const auto sending = WithSink(*group.open, *group.lane, [&](SnapshotSink& sink) {
-      return flow.publish.Send(clock_.Now(), group.users, sink, group.open->ticket_tag);
+    WithSink(*group.open, *group.lane, [&](SnapshotSink& sink) {
+      for (const auto users : group.users) {
+        if (users.empty()) continue;
+        const auto sending = flow.publish.Send(clock_.Now(), users, sink, group.open->ticket_tag);
+        pass.sent += sending.sent;
+        pass.sink_full |= sending.sink_full;
+      }
     });
-    pass.sent += sending.sent;
-    pass.sink_full |= sending.sink_full;
   }
   flow.republisher.Rendered(clock_.Now());
   NoteRest(*group.open, back_off.until, group.rendered && !pass.sink_full, pass);
-  for (PublishFlow::Rendering& one : group.users) {
-    if (one.bytes.capacity() > kKeptBytes) one.bytes = {};
+  for (const auto users : group.users) {
+    for (PublishFlow::Rendering& one : users) {
+      if (one.bytes.capacity() > kKeptBytes) one.bytes = {};
+    }
   }
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 // Publishes what is due, over all partitions that this process has open. One Step is one pass. For each
-// partition, in this order: scan marks, make due what time alone changes, publish unexposed items, take the
-// users who are due. Then the users of all partitions are rendered together: those of one partition are too
-// few to keep a pool and the disk busy. Then, for all partitions: send snapshots, watermarks,
-// acknowledgements, figures for the reporter.
+// partition, in this order: scan marks, make due what time alone changes, publish unexposed items. Then the
+// pass takes users who are due: the leading edges of all partitions first, then users who may wait. They are
+// rendered together: those of one partition are too few to keep a pool and the disk busy. Then, for all
+// partitions: send snapshots, watermarks, acknowledgements, figures for the reporter.
 //
 // A pass is short: a leading edge waits for one pass at most, and then goes before everything that may wait.
-// Each pass begins with another partition, so that none is always late.
+// A pass that has no room for all partitions is continued by the next one, so that none is always late.
 //
 // An error is reported, and it delays only the kind of work that failed, in that partition. Bytes that can't
 // be read stop the partition.
@@ -78,13 +78,14 @@ class Publisher {
     bool held_lease = false;        // in the last step
     std::deque<Withheld> withheld;  // by a replica
   };
+  enum Kind { kLeading, kWaiting, kKinds };
   // The users of a partition whom a pass renders.
   struct Group {
     OpenPartition* open;
     Lane* lane;
     TimeMs wall;  // one time for all of them, because the clock may jump at any time
     uint32_t served_second;
-    std::span<PublishFlow::Rendering> users;
+    std::array<std::span<PublishFlow::Rendering>, kKinds> users;
     Status rendered;
   };
   // Some users of a group, whom one thread renders.
@@ -94,10 +95,8 @@ class Publisher {
     Status rendered;
     std::chrono::nanoseconds took{0};
   };
-  // The most of one pass, and its results.
+  // The results of a pass.
   struct Pass {
-    PublishFlow::Limits limits;  // of each partition
-    size_t taken = 0;            // of renderings_
     uint64_t sent = 0;
     bool more = false;  // more is due in some partition
     bool sink_full = false;
@@ -114,8 +113,10 @@ class Publisher {
   void StepPartition(OpenPartition& open, Lane& lane);
   template <typename Work>
   auto WithSink(const OpenPartition& open, Lane& lane, const Work& work);
-  PublishFlow::Limits LimitsOf(size_t partitions) const;
-  void Take(OpenPartition& open, Lane& lane, Pass& pass);
+  void BeginGroup(OpenPartition& open, Lane& lane, Pass& pass);
+  size_t UsersAPass() const;
+  void TakeUsers();
+  void Take(Kind kind, size_t of_each, size_t to);
   void NoteRest(const OpenPartition& open, Instant retry_at, bool goes_on, Pass& pass) const;
   bool RendersWithPool() const;
   void RenderAll();
@@ -144,9 +145,10 @@ class Publisher {
   bool is_replica_ = false;                // in this step
   bool sink_full_ = false;                 // in the last step
   std::chrono::nanoseconds user_took_{0};  // per user on one thread, averaged over the last pass
-  size_t steps_ = 0;
+  std::array<size_t, kKinds> next_{};      // the group from which the next pass takes first
   // Of the pass under way.
   std::vector<PublishFlow::Rendering> renderings_;
+  size_t taken_ = 0;  // of renderings_
   std::vector<Group> groups_;
   std::vector<Piece> pieces_;
 };

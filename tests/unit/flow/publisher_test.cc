@@ -180,6 +180,40 @@ TEST_F(PublisherTest, APassOfUsersWhoTakeLongIsShort) {
   EXPECT_LE(topic.sent_total - before, 4u) << "two milliseconds each";
 }
 
+TEST_F(PublisherTest, LeadingEdgesOfAllPartitionsGoBeforeUsersOfAnyWhoMayWait) {
+  Publisher::Options options;
+  options.snapshots_a_pass = 4;
+  Publisher in_passes(opened, topic, reporter, clock, options);
+  const auto expose = [&](int32_t number, const std::string& item) {
+    for (int user = 0; user < 40; ++user) Expose(number, User(number) + std::to_string(user), item);
+  };
+  expose(0, "a");
+  for (int i = 0; i < 100; ++i) in_passes.Step();
+  expose(0, "b");
+  clock.Advance(2'000);  // the debounce has ended, so these users may wait
+  ASSERT_EQ(topic.sent_total, 40u);
+  expose(1, "a");
+  for (uint64_t pass = 1; pass <= 5; ++pass) {
+    in_passes.Step();
+    EXPECT_EQ(topic.topic.size(), 40 + 3 * pass) << "users of partition 1";
+    EXPECT_EQ(topic.sent_total, 40 + 4 * pass) << "those who may wait have a quarter";
+  }
+}
+
+TEST_F(PublisherTest, APassWithoutRoomForAllPartitionsIsContinuedByTheNext) {
+  Publisher::Options options;
+  options.snapshots_a_pass = 4;
+  Publisher in_passes(opened, topic, reporter, clock, options);
+  for (int32_t number = 0; number < kPartitions; ++number) {
+    for (int user = 0; user < 40; ++user) Expose(number, User(number) + "-" + std::to_string(user), "a");
+  }
+  for (int i = 0; i < 6; ++i) in_passes.Step();
+  std::array<int, kPartitions> published{};
+  for (const auto& [key, _] : topic.topic) ++published[key.second.starts_with(User(0)) ? 0 : 1];
+  EXPECT_EQ(published[0], 9);
+  EXPECT_EQ(published[1], 9);
+}
+
 TEST_F(PublisherTest, SendsNowOnlyIfNoMoreIsDue) {
   Publisher::Options options;
   options.snapshots_a_pass = 4;
