@@ -62,6 +62,7 @@ def run(bench, settings, say):
         replay_users=100_000,
         debounce_ms=60_000,
         session_s=300,
+        first_phase=0,
         phases=7,
         keep_state=0,
     )
@@ -317,14 +318,14 @@ class World:
             ("uniform, unbounded", dict(rate=0, uniform=True)),
         ]
         rows = []
-        for name, how in phases[: self.s["phases"]]:
+        for name, how in phases[self.s["first_phase"] : self.s["phases"]]:
             rows.append({"phase": name, **self.phase(seconds, **how)})
             self.say(str(rows[-1]))
         return rows
 
     def phase(self, seconds, rate, uniform=False, beside=None, killed=False):
         # Work that is left from the previous phase must not count in this phase.
-        self.wait_caught_up(60)
+        self.wait_caught_up(15)
         load = self.load(rate, seconds + 5, uniform)
         time.sleep(5)
         queries = Queries(self.seend, self.users, self.s, seconds - 2)
