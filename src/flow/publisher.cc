@@ -21,9 +21,13 @@ constexpr milliseconds kBackOffMax{10'000};
 // The sink waits for more snapshots only if more than kFewASecond are sent in a second.
 constexpr milliseconds kSendEvery{4};
 constexpr uint64_t kFewASecond = 100'000;
-constexpr milliseconds kPass{1};   // about as long as a pass renders, if users take long
-constexpr size_t kFewUsers = 8;    // of a partition
-constexpr size_t kLeastUsers = 4;  // of a pass
+// About as long as a pass renders with the pool. If users take very long, their leading edges wait for
+// passes. Otherwise a pass has many users, because it has a price of its own.
+constexpr milliseconds kPass{8};
+constexpr milliseconds kShortPass{1};
+constexpr std::chrono::microseconds kShortPassFrom{200};  // once a user takes this long
+constexpr size_t kFewUsers = 8;                           // of a partition
+constexpr size_t kLeastUsers = 4;                         // of a pass
 // Rendered together by one thread, so that their cache misses overlap.
 constexpr size_t kUsersAPiece = 128;
 // If a pool renders, some users wait for the disk longer than others. So each thread gets several pieces. The
@@ -220,7 +224,8 @@ size_t Publisher::UsersAPass() const {
   if (RendersWithPool()) {
     const auto threads = static_cast<int64_t>(options_.pool->threads() + 1);
     const auto took = std::max(user_took_, std::chrono::nanoseconds(1));
-    users = std::min(users, static_cast<size_t>(threads * std::chrono::nanoseconds(kPass) / took));
+    const std::chrono::nanoseconds pass = took < kShortPassFrom ? kPass : kShortPass;
+    users = std::min(users, static_cast<size_t>(threads * pass / took));
   }
   return std::max(users, kLeastUsers);
 }
