@@ -333,10 +333,8 @@ void Publisher::Withhold(std::span<PublishFlow::Rendering> users) {
 void Publisher::Send(Group& group, Pass& pass) {
   PartitionFlow& flow = *group.open->flow;
   BackOff& back_off = group.lane->back_offs[static_cast<size_t>(PublishStep::kRender)];
-  for (const Kind kind : {kWaiting, kLeading}) {
-    if (!group.rendered) flow.publish.PutBack(group.users[kind]);
-  }
   if (!group.rendered) {
+    for (const auto users : group.users) flow.publish.PutBack(users);
     Failed(PublishStep::kRender, *group.open, back_off, group.rendered.error());
   } else {
     back_off = {};

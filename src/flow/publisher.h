@@ -5,8 +5,8 @@
 // rendered together: those of one partition are too few to keep a pool and the disk busy. Then, for all
 // partitions: send snapshots, watermarks, acknowledgements, figures for the reporter.
 //
-// A pass is short: a leading edge waits for one pass at most, and then goes before everything that may wait.
-// A pass that has no room for all partitions is continued by the next one, so that none is always late.
+// A pass is short where users take long, because leading edges that become due meanwhile wait for its end. A
+// pass that has no room for all partitions is continued by the next one, so that none is always late.
 //
 // An error is reported, and it delays only the kind of work that failed, in that partition. Bytes that can't
 // be read stop the partition.
