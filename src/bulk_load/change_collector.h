@@ -27,6 +27,7 @@ class ChangeCollector final : public PartitionStore {
     out.clear();
     return false;
   }
+  Result<std::optional<Mark>> ReadMark(const UserRef&) const override { return std::optional<Mark>(); }
   Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>&, size_t) const override {
     return std::vector<Mark>();
   }

@@ -200,6 +200,8 @@ class PartitionStore {
     }
     return {};
   }
+  /// The user's mark; nullopt: the user has none.
+  virtual Result<std::optional<Mark>> ReadMark(const UserRef& user) const = 0;
   /// Up to `limit` marks greater than `after` (all where nullopt), ascending.
   virtual Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const = 0;
   /// Up to `limit` endings at or before `until_s` and greater than `after`, ascending.

@@ -69,6 +69,7 @@ class RocksPartitionStore final : public PartitionStore, public RowSource {
   Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override;
   Result<bool> ReadDelta(const UserRef& user, std::string& out) const override;
   Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const override;
+  Result<std::optional<Mark>> ReadMark(const UserRef& user) const override;
   Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override;
   Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
                                           size_t limit) const override;

@@ -53,6 +53,10 @@ class FatefulStore final : public PartitionStore {
     if (fate_.ReadFails()) return Failed();
     return store_->ReadDeltas(users, out);
   }
+  Result<std::optional<Mark>> ReadMark(const UserRef& user) const override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->ReadMark(user);
+  }
   Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
     if (fate_.ReadFails()) return Failed();
     return store_->ScanMarks(after, limit);

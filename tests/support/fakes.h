@@ -69,6 +69,11 @@ class FakeStore final : public PartitionStore {
     out = found->second;
     return true;
   }
+  Result<std::optional<Mark>> ReadMark(const UserRef& user) const override {
+    const auto found = durable_.marks.find(user);
+    if (found == durable_.marks.end()) return std::optional<Mark>();
+    return Mark{found->first, found->second};
+  }
   Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
     std::vector<Mark> page;
     auto at = after ? durable_.marks.upper_bound(*after) : durable_.marks.begin();

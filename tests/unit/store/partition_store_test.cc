@@ -1,9 +1,13 @@
+#include <rocksdb/perf_context.h>
+#include <rocksdb/perf_level.h>
+
 #include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <random>
 #include <thread>
 
+#include "flow/stored_user_id.h"
 #include "model/change.h"
 #include "store_fixture.h"
 #include "support/random_history.h"
@@ -53,7 +57,7 @@ TEST_F(StoreTest, KeepsNothingOfACheckpointThatIsNotCommitted) {
   EXPECT_EQ(Read(*Open(), {User(1)}), (Contents{kept.position, kept.deltas, {}}));
 }
 
-TEST_F(StoreTest, SetsClearsAndScansMarksInPages) {
+TEST_F(StoreTest, SetsClearsReadsAndScansMarks) {
   const auto store = Open();
   Checkpoint first = At(1);
   std::vector<UserRef> all;
@@ -69,6 +73,9 @@ TEST_F(StoreTest, SetsClearsAndScansMarksInPages) {
   std::vector<UserRef> left;
   for (size_t i = 0; i < all.size(); ++i) {
     if (i % 5 != 0) left.push_back(all[i]);
+    const auto mark = store->ReadMark(all[i]);
+    ASSERT_TRUE(mark.has_value()) << mark.error().message;
+    EXPECT_EQ(*mark, i % 5 != 0 ? std::optional(Mark{all[i], {}}) : std::nullopt);
   }
   std::vector<UserRef> scanned;
   std::optional<UserRef> after;
@@ -82,6 +89,26 @@ TEST_F(StoreTest, SetsClearsAndScansMarksInPages) {
   }
   EXPECT_EQ(scanned, left);
   EXPECT_TRUE(store->ScanMarks(User(1, 1), 0)->empty());
+}
+
+// Everybody's marks are set and cleared when everybody is published. A seek to one mark would cross them all.
+TEST_F(StoreTest, FindsTheIdOfOneUserAmongManyClearedMarks) {
+  const auto store = Open();
+  Checkpoint set = At(1);
+  for (uint64_t i = 0; i < 1000; ++i) set.marks[User(i)] = true;
+  ASSERT_TRUE(Commit(*store, set));
+  Checkpoint clear = At(2);
+  for (uint64_t i = 0; i < 1000; ++i) clear.marks[User(i)] = false;
+  clear.deltas[User(5)] = Exposures(kDay, {1}, "u5");
+  ASSERT_TRUE(Commit(*store, clear));
+
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+  rocksdb::get_perf_context()->Reset();
+  const auto id = StoredUserId(*store, User(5));
+  ASSERT_TRUE(id.has_value()) << id.error().message;
+  EXPECT_EQ(*id, "u5");
+  EXPECT_LT(rocksdb::get_perf_context()->internal_delete_skipped_count, 10u);
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
 }
 
 TEST_F(StoreTest, ComposesManyCheckpointsAsComposeAllDoes) {
