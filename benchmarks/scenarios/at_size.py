@@ -101,7 +101,7 @@ def run(bench, settings, say):
     with Cgroup("seen-at-size", s["memory_mib"] + 60 + s["page_cache_mib"]) as group:
         world = World(bench, seend, group, topic, output, users, s, say)
         try:
-            built |= {} if SETTLED[0] in built else world.settle()
+            built |= world.settle_day() if SETTLED[0] in built else world.settle()
             cold = world.cold()
             rows = world.hour()
             size = world.stop()
@@ -226,10 +226,22 @@ class World:
         settled = dict(zip(SETTLED, (round(took), round(published / took)), strict=True))
         self.say(str(settled))
         if self.s["keep_state"]:
-            self.seend.session.stop()
-            keep(self.seend.run.state_dir, self.s, settled)
-            self.start()
+            self.keep(settled)
         return settled
+
+    def settle_day(self):
+        """Waits for the sweep that follows if the state was kept the day before. It begins with the first
+        checkpoint."""
+        time.sleep(15)
+        if self.sweeping():
+            wait_until(lambda: not self.sweeping() and not self.marks(), "the day's sweep", 3_600)
+            self.keep({})
+        return {}
+
+    def keep(self, settled):
+        self.seend.session.stop()
+        keep(self.seend.run.state_dir, self.s, settled)
+        self.start()
 
     # --- cold users, one at a time
 
@@ -391,6 +403,9 @@ class World:
 
     def marks(self):
         return sum(p["marks_outstanding"] for p in self.seend.session.partitions())
+
+    def sweeping(self):
+        return any(p["republish"]["sweeping"] for p in self.seend.session.partitions())
 
     def counters(self):
         return {key: self.seend.metric(name) for key, name in COUNTERS.items()}
