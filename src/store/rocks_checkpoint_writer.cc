@@ -8,10 +8,17 @@
 #include "store/journal_keys.h"
 
 namespace seen {
+namespace {
+// The users of a checkpoint are the next to be published and asked for. RocksDB's default would drop the file
+// from the page cache, and each of them would be read from the disk.
+constexpr bool kInvalidatePageCache = false;
+}  // namespace
+
 RocksPartitionStore::Writer::Writer(Database& database, DeltaCache& cache)
     : database_(database),
       cache_(cache),
-      file_(rocksdb::EnvOptions(database.rocks_options()), database.rocks_options()) {
+      file_(rocksdb::EnvOptions(database.rocks_options()), database.rocks_options(), nullptr,
+            kInvalidatePageCache) {
   Check(!database_.has_writer.exchange(true), "one checkpoint at a time");
   if (database_.keeps_journal()) journal_.emplace(database_);
   cache_.CheckpointBegins();
