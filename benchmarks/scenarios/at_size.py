@@ -101,7 +101,10 @@ def run(bench, settings, say):
     with Cgroup("seen-at-size", s["memory_mib"] + 60 + s["page_cache_mib"]) as group:
         world = World(bench, seend, group, topic, output, users, s, say)
         try:
-            built |= world.settle_day() if SETTLED[0] in built else world.settle()
+            if SETTLED[0] in built:
+                world.settle_day()
+            else:
+                built |= world.settle()
             cold = world.cold()
             rows = world.hour()
             size = world.stop()
@@ -236,7 +239,6 @@ class World:
         if self.sweeping():
             wait_until(lambda: not self.sweeping() and not self.marks(), "the day's sweep", 3_600)
             self.keep({})
-        return {}
 
     def keep(self, settled):
         self.seend.session.stop()

@@ -202,6 +202,17 @@ Status RocksPartitionStore::Database::WriteDescriptor(const StoreDescriptor& des
   return WriteRecord("can't write the descriptor", DescriptorKey(), EncodeDescriptor(descriptor));
 }
 
+Result<std::optional<std::string>> RocksPartitionStore::Database::Read(std::string_view action,
+                                                                       std::string_view key) const {
+  const auto db = UseOrFail(action);
+  if (!db) return Fail(db.error());
+  std::string value;
+  const rocksdb::Status read = (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(key), &value);
+  if (read.IsNotFound()) return std::optional<std::string>();
+  if (!read.ok()) return Fail(ToError(read, What(action)));
+  return std::optional(std::move(value));
+}
+
 // nullopt: deletes the record.
 Status RocksPartitionStore::Database::WriteRecord(std::string_view what, std::string_view key,
                                                   std::optional<std::string_view> value) {

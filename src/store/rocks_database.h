@@ -51,6 +51,8 @@ class RocksPartitionStore::Database {
   std::shared_ptr<rocksdb::DB> Use() const;
   /// As Use, but kUnavailable instead of nullptr.
   Result<std::shared_ptr<rocksdb::DB>> UseOrFail(std::string_view action) const;
+  /// The value under `key`; nullopt: there is none.
+  Result<std::optional<std::string>> Read(std::string_view action, std::string_view key) const;
   MergeRules& rules() const { return *rules_; }
   const rocksdb::Options& rocks_options() const { return rocks_options_; }
   bool keeps_journal() const { return options_.journal; }

@@ -8,13 +8,10 @@
 namespace seen {
 
 Result<std::optional<Day>> RocksPartitionStore::ReadJournalStart() const {
-  const auto db = database_->UseOrFail("can't read the journal's start");
-  if (!db) return Fail(db.error());
-  std::string value;
-  const rocksdb::Status read = (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(JournalStartKey()), &value);
-  if (read.IsNotFound()) return std::optional<Day>();
-  if (!read.ok()) return Fail(ToError(read, database_->What("can't read the journal's start")));
-  const auto day = DecodeJournalStart(value);
+  const auto encoded = database_->Read("can't read the journal's start", JournalStartKey());
+  if (!encoded) return Fail(encoded.error());
+  if (!*encoded) return std::optional<Day>();
+  const auto day = DecodeJournalStart(**encoded);
   if (!day) return Fail(database_->About(day.error()));
   return std::optional(*day);
 }

@@ -51,21 +51,31 @@ const std::vector<std::vector<KindPolicy>>& RocksPartitionStore::past_kinds() co
 }
 
 Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
-  const auto db = database_->UseOrFail("can't read the position");
-  if (!db) return Fail(db.error());
-  std::string value;
-  const rocksdb::Status read = (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(PositionKey()), &value);
-  if (read.IsNotFound()) return std::optional<Position>();
-  if (!read.ok()) return Fail(ToError(read, database_->What("can't read the position")));
-  auto position = DecodePosition(value);
+  const auto encoded = database_->Read("can't read the position", PositionKey());
+  if (!encoded) return Fail(encoded.error());
+  if (!*encoded) return std::optional<Position>();
+  auto position = DecodePosition(**encoded);
   if (!position) return Fail(database_->About(position.error()));
-  const rocksdb::Status also = (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(WholenessKey()), &value);
-  if (also.IsNotFound()) return std::optional(std::move(*position));  // written by an older version
-  if (!also.ok()) return Fail(ToError(also, database_->What("can't read the wholeness of filters")));
-  auto filters = DecodeWholeness(value);
+  const auto wholeness = database_->Read("can't read the wholeness of filters", WholenessKey());
+  if (!wholeness) return Fail(wholeness.error());
+  if (!*wholeness) return std::optional(std::move(*position));  // written by an older version
+  auto filters = DecodeWholeness(**wholeness);
   if (!filters) return Fail(database_->About(filters.error()));
   position->filters = std::move(*filters);
   return std::optional(std::move(*position));
+}
+
+Result<std::string> RocksPartitionStore::ReadSweep() const {
+  auto encoded = database_->Read("can't read the sweep's progress", SweepKey());
+  if (!encoded) return Fail(encoded.error());
+  return std::move(*encoded).value_or("");
+}
+
+Result<std::optional<Mark>> RocksPartitionStore::ReadMark(const UserRef& user) const {
+  auto user_id = database_->Read("can't read a mark", View(KeyOf(Table::kMarks, user)));
+  if (!user_id) return Fail(user_id.error());
+  if (!*user_id) return std::optional<Mark>();
+  return Mark{user, std::move(**user_id)};
 }
 
 Result<std::unique_ptr<CheckpointWriter>> RocksPartitionStore::BeginCheckpoint(const Position& position) {

@@ -8,18 +8,6 @@
 
 namespace seen {
 
-Result<std::optional<Mark>> RocksPartitionStore::ReadMark(const UserRef& user) const {
-  const auto db = database_->UseOrFail("can't read a mark");
-  if (!db) return Fail(db.error());
-  const StoredUserKey key = KeyOf(Table::kMarks, user);
-  std::string user_id;
-  const rocksdb::Status read =
-      (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(key.data(), key.size()), &user_id);
-  if (read.IsNotFound()) return std::optional<Mark>();
-  if (!read.ok()) return Fail(ToError(read, database_->What("can't read a mark")));
-  return Mark{user, std::move(user_id)};
-}
-
 Result<std::vector<Mark>> RocksPartitionStore::ScanMarks(const std::optional<UserRef>& after,
                                                          size_t limit) const {
   const auto db = database_->UseOrFail("can't read marks");
@@ -85,16 +73,6 @@ Result<PartitionStore::ServedPage> RocksPartitionStore::ScanServed(const std::op
   }
   if (!at->status().ok()) return Fail(ToError(at->status(), database_->What("can't read served items")));
   return page;
-}
-
-Result<std::string> RocksPartitionStore::ReadSweep() const {
-  const auto db = database_->UseOrFail("can't read the sweep's progress");
-  if (!db) return Fail(db.error());
-  std::string value;
-  const rocksdb::Status read = (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(SweepKey()), &value);
-  if (!read.ok() && !read.IsNotFound())
-    return Fail(ToError(read, database_->What("can't read the sweep's progress")));
-  return value;
 }
 
 }  // namespace seen
