@@ -8,6 +8,7 @@ import pytest
 from certificates import Authority
 from hashes import partition_of
 from item_stream import Items, item, text_of
+from load import Load
 from oracle import event
 from places import now_ms, wait_until
 from seenctl_tool import run
@@ -158,9 +159,9 @@ def small(tmp_path):
     disk.close()
 
 
-def test_a_disk_that_fills_up_and_is_full(small, own):
+def test_a_disk_that_fills_up_and_is_full(small, own, chance):
     # With a full disk the daemon consumes nothing. So the lag grows, and unread records come near the end of
-    # retention.
+    # retention. The disk fills up amid a stream of events, so the checkpoint that fails has events.
     watched = own({"store": {"directory": str(small.place / "store")}}, retention_ms=5 * 3_600_000)
     watched.start()
     watched.send()
@@ -174,9 +175,11 @@ def test_a_disk_that_fills_up_and_is_full(small, own):
         "SeendRetentionHeadroomLow",
     )
     with watched.fault(*names, timeout_s=90) as fire:
+        stream = Load(chance).send_aside(watched.topics, watched.topic, 100_000, rate=20_000)
+        wait_until(lambda: watched.seend.partition_status()[0]["tail_bytes"], "it takes events")
         small.fill()
-        watched.send(count=15_000)
         fire(lambda: watched.send(count=1_000))
+        stream.join()
         small.free()
     watched.seend.wait_at_rest()
     with watched.fault("SeendWaitsForSpace") as fire:
