@@ -459,7 +459,8 @@ Instant PublishFlow::NextDue() const {
 
 uint64_t PublishFlow::Outstanding() const {
   const MutexLock lock(mutex_);
-  return unclean_ + marks_left_ + (scan_wanted_ && marks_left_ == 0 ? 1 : 0);
+  const uint64_t left = marks_left_.UpperBound();
+  return unclean_ + (scan_wanted_ ? std::max<uint64_t>(left, 1) : left);
 }
 
 }  // namespace seen

@@ -34,6 +34,7 @@
 #include "base/mutex.h"
 #include "flow/filter_policy.h"
 #include "flow/log_port.h"
+#include "flow/marks_left.h"
 #include "flow/publish_ref_set.h"
 #include "flow/publish_table.h"
 #include "flow/reporter.h"
@@ -205,6 +206,7 @@ class PublishFlow {
   void LeaveSomeToMarks() REQUIRES(mutex_);
   bool TryLeaveToMark(uint32_t number) REQUIRES(mutex_);
   void LeaveToMark(uint32_t number) REQUIRES(mutex_);
+  void CountMarkLeft(const UserRef& ref) REQUIRES(mutex_);
   void EndScan(Instant now) REQUIRES(mutex_);
   void QueueAs(bool leading, uint32_t number) REQUIRES(mutex_);
   void Queue(uint32_t number) REQUIRES(mutex_);
@@ -265,8 +267,8 @@ class PublishFlow {
   std::vector<UserRef> collected_set_ GUARDED_BY(mutex_);  // between CollectMarks and its end
   std::vector<UserRef> collected_clear_ GUARDED_BY(mutex_);
   uint64_t unclean_ GUARDED_BY(mutex_) = 0;
-  uint64_t marks_left_ GUARDED_BY(mutex_) = 0;  // marks in the store without an entry: an upper bound
-  uint64_t deferred_collected_ GUARDED_BY(mutex_) = 0;
+  MarksLeft marks_left_ GUARDED_BY(mutex_);
+  bool some_deferred_ GUARDED_BY(mutex_) = false;  // among the collected
   // The round under way: the offset that it leads to (kNoOffset: it leads nowhere any more), and the entries
   // that it waits for.
   int64_t round_to_ GUARDED_BY(mutex_) = kNoOffset;

@@ -16,7 +16,7 @@ constexpr size_t kLookedAt = 4096;       // entries that a pass looks at to make
 
 // Users who were left to marks have no entry that a round could wait for.
 bool PublishFlow::MayBeginRound(int64_t reaches, bool some_deferred) const {
-  return reaches != kNoOffset && round_to_ == kNoOffset && !some_deferred && marks_left_ == 0 &&
+  return reaches != kNoOffset && round_to_ == kNoOffset && !some_deferred && marks_left_.None() &&
          !scan_wanted_;
 }
 
@@ -25,7 +25,7 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
   const MutexLock lock(mutex_);
   Check(collected_set_.empty() && collected_clear_.empty(), "two checkpoints of a partition at once");
   DrainChannel();
-  deferred_collected_ = deferred.size();
+  some_deferred_ = !deferred.empty();
   // The entry of a deferred user may be clean through a snapshot that is older than the deferred change.
   for (const UserRef& ref : deferred) {
     const uint32_t found = table_.Find(ref);
@@ -80,31 +80,35 @@ void PublishFlow::MarksCommitted() {
     if (found == PublishTable::kNone) {
       // The user was published meanwhile, or deferred. If some were deferred, the scan publishes both, which
       // is harmless.
-      if (deferred_collected_ == 0) clears_.insert(ref);
+      if (some_deferred_) {
+        CountMarkLeft(ref);
+      } else {
+        clears_.insert(ref);
+      }
       continue;
     }
     PublishEntry& entry = table_[found];
     if (entry.unclean() || entry.held) {
       entry.marked = true;
+      if (!entry.unclean()) CountMarkLeft(ref);
     } else {
       clears_.insert(ref);
     }
   }
-  if (deferred_collected_ > 0) {
-    marks_left_ += deferred_collected_;
+  if (some_deferred_) {
     if (scan_wanted_) rescan_ = true;
     scan_wanted_ = true;
   }
   collected_set_.clear();
   collected_clear_.clear();
-  deferred_collected_ = 0;
+  some_deferred_ = false;
 }
 
 void PublishFlow::MarksFailed() {
   const MutexLock lock(mutex_);
   collected_set_.clear();
   collected_clear_.clear();
-  deferred_collected_ = 0;
+  some_deferred_ = false;
 }
 
 void PublishFlow::MarksWritten(std::span<const UserRef> users) {
@@ -114,7 +118,7 @@ void PublishFlow::MarksWritten(std::span<const UserRef> users) {
     clears_.erase(ref);  // what was acknowledged is older than the mark
     const uint32_t found = table_.Find(ref);
     if (found == PublishTable::kNone) {
-      ++marks_left_;
+      CountMarkLeft(ref);
       continue;
     }
     // A snapshot under way may have been rendered without the change.
@@ -211,11 +215,15 @@ bool PublishFlow::TryLeaveToMark(uint32_t number) {
 void PublishFlow::LeaveToMark(uint32_t number) {
   if (table_[number].awaited > 0) round_to_ = kNoOffset;  // the round's change is in no snapshot yet
   --unclean_;
-  ++marks_left_;
+  CountMarkLeft(table_[number].ref());
   if (scan_after_) rescan_ = true;  // the mark may stand before the place that the scan has reached
   scan_wanted_ = true;
   left_.insert(table_[number].ref());
   Release(number);
+}
+
+void PublishFlow::CountMarkLeft(const UserRef& ref) {
+  marks_left_.Add(ref, scan_after_ && ref <= *scan_after_);
 }
 
 bool PublishFlow::TakesMore(size_t users) const {
@@ -258,7 +266,7 @@ void PublishFlow::Scanned(std::span<const Mark> marks, const ScanRequest& scan, 
   }
   NoteFollowed();
   if (!marks.empty()) scan_after_ = marks.back().user;
-  marks_left_ -= std::min<uint64_t>(marks_left_, marks.size());
+  marks_left_.Scanned(marks.size());
   if (marks.size() < scan.limit) EndScan(now);
 }
 
@@ -266,8 +274,8 @@ void PublishFlow::EndScan(Instant now) {
   scan_after_.reset();
   scan_wanted_ = rescan_;
   scan_let_go_ = std::exchange(next_scan_let_go_, false);
+  marks_left_.ScanEnded();
   if (std::exchange(rescan_, false)) return;
-  marks_left_ = 0;
   // The store should have had a mark of each of them.
   while (!left_.empty()) {
     const UserRef ref = left_.refs().back();

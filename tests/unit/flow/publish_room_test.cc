@@ -172,6 +172,37 @@ TEST_F(PublishRoomTest, ARoundThatAUserLeftIsGivenUp) {
   EXPECT_EQ(flow->PublishedTo(), 20);
 }
 
+TEST_F(PublishRoomTest, AUserWhoIsLeftToAMarkAgainAndAgainCountsOnce) {
+  Open(16);
+  std::vector<UserRef> users;
+  for (size_t i = 0; i < 20'000; ++i) users.push_back({0, KeyOf(User(i))});
+  std::sort(users.begin(), users.end());
+  const auto expect_count = [&](double count) {
+    EXPECT_GE(static_cast<double>(flow->Outstanding()), count);
+    EXPECT_LE(static_cast<double>(flow->Outstanding()), count + 0.3 * 20'000);
+  };
+  const auto leave = [&] {
+    flow->CollectMarks(users);
+    flow->MarksCommitted();
+  };
+  for (int checkpoint = 0; checkpoint < 30; ++checkpoint) leave();
+  expect_count(20'000);
+  // Part of a scan: what it has passed stands again after the next checkpoint, and what is ahead of it does
+  // not count twice.
+  auto scan = flow->WantsScan();
+  ASSERT_TRUE(scan.wanted);
+  for (size_t at = 0; at < 10'000; at += scan.limit) {
+    std::vector<Mark> page;
+    for (size_t i = at; i < at + scan.limit; ++i) page.push_back({users[i], {}});
+    flow->Scanned(page, flow->WantsScan(), now);
+    Step(kAll);
+    Acknowledge();
+  }
+  expect_count(10'000);
+  for (int checkpoint = 0; checkpoint < 30; ++checkpoint) leave();
+  expect_count(20'000);
+}
+
 TEST_F(PublishRoomTest, AChangeOfAUserLeftToAMarkIsNoLeadingEdge) {
   const std::string left = LeaveSome();
   Change(left);
