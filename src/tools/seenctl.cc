@@ -49,7 +49,7 @@ int RunSeenctl(int argc, const char* const* argv) {
     return kExitUsage;
   }
   if (const std::string unknown = UnknownCommand(app, argc, argv); !unknown.empty())
-    return ExitWith({Code::kInvalidArgument, unknown + ". `seenctl --help` lists the commands"});
+    return ExitWith({Code::kInvalidArgument, unknown + " `seenctl --help` lists the commands"});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -50,7 +50,9 @@ std::string UnknownCommand(const CLI::App& root, int argc, const char* const* ar
   std::vector<std::string> commands;
   for (const CLI::App* command : root.get_subcommands({})) commands.push_back(command->get_name());
   const bool is_known = std::find(commands.begin(), commands.end(), *word) != commands.end();
-  return is_known ? std::string() : fmt::format("{}: no such command{}", *word, Meant(commands, *word));
+  if (is_known) return {};
+  const std::string meant = Meant(commands, *word);
+  return fmt::format("{}: no such command{}", *word, meant.empty() ? "." : meant);
 }
 
 std::string ExplainMistake(const CLI::App& root, const CLI::Error& error) {

@@ -51,7 +51,7 @@ def at_a_terminal(*arguments, typed=b"", **environment):
     "typed, says",
     [
         (["nonsense"], "seenctl: nonsense: no such command. `seenctl --help`"),
-        (["replya", "x.jsonl"], "seenctl: replya: no such command; did you mean replay?"),
+        (["replya", "x.jsonl"], "seenctl: replya: no such command; did you mean replay? `seenctl --help`"),
         (["generate", "--evnts", "5"], "seenctl: --evnts: no such option; did you mean --events?"),
         (["generate", "--zzzzzzzz=5"], "seenctl: --zzzzzzzz: no such option\n"),
         (["generate", "--rate", "-5"], "seenctl: --rate: -5: expected a number, 0 or more"),
