@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "base/buffer_arena.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "kafka/connection_trouble.h"
@@ -52,6 +53,16 @@ bool UsesTokens(const rd_kafka_conf_t* conf) {
          std::string_view(mechanism.data()) == "OAUTHBEARER";
 }
 
+// A broker's thread makes a buffer of some MiB for each fetch.
+rd_kafka_resp_err_t OnThreadStart(rd_kafka_t*, rd_kafka_thread_type_t type, const char*, void*) {
+  if (type == RD_KAFKA_THREAD_BROKER) KeepFreedBuffers();
+  return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+rd_kafka_resp_err_t OnNewConsumer(rd_kafka_t* client, const rd_kafka_conf_t*, void*, char*, size_t) {
+  return rd_kafka_interceptor_add_on_thread_start(client, "seen", OnThreadStart, nullptr);
+}
+
 }  // namespace
 
 Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& role_defaults,
@@ -78,6 +89,9 @@ Result<ClientHandle> MakeClient(rd_kafka_type_t type, ConfHandle conf) {
   const bool has_tokens = UsesTokens(conf.get());
   // Otherwise tokens are renewed only while somebody polls, and not every client is polled all the time.
   if (has_tokens) rd_kafka_conf_enable_sasl_queue(conf.get(), 1);
+  if (type == RD_KAFKA_CONSUMER) {
+    rd_kafka_conf_interceptor_add_on_new(conf.get(), "seen", OnNewConsumer, nullptr);
+  }
   std::array<char, 512> reason{};
   rd_kafka_t* const client = rd_kafka_new(type, conf.get(), reason.data(), reason.size());
   if (client == nullptr)

@@ -221,6 +221,10 @@ class Seend:
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+) kB", text)[1]) * 1024
 
+    def page_faults(self):
+        """Since the start, without those that read the disk."""
+        return int(pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[7])
+
     # --- wait for the stream
 
     def wait_rekeyed(self, timeout_s=60):

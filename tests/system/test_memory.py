@@ -1,4 +1,4 @@
-"""Memory stays within the configured budget plus a base, however many users there are."""
+"""Memory stays within the configured budget plus a base, however many users there are. Buffers are used again."""
 
 import json
 import subprocess
@@ -12,6 +12,21 @@ BUDGET_MIB = 192
 # Code, stacks and the fixed parts of librdkafka and RocksDB (about 60 MB: docs/ARCHITECTURE.md, "Memory"),
 # and slack.
 BASE_MIB = 96
+
+
+def generate(kafka, topic, *more):
+    """Returns how many exposures were sent."""
+    sent = subprocess.run(
+        [
+            *(SEENCTL, "generate", "--brokers", kafka.bootstrap, "--topic", topic),
+            *("--seed", "1", "--json", "--quiet", *map(str, more)),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert sent.returncode == 0, sent.stderr
+    return json.loads(sent.stdout)["exposures"]
 
 
 @pytest.mark.heavy
@@ -36,31 +51,9 @@ def test_a_million_users_fit_the_budget(kafka, topics, daemon, topic_name):
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        sent = subprocess.run(
-            [
-                str(SEENCTL),
-                "generate",
-                "--brokers",
-                kafka.bootstrap,
-                "--topic",
-                topic_name,
-                "--events",
-                "1500000",
-                "--users",
-                "1000000",
-                "--user-skew",
-                "0.1",
-                "--seed",
-                "1",
-                "--json",
-                "--quiet",
-            ],
-            capture_output=True,
-            text=True,
-            timeout=120,
+        exposures = generate(
+            kafka, topic_name, "--events", 1_500_000, "--users", 1_000_000, "--user-skew", 0.1
         )
-        assert sent.returncode == 0, sent.stderr
-        exposures = json.loads(sent.stdout)["exposures"]
         assert exposures >= 1_500_000
         seend.wait_caught_up(120)
         wait_until(
@@ -72,3 +65,18 @@ def test_a_million_users_fit_the_budget(kafka, topics, daemon, topic_name):
     print(f"peak RSS {peak >> 20} MiB at a budget of {BUDGET_MIB} MiB")
     assert seend.metric_sum("seen_events_total") == exposures
     assert peak < (BUDGET_MIB + BASE_MIB) << 20
+
+
+def test_a_backlog_is_fetched_into_the_same_buffers_again(kafka, topics, daemon, topic_name):
+    """A buffer of some MiB that is new for each fetch costs a page fault for each page of the topic."""
+    topics.create(topic_name, partitions=4)
+    events, event_bytes = 400_000, 1_000
+    generate(
+        *(kafka, topic_name, "--events", events, "--users", 10_000),
+        *("--event-bytes", event_bytes, "--client", "compression.codec=none"),
+    )
+    seend = daemon(topic_name).start()
+    seend.wait_caught_up(120)
+    faults = seend.page_faults() * 4096 // event_bytes
+    print(f"page faults of the size of {faults:,} events")
+    assert faults < 0.5 * events
