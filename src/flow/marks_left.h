@@ -1,25 +1,12 @@
 #pragma once
 // How many marks of the store have a user whom the publisher doesn't follow. Not thread-safe.
 
-#include <array>
 #include <cstdint>
 
+#include "base/hyper_log_log.h"
 #include "flow/store_port.h"
 
 namespace seen {
-
-/// An estimate of how many different users were added. The memory is the same for all numbers: 1 KiB. The
-/// standard error is 3%. Source: Flajolet et al., "HyperLogLog: the analysis of a near-optimal cardinality
-/// estimation algorithm" (2007), figure 3. The hash has 64 bits, so large numbers need no correction.
-class DistinctUsers {
- public:
-  void Add(const UserRef& ref);
-  double Estimate() const;
-
- private:
-  static constexpr size_t kRegisters = 1024;
-  std::array<uint8_t, kRegisters> ranks_{};
-};
 
 /// An overload leaves a user to a mark again and again, but the store has one mark of the user. A scan reads
 /// the marks in ascending order. It reads those ahead of its place. The next scan reads those behind.
@@ -40,7 +27,7 @@ class MarksLeft {
  private:
   struct Part {
     uint64_t added = 0;
-    DistinctUsers users;
+    HyperLogLog<10> users;  // a standard error of 3%
 
     void Add(const UserRef& ref);
     uint64_t UpperBound() const;

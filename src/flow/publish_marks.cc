@@ -274,8 +274,8 @@ void PublishFlow::EndScan(Instant now) {
   scan_after_.reset();
   scan_wanted_ = rescan_;
   scan_let_go_ = std::exchange(next_scan_let_go_, false);
-  marks_left_.ScanEnded();
-  if (std::exchange(rescan_, false)) return;
+  if (std::exchange(rescan_, false)) return marks_left_.ScanEnded();
+  marks_left_ = {};
   // The store should have had a mark of each of them.
   while (!left_.empty()) {
     const UserRef ref = left_.refs().back();

@@ -1,12 +1,12 @@
-"""Memory stays within the configured budget plus a base, however many users there are. Buffers are used again."""
+"""Memory stays within the configured budget plus a base, however many users there are. Buffers of
+fetches are used again."""
 
-import json
-import subprocess
 import threading
 
 import pytest
 
-from places import SEENCTL, wait_until
+from places import wait_until
+from seenctl_tool import run_json
 
 BUDGET_MIB = 192
 # Code, stacks and the fixed parts of librdkafka and RocksDB (about 60 MB: docs/ARCHITECTURE.md, "Memory"),
@@ -16,17 +16,8 @@ BASE_MIB = 96
 
 def generate(kafka, topic, *more):
     """Returns how many exposures were sent."""
-    sent = subprocess.run(
-        [
-            *(SEENCTL, "generate", "--brokers", kafka.bootstrap, "--topic", topic),
-            *("--seed", "1", "--json", "--quiet", *map(str, more)),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert sent.returncode == 0, sent.stderr
-    return json.loads(sent.stdout)["exposures"]
+    into = ("--brokers", kafka.bootstrap, "--topic", topic, "--seed", 1)
+    return run_json("generate", *into, *more)["exposures"]
 
 
 @pytest.mark.heavy
