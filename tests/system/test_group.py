@@ -23,11 +23,14 @@ def owned(seend):
 
 
 def wait_all_owned(members, timeout_s=60):
-    wait_until(
-        lambda: sorted(p for m in members for p in owned(m)) == list(range(PARTITIONS)),
-        "the members own every partition, each once",
-        timeout_s,
-    )
+    """Waits until each partition is open at one member alone, its owner. For a second or more, the owner before
+    answers too."""
+
+    def each_once():
+        states = [(p, s["state"]) for m in members for p, s in m.partition_status().items()]
+        return sorted(states) == [(p, "ready") for p in range(PARTITIONS)]
+
+    wait_until(each_once, "the members own every partition, each once", timeout_s)
 
 
 def check_all_users(load, members):
