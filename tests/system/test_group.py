@@ -23,12 +23,13 @@ def owned(seend):
 
 
 def wait_all_owned(members, timeout_s=60):
-    """Waits until each partition is open at one member alone, its owner. For a second or more, the owner before
-    answers too."""
+    """Waits until each member owns some partitions, and no other member has them open. For a second or more,
+    the owner before answers too."""
 
     def each_once():
-        states = [(p, s["state"]) for m in members for p, s in m.partition_status().items()]
-        return sorted(states) == [(p, "ready") for p in range(PARTITIONS)]
+        partitions = [m.partition_status() for m in members]
+        states = sorted((p, s["state"]) for of in partitions for p, s in of.items())
+        return all(partitions) and states == [(p, "ready") for p in range(PARTITIONS)]
 
     wait_until(each_once, "the members own every partition, each once", timeout_s)
 
@@ -76,7 +77,6 @@ def test_a_second_daemon_joins_an_established_group(topics, daemon, topic_name, 
     load.send(topics, topic_name, 2_000)
     first.wait_at_rest()
     second = member(daemon, topic_name, 2).start(ready=False)
-    wait_until(lambda: owned(first) and owned(second), "both own some")
     wait_all_owned([first, second])
     check_all_users(load, [first, second])
     for m in (first, second):
