@@ -262,13 +262,12 @@ def workload_text(known):
 
 
 def side_by_side(all_results):
-    known, machine = all_results.get("contenders", {}), all_results.get("machine", results.machine())
+    known = all_results.get("contenders", {})
     versions = {}
     for _, entry in ordered(known):
         versions.update(entry.get("versions") or {})
     about = (
-        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, Linux "
-        f"{machine['kernel']}, {machine['day']}. Apache Kafka {all_results.get('kafka', '?')} on the same machine, one broker, "
+        f"{runs_text(known)} Apache Kafka {all_results.get('kafka', '?')} on the same machine, one broker, "
         "`-Xmx1g`, otherwise as its start script has it; "
         + ", ".join(f"{what} {which}" for what, which in versions.items())
         + "."
@@ -304,6 +303,17 @@ def side_by_side(all_results):
         ),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def runs_text(known):
+    """The runs of the contenders by day, commit and machine. If there are several, each with its contenders."""
+    titles = {}
+    for _, entry in ordered(known):
+        if entry.get("stamp"):
+            titles.setdefault(measured(entry["stamp"]), []).append(entry["title"])
+    if len(titles) <= 1:
+        return "".join(titles)
+    return " ".join(f"{text.rstrip('.')} ({', '.join(of)})." for text, of in titles.items())
 
 
 def scenarios_text(page, scenarios):
@@ -349,13 +359,11 @@ def scenario_text(name, entry):
     return "\n\n".join(part for part in text if part)
 
 
-def measured(entry):
-    """The day, commit and machine of the measurement. Empty if the results don't have them."""
-    machine = entry.get("machine")
-    if not machine:
-        return ""
+def measured(stamp):
+    """The day, commit and machine of a run (results.stamp)."""
+    machine = stamp["machine"]
     return (
-        f"Measured on {entry['day']} at commit {entry['commit']}: {machine['cpu']}, {machine['cores']} cores, "
+        f"Measured on {stamp['day']} at commit {stamp['commit']}: {machine['cpu']}, {machine['cores']} cores, "
         f"{machine['memory_gib']} GiB, {machine['system']}, Linux {machine['kernel']}."
     )
 

@@ -44,6 +44,11 @@ def commit():
     return name + "+" * bool(name and git("status", "--porcelain", "--untracked-files=no"))
 
 
+def stamp():
+    """What a table says of its run: day, commit and machine."""
+    return {"day": time.strftime("%Y-%m-%d", time.gmtime()), "commit": commit(), "machine": machine()}
+
+
 def machine():
     cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     memory = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
@@ -54,5 +59,4 @@ def machine():
         "memory_gib": round(memory / 2**20),
         "kernel": platform.release().split("-")[0],
         "system": re.search(r'PRETTY_NAME="(.*)"', release)[1],
-        "day": time.strftime("%Y-%m-%d", time.gmtime()),
     }

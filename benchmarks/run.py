@@ -126,6 +126,7 @@ def side_by_side(bench, options):
                 results.put(["contenders", contender.name, key], value)
             for name in options.measure:
                 MEASUREMENTS[name](bench, contender, options)
+            results.put(["contenders", contender.name, "stamp"], results.stamp())
         except Missing as reason:
             say(f"{contender.name}: left out, {reason}")
             if "ingest" not in results.load().get("contenders", {}).get(contender.name, {}):
@@ -135,7 +136,6 @@ def side_by_side(bench, options):
             failed.append(contender.name)
             say(f"{contender.name}: failed, {error}")
             traceback.print_exc()
-    results.put(["machine"], results.machine())
     results.put(["kafka"], bench.kafka.version())
     return failed
 
@@ -206,13 +206,7 @@ def main():
             result = module.run(bench, dict(pair.split("=", 1) for pair in options.set), say)
             results.put(
                 ["scenarios", options.scenario],
-                {
-                    "what": module.__doc__.strip(),
-                    "result": result,
-                    "day": results.machine()["day"],
-                    "machine": results.machine(),
-                    "commit": results.commit(),
-                },
+                {"what": module.__doc__.strip(), "result": result, **results.stamp()},
             )
             failed = []
         else:
