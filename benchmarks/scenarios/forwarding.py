@@ -88,6 +88,9 @@ class Asked:
     def __init__(self, member, directory):
         self.member, self.run, self.session = member, type("Run", (), {"directory": directory}), self
 
+    def scheme(self):
+        return "http"
+
     def address(self):
         return self.member.address
 
