@@ -438,7 +438,8 @@ void Daemon::StopWhatOwnersDo() {
 }
 
 void Daemon::StartCluster(const InputTopics& topics) {
-  peer_routes_.Start(status_.instance_id(), topics.user_partitions);
+  peer_routes_.SetSelf(status_.instance_id(), topics.user_partitions);
+  peer_routes_.Start();
   EventProducer::Options events;
   events.brokers = config_.kafka.brokers;
   events.client = config_.kafka.client;

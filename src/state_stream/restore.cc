@@ -167,8 +167,10 @@ Result<std::optional<RestoredState>> StateRestore::Run() {
   if (!end) return Fail(end.error());
   end_ = std::move(*end);
   const int64_t held = options_.held ? options_.held->position : kNoOffset;
-  // If it isn't known how far the last owner came, the held state is as good as any.
-  if (options_.held && end_.reaches <= held) return std::optional<RestoredState>();
+  // The last owner may have sent nothing that a restore reaches. Then the bases of earlier owners count, unless
+  // the held state is as new as any owner's. A copy that is weeks old is not.
+  const int64_t reaches = end_.reaches == kNoOffset ? end_.owners_had : end_.reaches;
+  if (options_.held && reaches <= held) return std::optional<RestoredState>();
   for (const int64_t base_at : end_.bases) {
     progress_.records.store(0);
     progress_.records_in_all.store((options_.held ? 1 : 2) * (options_.before - base_at));

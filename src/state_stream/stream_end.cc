@@ -14,6 +14,7 @@ Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before
   const auto take_part = [&](const StatePart& head) {
     end.bases.insert(head.base_at);
     end.openings.insert(head.epoch);
+    end.owners_had = std::max(end.owners_had, head.to);
     // A restore doesn't reach a run behind a gap.
     if (!head.is_last || head.epoch != *end.openings.rbegin() || head.behind_gap) return;
     end.reaches = head.epoch == reached_epoch ? std::max(end.reaches, head.to) : head.to;
@@ -28,6 +29,7 @@ Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before
                                  } else {
                                    const auto& opening = std::get<StateOpening>(*decoded);
                                    end.bases.insert(opening.base_at);
+                                   end.owners_had = std::max(end.owners_had, opening.position);
                                    // An owner whose position is where the stream leads goes on with the
                                    // stream.
                                    const bool goes_on = reached_epoch != kNoOffset && !end.openings.empty() &&

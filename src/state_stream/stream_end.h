@@ -15,6 +15,8 @@ struct StreamEnd {
   std::set<int64_t, std::greater<>> bases;  // offsets of bases' parts 0, as owners name them; newest first
   std::set<int64_t> openings;
   int64_t reaches = kNoOffset;  // the greatest position of the last owner's runs and bases that ended
+  /// The greatest position that an owner had, whether a restore reaches it or not.
+  int64_t owners_had = kNoOffset;
 
   int64_t newest_base() const { return bases.empty() ? kNoOffset : *bases.begin(); }
   /// For a run or base at `offset`: no other owner had begun since `epoch`.

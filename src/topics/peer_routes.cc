@@ -46,12 +46,13 @@ std::optional<RouteBeat> ParseRouteBeat(std::string_view text) {
   return beat;
 }
 
-void PeerRoutes::Start(std::string instance, int32_t partitions) {
-  {
-    const MutexLock lock(mutex_);
-    instance_ = std::move(instance);
-    partitions_ = partitions;
-  }
+void PeerRoutes::SetSelf(std::string instance, int32_t partitions) {
+  const MutexLock lock(mutex_);
+  instance_ = std::move(instance);
+  partitions_ = partitions;
+}
+
+void PeerRoutes::Start() {
   thread_ = std::thread([this] {
     NameThread("routes");
     Run();
@@ -83,10 +84,7 @@ Status PeerRoutes::Follow() {
   while (!stop_.load()) {
     const Status polled = (*follower)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
       for (const Record& record : records) {
-        auto beat = ParseRouteBeat(record.value);
-        if (!beat) continue;
-        const MutexLock lock(mutex_);
-        Hear(std::move(*beat), heard_);
+        HearOwner(record.value);
       }
       return Status();
     });
@@ -100,6 +98,14 @@ void PeerRoutes::Hear(RouteBeat beat, Beats& beats) {
   Heard& heard = beats[beat.partition];
   const bool same = heard.beat.instance == beat.instance && heard.beat.state == beat.state;
   heard = {std::move(beat), now, same ? heard.same_since : now};
+}
+
+void PeerRoutes::HearOwner(std::string_view text) {
+  auto beat = ParseRouteBeat(text);
+  if (!beat) return;
+  const MutexLock lock(mutex_);
+  if (beat->state == "ready") Hear(*beat, ready_);
+  Hear(std::move(*beat), heard_);
 }
 
 void PeerRoutes::HearReplica(std::string_view text) {
@@ -116,6 +122,21 @@ const PeerRoutes::Heard* PeerRoutes::OwnersBeat(int32_t partition) const {
   const auto heard = heard_.find(partition);
   if (heard == heard_.end() || IsLate(heard->second)) return nullptr;
   return heard->second.beat.group == owner_.Group() ? &heard->second : nullptr;
+}
+
+const PeerRoutes::Heard* PeerRoutes::FormerOwnersBeat(int32_t partition) const {
+  const auto ready = ready_.find(partition);
+  if (ready == ready_.end() || ready->second.beat.group != owner_.Group()) return nullptr;
+  const RouteBeat& former = ready->second.beat;
+  if (const Heard* const owner = OwnersBeat(partition);
+      owner != nullptr && (owner->beat.state == "ready" || owner->beat.instance == former.instance))
+    return nullptr;
+  if (!IsLate(ready->second)) return &ready->second;
+  // It says nothing more of this partition, but it does of its own partitions.
+  const bool lives = std::any_of(heard_.begin(), heard_.end(), [&](const auto& heard) {
+    return heard.second.beat.instance == former.instance && !IsLate(heard.second);
+  });
+  return lives ? &ready->second : nullptr;
 }
 
 PartitionRoute PeerRoutes::RouteOf(const Heard& heard, bool is_replica) const {
@@ -146,8 +167,8 @@ RoutesAnswer PeerRoutes::Routes() const {
   return answer;
 }
 
-// The owner's address comes first, then those of replicas that answer. Replicas of this daemon's own group
-// come before others.
+// The address of the daemon that answers comes first: the owner's, or the former owner's until the owner is
+// ready. Then come those of replicas that answer. Replicas of this daemon's own group come before others.
 std::vector<std::string> PeerRoutes::AddressesFor(std::string_view user_id) const {
   const MutexLock lock(mutex_);
   std::vector<std::string> addresses;
@@ -157,6 +178,7 @@ std::vector<std::string> PeerRoutes::AddressesFor(std::string_view user_id) cons
     const bool here = beat.instance == instance_ && beat.group == config_.kafka.group_id;
     if (!here && !beat.address.empty()) addresses.push_back(beat.address);
   };
+  if (const Heard* const former = FormerOwnersBeat(partition); former != nullptr) add(former->beat);
   if (const Heard* const heard = OwnersBeat(partition); heard != nullptr) add(heard->beat);
   const auto add_replica = [&](const Beats& beats) REQUIRES(mutex_) {
     const auto heard = beats.find(partition);

@@ -36,13 +36,15 @@ class PeerRoutes final : public RoutePort {
       : config_(config), owner_(owner), clock_(clock) {}
   ~PeerRoutes() override { Stop(); }
 
-  /// Call it once. `instance`: this daemon's. `partitions`: the number that users map to.
-  void Start(std::string instance, int32_t partitions);
+  /// Call both once, in this order. `instance`: this daemon's. `partitions`: the number that users map to.
+  void SetSelf(std::string instance, int32_t partitions);
+  void Start();
   void Stop();
 
   RoutesAnswer Routes() const override;
   std::vector<std::string> AddressesFor(std::string_view user_id) const override;
-  /// Takes a replica's beat.
+  /// Takes the beat of an owner, and of a replica.
+  void HearOwner(std::string_view text);
   void HearReplica(std::string_view text);
   /// From the owner's last beat; -1: the beat doesn't say, or there is none.
   int64_t PublishedTo(int32_t partition) const;
@@ -63,6 +65,9 @@ class PeerRoutes final : public RoutePort {
   /// nullptr: there is no beat of the owner, or it is too old.
   const Heard* OwnersBeat(int32_t partition) const REQUIRES(mutex_);
   bool IsLate(const Heard& heard) const;
+  /// The daemon that answered before the owner. It goes on until the owner is ready. nullptr: the owner is
+  /// ready, or that daemon is gone.
+  const Heard* FormerOwnersBeat(int32_t partition) const REQUIRES(mutex_);
   PartitionRoute RouteOf(const Heard& heard, bool is_replica) const REQUIRES(mutex_);
 
   const Config& config_;
@@ -73,6 +78,7 @@ class PeerRoutes final : public RoutePort {
   std::string instance_ GUARDED_BY(mutex_);
   int32_t partitions_ GUARDED_BY(mutex_) = 0;
   Beats heard_ GUARDED_BY(mutex_);
+  Beats ready_ GUARDED_BY(mutex_);  // the owners' last beats that said "ready"
   std::map<std::string, Beats> replicas_ GUARDED_BY(mutex_);  // by group
   std::thread thread_;
 };

@@ -190,6 +190,42 @@ def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, top
         load.oracle.check_http(m, users=load.oracle.users())
 
 
+@pytest.mark.parametrize("has_state_topic", [True, False], ids=["restoring", "reading"])
+def test_a_daemon_that_joins_and_takes_long_leaves_nobody_without_an_answer(
+    kafka, topics, member, topic_name, chance, has_state_topic
+):
+    """Brokers send slowly, so that the new owner isn't ready for longer than any beat counts. Each daemon passes
+    requests on to the former owners."""
+    topics.create(topic_name, partitions=PARTITIONS)
+    members = [member(number).start(ready=False) for number in range(2)]
+    load = Load(chance, users=3_000)
+    load.send(topics, topic_name, 200_000)
+    wait_routed(members)
+    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
+    wait_until(
+        lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
+        "all is read",
+    )
+    wait_streamed(members, ends)
+    third = member(2)
+    third.config["kafka"]["client"] = {**SESSION, "client.id": topic_name}
+    third.config["http"]["ready_lag_messages"] = 10
+    if not has_state_topic:
+        third.config["state"]["topic"] = None
+    with Asker(members[0], load.oracle.users()) as asker:
+        with kafka.quota(topic_name, consumer=10_000):
+            third.start(ready=False)
+            wait_until(
+                lambda: any(s["state"] == "unassigned" for s in members[1].partition_status().values()),
+                "a partition moves",
+            )
+            time.sleep(15)
+            assert not owned(third)
+        wait_routed([*members, third])
+    assert not asker.failures, asker.failures
+    load.oracle.check_http(third, users=chance.sample(load.oracle.users(), 100))
+
+
 def test_a_daemon_without_a_partition_is_ready_once_others_answer_for_it(topics, member, topic_name, chance):
     """So a load balancer keeps the survivors when a daemon dies, and more daemons than partitions do no
     harm."""

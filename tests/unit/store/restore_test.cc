@@ -216,6 +216,34 @@ TEST_F(RestoreTest, ACopyThatIsOlderThanTheBaseIsReplaced) {
   EXPECT_EQ(RowsOf(*Open(Options())), expected);
 }
 
+// Groups change often at times. Then owners come and go before they have sent a run.
+TEST_F(RestoreTest, AnOldCopyIsReplacedThoughTheLastOwnerHasSentNothingYet) {
+  {
+    auto store = Open(Options());
+    Position position;
+    position.next_offset = 5;
+    auto begun = store->BeginCheckpoint(position);
+    ASSERT_TRUE(begun && (*begun)->Commit());
+  }
+  PutAside();
+  const Rows expected = Own(5, 300);
+  {
+    auto store = Open(Options());
+    auto options = StreamOptions(*store);
+    options.opening.position = 320;  // the stream leads to 300
+    const auto known = ReadStreamEnd(topic_, 3, topic_.end());
+    ASSERT_TRUE(known);
+    PartitionStream stream(options, *store, queue_, clock_);
+    stream.Begin(known->newest_base(), known->reaches, topic_.end());
+    stream.Step();
+    queue_.Deliver(1);
+  }
+  PutBack();
+  ASSERT_TRUE(BringUpToDate());
+  EXPECT_EQ(RowsOf(*Open(Options())), expected);
+  EXPECT_FALSE(BringUpToDate()) << "the topic leads no further";
+}
+
 TEST_F(RestoreTest, ACopyThatKnowsAFilterMoreIsKept) {
   Own(0, 100);
   PutAside();
