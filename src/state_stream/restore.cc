@@ -167,8 +167,8 @@ Result<std::optional<RestoredState>> StateRestore::Run() {
   if (!end) return Fail(end.error());
   end_ = std::move(*end);
   const int64_t held = options_.held ? options_.held->position : kNoOffset;
-  // The last owner may have sent nothing that a restore reaches. Then the bases of earlier owners count, unless
-  // the held state is as new as any owner's. A copy that is weeks old is not.
+  // The last owner may have sent nothing that a restore reaches. Then the bases of earlier owners count,
+  // unless the held state is as new as any owner's. A copy that is weeks old is not.
   const int64_t reaches = end_.reaches == kNoOffset ? end_.owners_had : end_.reaches;
   if (options_.held && reaches <= held) return std::optional<RestoredState>();
   for (const int64_t base_at : end_.bases) {

@@ -78,7 +78,7 @@ class PeerRoutes final : public RoutePort {
   std::string instance_ GUARDED_BY(mutex_);
   int32_t partitions_ GUARDED_BY(mutex_) = 0;
   Beats heard_ GUARDED_BY(mutex_);
-  Beats ready_ GUARDED_BY(mutex_);  // the owners' last beats that said "ready"
+  Beats ready_ GUARDED_BY(mutex_);                            // the owners' last beats that said "ready"
   std::map<std::string, Beats> replicas_ GUARDED_BY(mutex_);  // by group
   std::thread thread_;
 };
