@@ -128,9 +128,10 @@ const PeerRoutes::Heard* PeerRoutes::FormerOwnersBeat(int32_t partition) const {
   const auto ready = ready_.find(partition);
   if (ready == ready_.end() || ready->second.beat.group != owner_.Group()) return nullptr;
   const RouteBeat& former = ready->second.beat;
-  if (const Heard* const owner = OwnersBeat(partition);
-      owner != nullptr && (owner->beat.state == "ready" || owner->beat.instance == former.instance))
-    return nullptr;
+  if (const Heard* const owner = OwnersBeat(partition); owner != nullptr) {
+    const std::string& state = owner->beat.state;  // empty: from an earlier version
+    if (state.empty() || state == "ready" || owner->beat.instance == former.instance) return nullptr;
+  }
   if (!IsLate(ready->second)) return &ready->second;
   // It says nothing more of this partition, but it does of its own partitions.
   const bool lives = std::any_of(heard_.begin(), heard_.end(), [&](const auto& heard) {

@@ -59,6 +59,12 @@ TEST_F(PeerRoutesTest, AFormerOwnerThatIsGoneIsNotAsked) {
   EXPECT_EQ(Asked(), (Addresses{"owner:80"}));
 }
 
+TEST_F(PeerRoutesTest, AnOwnerOfAnEarlierVersionDoesNotSayWhetherItIsReady) {
+  Hear("former", "ready");
+  Hear("owner", "");
+  EXPECT_EQ(Asked(), (Addresses{"owner:80"}));
+}
+
 TEST_F(PeerRoutesTest, ADaemonDoesNotAskItself) {
   Hear("asked", "ready");
   Hear("owner", "catching_up");
