@@ -46,7 +46,8 @@ def commit():
 
 def stamp():
     """What a table says of its run: day, commit and machine."""
-    return {"day": time.strftime("%Y-%m-%d", time.gmtime()), "commit": commit(), "machine": machine()}
+    this_machine = machine()
+    return {"day": this_machine["day"], "commit": commit(), "machine": this_machine}
 
 
 def machine():
@@ -59,4 +60,5 @@ def machine():
         "memory_gib": round(memory / 2**20),
         "kernel": platform.release().split("-")[0],
         "system": re.search(r'PRETTY_NAME="(.*)"', release)[1],
+        "day": time.strftime("%Y-%m-%d", time.gmtime()),
     }
