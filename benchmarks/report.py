@@ -363,7 +363,7 @@ def measured(stamp):
     """The day, commit and machine of a run (results.stamp)."""
     machine = stamp["machine"]
     return (
-        f"Measured on {stamp['day']} at commit {stamp['commit']}: {machine['cpu']}, {machine['cores']} cores, "
+        f"Measured on {machine['day']} at commit {stamp['commit']}: {machine['cpu']}, {machine['cores']} cores, "
         f"{machine['memory_gib']} GiB, {machine['system']}, Linux {machine['kernel']}."
     )
 
