@@ -6,6 +6,7 @@ import time
 from hashes import partition_of
 from oracle import event
 from places import free_port, now_ms, wait_until
+from seend import wait_read_by
 
 PARTITIONS = 6
 SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
@@ -45,13 +46,7 @@ class PairOfDaemons:
         self.users = [user for partition in range(PARTITIONS) for user in self.users_of(partition)]
         topics.produce(topic_name, [(user, event(user, "shown", now_ms())) for user in self.users])
         self.wait_owned(self.members)
-        ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-        wait_until(
-            lambda: all(
-                s["next_offset"] >= ends[p] for m in self.members for p, s in m.partition_status().items()
-            ),
-            "all is read",
-        )
+        wait_read_by(self.members, topics, topic_name)
 
     @staticmethod
     def users_of(partition):

@@ -22,6 +22,17 @@ def merged(base, changes):
     return result
 
 
+def wait_read_by(daemons, topics, topic):
+    """Waits until these daemons have read their partitions of `topic` as far as it goes now. Returns the ends of
+    all partitions."""
+    ends = {p: end for p, (_, end) in topics.ends(topic).items()}
+    wait_until(
+        lambda: all(s["next_offset"] >= ends[p] for d in daemons for p, s in d.partition_status().items()),
+        "all is read",
+    )
+    return ends
+
+
 def wait_streamed(daemons, ends):
     """Waits until the state topic has the state of these daemons. `ends`: {input partition: offset that the
     state reaches}."""

@@ -7,6 +7,7 @@ from confluent_kafka import Consumer
 from http_json import user_path
 from load import Load
 from places import wait_until
+from seend import wait_read_by
 
 PARTITIONS = 6
 SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
@@ -61,11 +62,7 @@ def test_after_kill_9_of_one_the_others_go_on_and_read_its_partitions_again(
     for m in left:
         m.wait_ready()
         assert m.metric_sum("seen_partitions_refused") == 0
-    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(
-        lambda: all(s["next_offset"] >= ends[p] for m in left for p, s in m.partition_status().items()),
-        "all is read",
-    )
+    wait_read_by(left, topics, topic_name)
     check_all_users(load, left)
     assert any("state is missing" in m.log() for m in left)
 

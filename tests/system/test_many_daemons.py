@@ -9,7 +9,7 @@ import pytest
 from http_json import Http, user_path
 from load import Load
 from places import wait_until
-from seend import wait_streamed
+from seend import wait_read_by, wait_streamed
 
 PARTITIONS = 6
 SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
@@ -67,11 +67,7 @@ def test_any_daemon_answers_for_any_user(topics, member, topic_name, chance):
     load.send(topics, topic_name, 2_000)
     owners = wait_routed(members)
     assert len(set(owners.values())) == 3
-    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(
-        lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
-        "all is read",
-    )
+    wait_read_by(members, topics, topic_name)
     answered_by = set()
     for m in members:
         for user in load.oracle.users():
@@ -110,11 +106,7 @@ def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, member, topi
     load.send(topics, topic_name, 3_000)
     wait_routed(members)
     group = members[0].group
-    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(
-        lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
-        "all is read",
-    )
+    ends = wait_read_by(members, topics, topic_name)
     wait_streamed(members, ends)
     wait_until(lambda: topics.committed(group, topic_name) == ends, "all is committed")
     kafka.delete_records(topic_name, ends)
@@ -174,11 +166,7 @@ def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, top
     load = Load(chance, users=60)
     load.send(topics, topic_name, 2_000)
     wait_routed(members)
-    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(
-        lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
-        "all is read",
-    )
+    wait_read_by(members, topics, topic_name)
     with Asker(members[0], load.oracle.users()) as asker:
         third = member(2).start(ready=False)
         wait_routed([*members, third])
@@ -201,11 +189,7 @@ def test_a_daemon_that_joins_and_takes_long_leaves_nobody_without_an_answer(
     load = Load(chance, users=3_000)
     load.send(topics, topic_name, 200_000)
     wait_routed(members)
-    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(
-        lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
-        "all is read",
-    )
+    ends = wait_read_by(members, topics, topic_name)
     wait_streamed(members, ends)
     third = member(2)
     third.config["kafka"]["client"] = {**SESSION, "client.id": topic_name}

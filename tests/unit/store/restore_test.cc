@@ -115,6 +115,14 @@ class RestoreTest : public StoreTest {
     Settle(stream);
     return RowsOf(*store);
   }
+  // A store that has read to `next_offset`, and that no stream has followed.
+  void HoldTo(int64_t next_offset) {
+    auto store = Open(Options());
+    Position position;
+    position.next_offset = next_offset;
+    auto begun = store->BeginCheckpoint(position);
+    ASSERT_TRUE(begun && (*begun)->Commit());
+  }
   std::string Place() const { return StoreDirectory::PartitionPath(folder_.path(), 3); }
   void PutAside() {
     std::filesystem::copy(Place(), folder_.path() + "/aside", std::filesystem::copy_options::recursive);
@@ -201,13 +209,7 @@ TEST_F(RestoreTest, AnOlderCopyIsBroughtUpToDate) {
 }
 
 TEST_F(RestoreTest, ACopyThatIsOlderThanTheBaseIsReplaced) {
-  {
-    auto store = Open(Options());
-    Position position;
-    position.next_offset = 5;
-    auto begun = store->BeginCheckpoint(position);
-    ASSERT_TRUE(begun && (*begun)->Commit());
-  }
+  HoldTo(5);
   PutAside();
   const Rows expected = Own(5, 300);
   PutBack();
@@ -218,13 +220,7 @@ TEST_F(RestoreTest, ACopyThatIsOlderThanTheBaseIsReplaced) {
 
 // Groups change often at times. Then owners come and go before they have sent a run.
 TEST_F(RestoreTest, AnOldCopyIsReplacedThoughTheLastOwnerHasSentNothingYet) {
-  {
-    auto store = Open(Options());
-    Position position;
-    position.next_offset = 5;
-    auto begun = store->BeginCheckpoint(position);
-    ASSERT_TRUE(begun && (*begun)->Commit());
-  }
+  HoldTo(5);
   PutAside();
   const Rows expected = Own(5, 300);
   {
