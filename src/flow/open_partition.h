@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/mutex.h"
 #include "flow/hold_reason.h"
 #include "flow/store_port.h"
@@ -25,6 +26,7 @@ struct OpenPartition {
   OpenPartition();
   ~OpenPartition();
 
+  Lifetime lifetime;  // ends after the store has closed
   int32_t partition = 0;
   uint64_t ticket_tag = 0;  // upper half of the publisher's tickets; set by OpenPartitions::Add
   uint64_t unexposed_tag() const { return ticket_tag | kUnexposedTag; }  // the same for unexposed items

@@ -1,7 +1,6 @@
 #include "run/exposures_taker.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "base/log.h"
@@ -16,7 +15,6 @@ constexpr std::chrono::seconds kCheckpointRetry{1};
 constexpr int kLastCheckpointTries = 3;
 constexpr milliseconds kQuestion{2000};
 constexpr milliseconds kReadersAwaited{2000};
-constexpr milliseconds kReadersSlice{10};
 // How long unassigned partitions answer while the brokers answer and the group assigns nothing to this
 // daemon. Another daemon may know more by then.
 constexpr std::chrono::seconds kUnassignedAnswers{30};
@@ -185,7 +183,7 @@ Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& a
   if (!open) return Fail(std::move(open.error()));
   {
     const MutexLock lock(mutex_);
-    last_[assignment.partition] = *open;
+    last_[assignment.partition] = (*open)->lifetime.GetWatch();
   }
   return std::make_shared<Taken>(*this, std::move(*open), false);
 }
@@ -303,7 +301,7 @@ Status ExposuresTaker::CloseUnassigned(int32_t partition) {
   open_.Take(partition);
   log::Info("partition closed", {{"partition", partition}, {"reason", "it is no longer this daemon's"}});
   open.reset();
-  if (AwaitReaders(partition)) {
+  if (AwaitClosed(partition)) {
     stores_.Abandon(partition);
     return {};
   }
@@ -311,20 +309,17 @@ Status ExposuresTaker::CloseUnassigned(int32_t partition) {
 }
 
 Status ExposuresTaker::Drop(int32_t partition) {
-  (void)AwaitReaders(partition);
+  (void)AwaitClosed(partition);
   return stores_.Remove(partition);
 }
 
-bool ExposuresTaker::AwaitReaders(int32_t partition) {
-  std::weak_ptr<OpenPartition> last;
+bool ExposuresTaker::AwaitClosed(int32_t partition) {
+  Lifetime::Watch last;
   {
     const MutexLock lock(mutex_);
     last = last_[partition];
   }
-  // A reader may hold it for a moment longer.
-  for (auto left = kReadersAwaited; left > milliseconds(0) && !last.expired(); left -= kReadersSlice)
-    std::this_thread::sleep_for(kReadersSlice);
-  return last.expired();
+  return last.AwaitEnd(kReadersAwaited);
 }
 
 void ExposuresTaker::Refused(int32_t partition, const std::string& reason) {

@@ -85,8 +85,8 @@ class ExposuresTaker final : public TopicTaker {
   bool WriteFrozen(OpenPartition& open);
   /// kUnavailable: a reader still uses the partition.
   Status CloseUnassigned(int32_t partition);
-  /// Waits until no reader uses the partition that was open last. False: a reader still does.
-  bool AwaitReaders(int32_t partition);
+  /// Waits until the partition that was open last is closed. False: a reader still uses it.
+  bool AwaitClosed(int32_t partition);
 
   const Options options_;
   PartitionStores& stores_;
@@ -97,7 +97,7 @@ class ExposuresTaker final : public TopicTaker {
   bool owned_ = true;           // control thread: the result of Owns() in the last step
   Instant unassigned_since_{};  // control thread: since then brokers answer, and some are unassigned
   Mutex mutex_;
-  std::map<int32_t, std::weak_ptr<OpenPartition>> last_ GUARDED_BY(mutex_);  // alive while somebody reads it
+  std::map<int32_t, Lifetime::Watch> last_ GUARDED_BY(mutex_);  // of the partitions opened last
 };
 
 }  // namespace seen

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <thread>
 #include <utility>
 
+#include "base/lifetime.h"
 #include "base/log.h"
 #include "base/log_budget.h"
 #include "flow/log_port.h"
@@ -55,6 +55,7 @@ size_t CountBelow(std::span<const Record> records, int64_t offset) {
 
 /// Members stand in the order of their creation.
 struct ItemsPartition::Opened {
+  Lifetime lifetime;
   TextRules rules;
   std::unique_ptr<ItemReading> reading;
   std::unique_ptr<ItemIndex> index;
@@ -187,11 +188,11 @@ void ItemsPartition::LetGo() {
     opened = std::move(opened_);
     opened_ = nullptr;
   }
-  const std::weak_ptr<Opened> gone = opened;
+  if (!opened) return;
+  const Lifetime::Watch watch = opened->lifetime.GetWatch();
   opened.reset();
   // A reader may hold it for a moment longer. Its folder can't be opened or removed before.
-  for (auto left = kReadersAwaited; left > milliseconds(0) && !gone.expired(); left -= milliseconds(1))
-    std::this_thread::sleep_for(milliseconds(1));
+  (void)watch.AwaitEnd(kReadersAwaited);
 }
 
 // --- the worker

@@ -57,8 +57,10 @@ enum class StoreFault { kNone, kBeginFails, kAddFails, kCommitFails, kNoSpace };
 
 class FakeStore final : public PartitionStore {
  public:
-  FakeStore(DurableState& durable, StoreFault& fault, uint32_t& level0_files)
-      : durable_(durable), fault_(fault), level0_files_(level0_files) {}
+  /// `lock` is released when the store has closed.
+  FakeStore(DurableState& durable, StoreFault& fault, uint32_t& level0_files,
+            std::shared_ptr<const void> lock = nullptr)
+      : lock_(std::move(lock)), durable_(durable), fault_(fault), level0_files_(level0_files) {}
 
   Result<std::optional<Position>> ReadPosition() const override { return durable_.position; }
   Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override;
@@ -124,6 +126,7 @@ class FakeStore final : public PartitionStore {
   std::vector<JournalDay> JournalDays() const override;
 
  private:
+  const std::shared_ptr<const void> lock_;
   class Writer;
   DurableState& durable_;
   StoreFault& fault_;

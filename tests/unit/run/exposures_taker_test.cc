@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "flow/partition_flow.h"
 #include "model/day.h"
 #include "run/topic_runner.h"
@@ -235,6 +237,26 @@ TEST_F(ExposuresTakerTest, APartitionThatAnotherMemberReadFurtherIsOpenedAnew) {
   log_->Assign({0});
   Steps();
   EXPECT_TRUE(before.expired());
+  EXPECT_EQ(Next(0), 15);
+}
+
+TEST_F(ExposuresTakerTest, APartitionIsOpenedAnewOnlyAfterItsLastReaderHasClosedIt) {
+  Start();
+  PartitionPointer before = taker_->open().Find(0);
+  log_->Revoke({0, 1}, false);
+  ASSERT_TRUE(runner_->StepControl(0ms));
+  Fill(0, 15);
+  topic_.SetCommitted(0, 13);
+  stores_.on_closing = [](int32_t) { std::this_thread::sleep_for(200ms); };
+  std::thread reader([held = std::move(before)]() mutable {
+    std::this_thread::sleep_for(50ms);
+    held.reset();
+  });
+  log_->Assign({0});
+  ASSERT_TRUE(runner_->StepControl(0ms));
+  EXPECT_TRUE(runner_->Problems().empty()) << runner_->Problems().at(0).reason;
+  reader.join();
+  Steps();
   EXPECT_EQ(Next(0), 15);
 }
 
