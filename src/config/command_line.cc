@@ -108,8 +108,7 @@ Command Execute(Flags flags, const ProgramVersions& versions) {
   auto config = ReadConfig(source);
   if (!config) return Mistake(config.error());
   if (flags.print_config) return PrintCommand{0, config->effective_json, {}};
-  if (flags.check_config)
-    return PrintCommand{0, fmt::format("{}: ok\n", path.empty() ? "configuration" : path), {}};
+  if (flags.check_config) return CheckCommand{std::move(*config), path.empty() ? "configuration" : path};
   return RunCommand{std::move(*config), std::move(source),        flags.embedded_kafka,
                     flags.rebuild,      flags.publish_incomplete, flags.share_topics};
 }

@@ -44,7 +44,13 @@ struct PrintCommand {
   std::string error;  // to standard error
 };
 
-using Command = std::variant<RunCommand, PrintCommand>;
+/// Check the files that a configuration without mistakes names.
+struct CheckCommand {
+  Config config;
+  std::string name;  // for people
+};
+
+using Command = std::variant<RunCommand, CheckCommand, PrintCommand>;
 
 /// The exit status for a mistake in the command line or the configuration.
 inline constexpr int kExitConfiguration = 2;

@@ -21,6 +21,9 @@ class Segmenter {
   virtual std::string Version() const = 0;
 };
 
+/// Such as "ICU 72.1, Unicode 15.0". Another version may find other words in scripts without spaces.
+std::string IcuVersion();
+
 /// Finds words by ICU's word boundaries (UAX 29) and its dictionaries. Source: unicode-org.github.io/icu,
 /// "Boundary Analysis".
 std::unique_ptr<Segmenter> NewIcuSegmenter();

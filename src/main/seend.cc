@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <variant>
 
+#include "app/config_check.h"
 #include "app/daemon.h"
 #include "app/version.h"
 #include "base/log.h"
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
   const seen::ProgramVersions versions{std::string(seen::kVersion), seen::ClientLibraryVersion(),
                                        seen::RocksVersion()};
   seen::Command command = seen::ParseCommandLine(argc, argv, versions);
+  if (const auto* check = std::get_if<seen::CheckCommand>(&command)) command = seen::CheckFiles(*check);
   if (const auto* print = std::get_if<seen::PrintCommand>(&command)) {
     std::fputs(print->out.c_str(), stdout);
     std::fputs(print->error.c_str(), stderr);

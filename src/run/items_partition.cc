@@ -173,7 +173,7 @@ int64_t ItemsPartition::Begin(int64_t) {
              {"partition", partition_},
              {"next_offset", next_offset()},
              {"high_watermark", high_watermark_.load()},
-             {"words_by", NewIcuSegmenter()->Version()},
+             {"words_by", IcuVersion()},
              {"segmentation", std::string(SegmentationName(opened->rules.segmentation))},
              {"folding_version", opened->rules.folding_version},
              {"method", std::string(SimilarMethodName(opened->flow->method()))},

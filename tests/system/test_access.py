@@ -447,6 +447,37 @@ def test_a_bad_file_of_tokens_names_the_line_and_never_the_token(
     seend.start(ready=False)
     assert seend.wait_exit() == 1
     assert said in seend.log() and str(path) in seend.log() and "0123456789abcde" not in seend.log()
+    done = subprocess.run([SEEND, "--check-config", seend.config_path], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith(f"{seend.config_path}: access.tokens: "), done
+    assert said in done.stderr and str(path) in done.stderr and "0123456789abcde" not in done.stderr
+
+
+def test_the_check_of_a_configuration_reads_the_files_that_it_names(tmp_path):
+    (tmp_path / "idf").write_text("no table")
+    config = tmp_path / "seend.json"
+    config.write_text(
+        json.dumps(
+            {
+                "kafka": {"brokers": "127.0.0.1:1"},
+                "filters": [{"name": "f", "snapshot": {"topic": "f"}}],
+                "items": {"topic": "items", "groups_topic": "groups", "idf_file": str(tmp_path / "idf")},
+                "access": {
+                    "certificate": str(tmp_path / "certificate"),
+                    "key": str(tmp_path / "key"),
+                    "tokens": str(tmp_path / "tokens"),
+                },
+            }
+        )
+    )
+    done = subprocess.run([SEEND, "--check-config", config], capture_output=True, text=True, timeout=60)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2 and not done.stdout, done
+    for line, (key, name) in zip(
+        lines,
+        (("access.certificate", "certificate"), ("access.tokens", "tokens"), ("items.idf_file", "idf")),
+        strict=True,
+    ):
+        assert line.startswith(f"{config}: {key}: ") and str(tmp_path / name) in line, line
 
 
 def test_a_client_has_limits_and_harms_only_itself(topics, daemon, topic_name):

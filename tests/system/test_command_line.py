@@ -81,7 +81,8 @@ def test_a_configuration_that_is_none_exits_with_2(text, word, config_file):
 
 def test_a_good_configuration_passes_the_check_with_comments_and_overrides(config_file):
     path = config_file('{ // where\n "kafka": {"brokers": "127.0.0.1:9092"} /* that is all */ }')
-    assert seend("--config", path, "--check-config").returncode == 0
+    done = seend("--config", path, "--check-config")
+    assert done.returncode == 0 and done.stdout == f"{path}: ok\n" and not done.stderr, done
     assert seend("--config", path, "--check-config", "--set", "store.memory_mib=256").returncode == 0
     done = seend("--config", path, "--check-config", "--set", "store.memory_mib=-1")
     assert done.returncode == 2 and "store.memory_mib" in done.stderr + done.stdout

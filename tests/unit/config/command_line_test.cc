@@ -118,7 +118,15 @@ TEST_F(CommandLine, AnswersTheRestWithoutAConfiguration) {
         "--embedded-kafka", "--rebuild", "Exit status"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option << "\n" << help.out;
   }
-  EXPECT_EQ(Printed({File(kMinimal), "--check-config"}).out, path_ + ": ok\n");
+}
+
+TEST_F(CommandLine, ChecksTheFilesOfAConfigurationWithoutMistakes) {
+  const Command command = Parse({File(kMinimal), "--check-config"});
+  const auto* const check = std::get_if<CheckCommand>(&command);
+  ASSERT_NE(check, nullptr) << std::get<PrintCommand>(command).error;
+  EXPECT_EQ(check->name, path_);
+  EXPECT_EQ(check->config.kafka.brokers, "a:1");
+  EXPECT_EQ(Printed({File("{}"), "--check-config"}).exit_status, kExitConfiguration);
 }
 
 }  // namespace
