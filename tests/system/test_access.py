@@ -409,6 +409,9 @@ def test_what_is_open_to_strangers_is_refused(changes, said, tmp_path):
     for listener in ("http", "admin"):
         if "listen" in changes.get(listener, {}):
             changes = {**changes, listener: {**changes[listener], "insecure": True}}
+            if "access" in changes:  # from here on the file is read
+                (tmp_path / "tokens").write_text(f"read recall {TOKENS['read']}\n")
+                changes = {**changes, "access": {"tokens": str(tmp_path / "tokens")}}
             config.write_text(
                 json.dumps(
                     {
