@@ -376,6 +376,22 @@ def test_daemons_pass_requests_on_by_tls(topics, daemon, topic_name, tmp_path, a
     connection.close()
 
 
+def check_config(tmp_path, changes):
+    """seend's check of a small configuration with `changes`, and the configuration's path."""
+    path = tmp_path / "seend.json"
+    path.write_text(
+        json.dumps(
+            {
+                "kafka": {"brokers": "127.0.0.1:1"},
+                "filters": [{"name": "f", "snapshot": {"topic": "f"}}],
+                **changes,
+            }
+        )
+    )
+    done = subprocess.run([SEEND, "--check-config", path], capture_output=True, text=True, timeout=60)
+    return done, path
+
+
 @pytest.mark.parametrize(
     "changes, said",
     [
@@ -390,19 +406,7 @@ def test_daemons_pass_requests_on_by_tls(topics, daemon, topic_name, tmp_path, a
     ],
 )
 def test_what_is_open_to_strangers_is_refused(changes, said, tmp_path):
-    config = tmp_path / "seend.json"
-    config.write_text(
-        json.dumps(
-            {
-                "kafka": {"brokers": "127.0.0.1:1"},
-                "filters": [{"name": "f", "snapshot": {"topic": "f"}}],
-                **changes,
-            }
-        )
-    )
-    done = subprocess.run(
-        [str(SEEND), "--check-config", str(config)], capture_output=True, text=True, timeout=60
-    )
+    done, _ = check_config(tmp_path, changes)
     assert done.returncode == 2
     for words in said:
         assert words in done.stderr, done.stderr
@@ -412,18 +416,7 @@ def test_what_is_open_to_strangers_is_refused(changes, said, tmp_path):
             if "access" in changes:  # from here on the file is read
                 (tmp_path / "tokens").write_text(f"read recall {TOKENS['read']}\n")
                 changes = {**changes, "access": {"tokens": str(tmp_path / "tokens")}}
-            config.write_text(
-                json.dumps(
-                    {
-                        "kafka": {"brokers": "127.0.0.1:1"},
-                        "filters": [{"name": "f", "snapshot": {"topic": "f"}}],
-                        **changes,
-                    }
-                )
-            )
-            done = subprocess.run(
-                [str(SEEND), "--check-config", str(config)], capture_output=True, text=True, timeout=60
-            )
+            done, _ = check_config(tmp_path, changes)
             assert done.returncode == 0, done.stderr
 
 
@@ -457,22 +450,13 @@ def test_a_bad_file_of_tokens_names_the_line_and_never_the_token(
 
 def test_the_check_of_a_configuration_reads_the_files_that_it_names(tmp_path):
     (tmp_path / "idf").write_text("no table")
-    config = tmp_path / "seend.json"
-    config.write_text(
-        json.dumps(
-            {
-                "kafka": {"brokers": "127.0.0.1:1"},
-                "filters": [{"name": "f", "snapshot": {"topic": "f"}}],
-                "items": {"topic": "items", "groups_topic": "groups", "idf_file": str(tmp_path / "idf")},
-                "access": {
-                    "certificate": str(tmp_path / "certificate"),
-                    "key": str(tmp_path / "key"),
-                    "tokens": str(tmp_path / "tokens"),
-                },
-            }
-        )
+    done, config = check_config(
+        tmp_path,
+        {
+            "items": {"topic": "items", "groups_topic": "groups", "idf_file": str(tmp_path / "idf")},
+            "access": {key: str(tmp_path / key) for key in ("certificate", "key", "tokens")},
+        },
     )
-    done = subprocess.run([SEEND, "--check-config", config], capture_output=True, text=True, timeout=60)
     lines = done.stderr.splitlines()
     assert done.returncode == 2 and not done.stdout, done
     for line, (key, name) in zip(
