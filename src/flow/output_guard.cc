@@ -48,7 +48,6 @@ void OutputGuard::Disown(int32_t partition) {
   }
   unverified_.erase(partition);
   std::erase_if(foreign_, [&](const Range& range) { return range.place.partition == partition; });
-  std::erase_if(cut_, [&](const OutputPlace& place) { return place.partition == partition; });
 }
 
 std::vector<int32_t> OutputGuard::Owned() const {
@@ -63,7 +62,11 @@ void OutputGuard::OnDelivered(std::span<const Delivered> delivered) {
   const MutexLock lock(mutex_);
   for (const auto& [place, offset] : delivered) {
     const auto owned = owned_.find(place.partition);
-    if (owned == owned_.end()) continue;
+    if (owned == owned_.end()) {  // it was sent before the partition was lost
+      int64_t& floor = floors_.try_emplace(place, -1).first->second;
+      floor = std::max(floor, offset + 1);
+      continue;
+    }
     Known& known = owned->second[place.filter];
     if (offset < std::max(known.last_own, known.floor)) Cut(place, known);
     known.last_own = offset;
@@ -122,7 +125,18 @@ void OutputGuard::PutBack(const Range& range) {
 
 std::vector<OutputPlace> OutputGuard::TakeCut() {
   const MutexLock lock(mutex_);
-  return std::exchange(cut_, {});
+  std::vector<OutputPlace> taken;
+  std::erase_if(cut_, [&](const OutputPlace& place) {
+    const bool owned = owned_.contains(place.partition);
+    if (owned) taken.push_back(place);
+    return owned;
+  });
+  return taken;
+}
+
+void OutputGuard::PutBackCut(const OutputPlace& place) {
+  const MutexLock lock(mutex_);
+  cut_.insert(place);
 }
 
 void OutputGuard::WatchFrom(int64_t offset, Known& known) { known.next = known.first = offset; }
@@ -144,7 +158,7 @@ void OutputGuard::AddForeign(const Range& range) {
 
 void OutputGuard::Cut(const OutputPlace& place, Known& known) {
   known = {};
-  if (std::find(cut_.begin(), cut_.end(), place) == cut_.end()) cut_.push_back(place);
+  cut_.insert(place);
 }
 
 }  // namespace seen

@@ -53,7 +53,8 @@ class OutputGuard {
   void Disown(int32_t partition);
   std::vector<int32_t> Owned() const;
 
-  /// Delivery reports, in their order.
+  /// Delivery reports, in their order. Those of a partition that was lost meanwhile count, too: if the
+  /// partition comes back, its topics still hold those records.
   void OnDelivered(std::span<const Delivered> delivered);
 
   /// Expected: where the process's next records would stand; call it before asking the brokers for the ends.
@@ -64,8 +65,10 @@ class OutputGuard {
   /// Takes the ranges whose users must be republished.
   std::vector<Range> TakeForeign();
   void PutBack(const Range& range);
-  /// Takes the places whose offsets went back: the topic was recreated, or lost its end.
+  /// Takes the owned places whose offsets went back: the topic was recreated, or lost its end. The place of a
+  /// partition that was lost meanwhile waits until the partition comes back.
   std::vector<OutputPlace> TakeCut();
+  void PutBackCut(const OutputPlace& place);
 
  private:
   struct Known {
@@ -85,7 +88,7 @@ class OutputGuard {
   std::map<OutputPlace, int64_t> floors_ GUARDED_BY(mutex_);                  // of places owned before
   std::set<int32_t> unverified_ GUARDED_BY(mutex_);
   std::vector<Range> foreign_ GUARDED_BY(mutex_);
-  std::vector<OutputPlace> cut_ GUARDED_BY(mutex_);
+  std::set<OutputPlace> cut_ GUARDED_BY(mutex_);
 };
 
 }  // namespace seen

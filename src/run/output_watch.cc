@@ -21,7 +21,10 @@ void OutputWatch::Step() {
   AskEnds();
   for (const OutputPlace& place : guard_.TakeCut()) {
     const PartitionPointer open = open_.Find(place.partition);
-    if (!open || !open->assigned.load()) continue;
+    if (!open || !open->assigned.load()) {
+      guard_.PutBackCut(place);
+      continue;
+    }
     reporter_.OutputCut(place.partition, open->flow->state.options().filters[place.filter].name);
     open->flow->republisher.RequestAll();
   }

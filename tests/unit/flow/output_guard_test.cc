@@ -104,6 +104,29 @@ TEST_F(OutputGuardTest, APartitionThatComesBackHasNotBecomeShorter) {
   EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace}) << "it published before it asked";
 }
 
+TEST_F(OutputGuardTest, WhatWasDeliveredAfterTheLossIsStillThereWhenThePartitionComesBack) {
+  Deliver(70);
+  guard_.Disown(kPlace.partition);
+  Deliver(71);  // was sent before
+  Deliver(72);
+  guard_.Own(kPlace.partition);
+  Ask(71);
+  Ask(71);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+}
+
+TEST_F(OutputGuardTest, ACutThatNobodyRepairedWaitsForThePartition) {
+  Deliver(70);
+  Deliver(30);
+  guard_.Disown(kPlace.partition);
+  EXPECT_TRUE(guard_.TakeCut().empty());
+  guard_.Own(kPlace.partition);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+  guard_.PutBackCut(kPlace);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace}) << "the partition wasn't open yet";
+  EXPECT_TRUE(guard_.TakeCut().empty());
+}
+
 TEST_F(OutputGuardTest, AGapBetweenItsOwnRecordsIsSomebodyElses) {
   Deliver(7);
   Deliver(10);
