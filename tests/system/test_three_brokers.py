@@ -119,15 +119,23 @@ def test_a_broker_after_the_other_is_killed_and_nothing_is_lost(brokers, three, 
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize("session_too", [False, True], ids=["log", "log_and_session"])
 def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(
-    brokers, three, daemon, topic_name, chance
+    brokers, three, daemon, topic_name, chance, session_too
 ):
     """The leader of the snapshot topic has records that the other replica never got. It dies, and the other
-    replica leads."""
+    replica leads. If that one coordinates the group as well, the daemon loses its session while its snapshots
+    wait for the replica."""
     three.create(topic_name, partitions=1, replicas=3)
+    three.create(f"{topic_name}-elsewhere", partitions=1, replicas=3)
+    three.commit(f"{topic_name}-group", f"{topic_name}-elsewhere", {0: 0})
+    coordinator = three.coordinator(f"{topic_name}-group") - 1
+    leader, other, follower = (brokers[(coordinator + i) % 3] for i in (1, 2, 3))
+    if not session_too:
+        follower = other
     three.create(
         f"{topic_name}-filters",
-        assignment=[[1, 2]],
+        assignment=[[leader.node, follower.node]],
         **{"cleanup.policy": "compact", "min.insync.replicas": "1"},
     )
     members = members_of(daemon, three, topic_name, 1)
@@ -140,13 +148,11 @@ def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(
     wait_until(lambda: ready(members) == [0], "the partition is owned", 90)
     load_for(2)
     wait_at_rest(members, three, topic_name)
-    leader, follower = brokers[0], brokers[1]
     follower.kill()
     load_for(3)  # the leader alone has it
     wait_at_rest(members, three, topic_name)
     leader.kill()
     follower.start()
-
     elect_unclean(follower, f"{topic_name}-filters")
     leader.start()
     wait_until(

@@ -187,3 +187,7 @@ class Topics:
             return {place.partition: place.offset for place in places if place.offset >= 0}
         finally:
             consumer.close()
+
+    def coordinator(self, group):
+        """The id of the broker that coordinates a group that has committed an offset."""
+        return self.admin().list_groups(group, timeout=10)[0].broker.id
