@@ -20,7 +20,7 @@ class MarksPart final : public CheckpointPart {
 
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override {
-    publish_.MarksCommitted();
+    publish_.MarksCommitted(checkpoint.frozen.deferred);
     if (checkpoint.frozen.ends_replays) publish_.HoldMarks(false);
     if (checkpoint.frozen.defers_live) publish_.LetMarksGo();
   }

@@ -1,6 +1,7 @@
 #include "flow/partition_intake.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "flow/anchor_of.h"
@@ -54,6 +55,8 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   defer_ = (!replays_.holds() && IsBehind(records.back())) || !neighbors_.publish.HasRoom();
   if (state_.wholeness().awaits_record()) [[unlikely]]
     NoteFirst(records);
+  neighbors_.publish.BeginBatch();
+  const uint64_t deferred_before = tail_deferred_;
   size_t taken = 0;
   while (taken < records.size()) {
     const auto rest = records.subspan(taken);
@@ -83,6 +86,7 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
     state_.NoteCaughtUp();
     reporter_.BatchApplied(report);
   }
+  neighbors_.publish.EndBatch(tail_deferred_ - deferred_before);
   dirty_.clear();
   dirty_slots_.clear();
   exposed_.clear();
@@ -102,9 +106,13 @@ void PartitionIntake::NoteFirst(std::span<const Record> records) {
 void PartitionIntake::PassOnDirty(Instant visible_at) {
   if (!defer_) return neighbors_.publish.AddDirty(dirty_, visible_at);
   tail_defers_live_ = tail_defers_live_ || !dirty_.empty();
-  for (size_t i = 0; i < dirty_.size(); ++i) {
-    dirty_slots_[i]->deferred = static_cast<FilterMask>(dirty_slots_[i]->deferred | dirty_[i].filters);
-  }
+  for (size_t i = 0; i < dirty_.size(); ++i) Defer(*dirty_slots_[i], dirty_[i].filters);
+}
+
+void PartitionIntake::Defer(Tail::UserSlot& slot, FilterMask filters) {
+  const auto more = static_cast<FilterMask>(filters & ~slot.deferred);
+  slot.deferred = static_cast<FilterMask>(slot.deferred | more);
+  tail_deferred_ += static_cast<uint64_t>(std::popcount(more));
 }
 
 // Returns how many of the `read` records were taken: fewer if the tail is full.
@@ -224,10 +232,8 @@ void PartitionIntake::NoteTaken(const Record& record, BatchReport& report) {
 
 void PartitionIntake::NoteDirty(Tail::UserSlot& slot, FilterMask filters, const Record& record) {
   if (filters == 0) return;
-  if (record.replay != nullptr && replay_defers_) [[unlikely]] {
-    slot.deferred = static_cast<FilterMask>(slot.deferred | filters);
-    return;
-  }
+  if (record.replay != nullptr && replay_defers_) [[unlikely]]
+    return Defer(slot, filters);
   if (slot.dirty_batch == batch_number_) {
     // The user's earlier records in this batch may have been too old for some of the filters.
     dirty_[slot.dirty_index].filters = static_cast<FilterMask>(dirty_[slot.dirty_index].filters | filters);
@@ -421,6 +427,7 @@ void PartitionIntake::Freeze() {
     frozen->unexposed =
         std::exchange(unexposed_log_, std::make_unique<UnexposedLog>(neighbors_.unexposed->policy()));
   }
+  frozen->deferred = std::exchange(tail_deferred_, 0);
   frozen->defers_live = std::exchange(tail_defers_live_, false);
   frozen->ends_replays = std::exchange(history_is_due_, false);
   tail_since_ = frozen->at;

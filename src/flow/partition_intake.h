@@ -91,6 +91,7 @@ class PartitionIntake {
   void NoteDirty(Tail::UserSlot& slot, FilterMask filters, const Record& record);
   void NoteFirst(std::span<const Record> records);
   void PassOnDirty(Instant visible_at);
+  void Defer(Tail::UserSlot& slot, FilterMask filters);
   void NoteMisrouted(const Exposure& exposure, const Record& record, BatchReport& report);
   void NoteReplay(const ReplayNote& note);
   void HoldMarks();
@@ -121,6 +122,7 @@ class PartitionIntake {
   bool holds_marks_ = false;
   bool history_is_due_ = false;  // a replay has ended: users that waited for it are published
   bool tail_defers_live_ = false;
+  uint64_t tail_deferred_ = 0;
   Anchor anchor_;           // last record read
   bool anchor_is_checked_;  // the log is known to be the one that was read
   std::deque<Anchor> rejected_;

@@ -42,8 +42,9 @@ struct FrozenTail {
   Instant next_since{};  // when the next tail was begun
   bool has_served = false;
   bool has_erased = false;
-  bool ends_replays = false;                // once it is stored, users that waited for replays are published
-  bool defers_live = false;                 // some publication was left to a mark that no replay holds
+  bool ends_replays = false;  // once it is stored, users that waited for replays are published
+  uint64_t deferred = 0;      // users whose publication was left to a mark, once for each filter
+  bool defers_live = false;   // some publication was left to a mark that no replay holds
   std::unique_ptr<UnexposedLog> unexposed;  // nullptr: unexposed items aren't published
 };
 

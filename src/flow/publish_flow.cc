@@ -51,8 +51,11 @@ std::optional<Outlet> PublishFlow::OutletOf(FilterId id) const {
 
 void PublishFlow::AddDirty(std::span<const DirtyUser> users, Instant visible_at) {
   if (users.empty()) return;
+  uint64_t snapshots = 0;
+  for (const DirtyUser& user : users) snapshots += static_cast<uint64_t>(std::popcount(user.filters));
   const MutexLock lock(channel_mutex_);
   channel_.push_back({{users.begin(), users.end()}, visible_at});
+  channel_users_ += snapshots;
 }
 
 void PublishFlow::DrainChannel() {
@@ -60,6 +63,7 @@ void PublishFlow::DrainChannel() {
   {
     const MutexLock lock(channel_mutex_);
     batches.swap(channel_);
+    channel_users_ = 0;
   }
   for (const Batch& batch : batches) {
     const auto first_of = [&](size_t at) {
@@ -78,6 +82,11 @@ void PublishFlow::DrainChannel() {
       }
     }
   }
+}
+
+uint64_t PublishFlow::ChannelUsers() const {
+  const MutexLock lock(channel_mutex_);
+  return channel_users_;
 }
 
 void PublishFlow::Release(uint32_t number) {
@@ -458,9 +467,12 @@ Instant PublishFlow::NextDue() const {
 }
 
 uint64_t PublishFlow::Outstanding() const {
+  // What a batch adds is counted below by the time when it no longer runs.
+  const uint64_t running = batch_runs_.load(std::memory_order_acquire) ? 1 : 0;
   const MutexLock lock(mutex_);
   const uint64_t left = marks_left_.UpperBound();
-  return unclean_ + (scan_wanted_ ? std::max<uint64_t>(left, 1) : left);
+  const uint64_t in_memory = unclean_ + deferred_.load(std::memory_order_relaxed) + ChannelUsers();
+  return running + in_memory + (scan_wanted_ ? std::max<uint64_t>(left, 1) : left);
 }
 
 }  // namespace seen

@@ -63,6 +63,14 @@ class PublishFlow {
 
   /// Worker thread. False: leave new dirty users to marks (PartitionIntake::Apply does).
   bool HasRoom() const { return followed_.load(std::memory_order_relaxed) < entries_max_; }
+  /// Worker thread, around each batch: before its first offset is visible, and after AddDirty. In between,
+  /// Outstanding() isn't 0. `deferred`: so many users more of the tail are left to marks, once for each
+  /// filter.
+  void BeginBatch() { batch_runs_.store(true, std::memory_order_relaxed); }
+  void EndBatch(uint64_t deferred) {
+    if (deferred > 0) deferred_.fetch_add(deferred, std::memory_order_relaxed);
+    batch_runs_.store(false, std::memory_order_release);
+  }
   /// Worker thread, once per batch, after its changes are visible.
   void AddDirty(std::span<const DirtyUser> users, Instant visible_at);
 
@@ -79,7 +87,8 @@ class PublishFlow {
   /// follow.
   MarkChanges CollectMarks(std::vector<UserRef> deferred, std::span<const UserRef> renewed = {},
                            int64_t reaches = kNoOffset);
-  void MarksCommitted();
+  /// `deferred`: of EndBatch, for the checkpoint's tail.
+  void MarksCommitted(uint64_t deferred = 0);
   void MarksFailed();
   /// Checkpoint thread, while no checkpoint runs. The store has these marks. Their changes came through
   /// neither AddDirty nor a tail.
@@ -154,7 +163,8 @@ class PublishFlow {
   /// Any thread.
   bool IsUnclean(const UserRef& ref) const;
 
-  /// Users whose snapshot isn't acknowledged, in memory or by marks (an upper bound). Any thread.
+  /// Users whose snapshot isn't acknowledged, in memory or by marks (an upper bound). If it is 0, each change
+  /// below an offset that was visible before the call is acknowledged. Any thread.
   uint64_t Outstanding() const;
   /// Each change below this offset is in an acknowledged snapshot. The offset advances in rounds. A
   /// checkpoint begins a round. The round ends when every user that was unclean then is acknowledged.
@@ -186,6 +196,7 @@ class PublishFlow {
   };
 
   void DrainChannel() REQUIRES(mutex_);
+  uint64_t ChannelUsers() const;
   size_t Followed() const REQUIRES(mutex_);
   void NoteFollowed() REQUIRES(mutex_);
   bool HasRoomFor(size_t users) const REQUIRES(mutex_);
@@ -241,9 +252,12 @@ class PublishFlow {
   const size_t entries_wanted_;  // the rest is room for leading edges
   Reporter& reporter_;
   std::atomic<size_t> followed_{0};
+  std::atomic<bool> batch_runs_{false};
+  std::atomic<uint64_t> deferred_{0};  // users of tails that no checkpoint has written
 
   mutable Mutex channel_mutex_;
   std::vector<Batch> channel_ GUARDED_BY(channel_mutex_);
+  uint64_t channel_users_ GUARDED_BY(channel_mutex_) = 0;  // once for each filter
 
   mutable Mutex mutex_;
   PublishTable table_ GUARDED_BY(mutex_);

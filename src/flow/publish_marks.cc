@@ -68,8 +68,9 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
   return changes;
 }
 
-void PublishFlow::MarksCommitted() {
+void PublishFlow::MarksCommitted(uint64_t deferred) {
   const MutexLock lock(mutex_);
+  deferred_.fetch_sub(deferred, std::memory_order_relaxed);
   ++commits_;
   looked_back_ = 0;
   for (const UserRef& ref : collected_clear_) clears_.erase(ref);

@@ -384,7 +384,9 @@ void World::Do(Step step) {
     case Step::kRead: {
       // By a clock that is behind, more items would count than the state keeps.
       if (clock_error_ms_ < 0) return;
-      const std::string wrong = CheckUser(lane, lane.users[random_() % lane.users.size()]);
+      const std::string& user = lane.users[random_() % lane.users.size()];
+      std::string wrong = CheckUser(lane, user);
+      if (wrong.empty()) wrong = CheckAllIsPublished(lane, user);
       if (!wrong.empty()) problem_ = wrong;
       return;
     }
@@ -414,6 +416,7 @@ void World::Do(Step step) {
 void World::SetClockError(int64_t ms) {
   clock_.SetWall(clock_.WallNow().value - clock_error_ms_ + ms);
   clock_error_ms_ = ms;
+  clock_was_wrong_ = true;
 }
 
 std::string World::Run() {

@@ -152,6 +152,8 @@ class World {
                                                  FilterIndex filter);
   std::string CheckUser(const Lane& lane, const std::string& user);
   std::string CheckPublished(const Lane& lane, const std::string& user, FilterIndex filter) const;
+  /// If nothing is outstanding, everything is published.
+  std::string CheckAllIsPublished(const Lane& lane, const std::string& user) const;
   std::string CheckAtRest(const Lane& lane);
 
   std::mt19937_64 random_;
@@ -173,6 +175,7 @@ class World {
   OpenPartitions opened_;
   std::unique_ptr<Publisher> publisher_;
   int64_t clock_error_ms_ = 0;  // of the wall clock
+  bool clock_was_wrong_ = false;
   std::map<Step, int> crashes_after_;
   uint64_t fills_ = 0;  // fills that were written to the end
   uint64_t fill_pages_ = 0;

@@ -88,6 +88,26 @@ std::string World::CheckPublished(const Lane& lane, const std::string& user, Fil
   return {};
 }
 
+std::string World::CheckAllIsPublished(const Lane& lane, const std::string& user) const {
+  const bool says_so = lane.flow().publish.Outstanding() == 0 && !lane.flow().republisher.IsSweeping();
+  // A snapshot of a time when the clock was wrong stays until a sweep finds it.
+  if (!says_so || clock_was_wrong_) return {};
+  for (FilterIndex filter; filter < filters_.size(); filter = FilterIndex(filter + 1)) {
+    if (!filters_[filter].snapshot) continue;
+    const auto expected = Expected(lane, user, filter, Read::kLeast);
+    const auto published = snapshots_.topic.find({filter, user});
+    if (expected.empty()) continue;
+    if (published == snapshots_.topic.end()) return "none outstanding, but never published: " + user;
+    const auto view = SnapshotView::Parse(published->second);
+    if (!view) return view.error().message;
+    for (const Fingerprint fingerprint : expected) {
+      if (!view->MightContain(fingerprint))
+        return "none outstanding, but an item isn't in the snapshot of " + user;
+    }
+  }
+  return {};
+}
+
 std::string World::CheckAtRest(const Lane& lane) {
   if (lane.flow().publish.Outstanding() != 0) return "snapshots outstanding at rest";
   if (lane.flow().state.next_offset() != lane.end()) return "records unread at rest";

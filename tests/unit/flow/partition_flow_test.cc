@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "model/record_hash.h"
 #include "support/fakes.h"
 
@@ -281,6 +283,52 @@ TEST_F(PartitionFlowTest, CatchesUpWithTheEndItFoundAndFollowsOffsetsWithoutReco
   EXPECT_TRUE(flow->state.CaughtUp());
   EXPECT_EQ(flow->state.next_offset(), 3);
   EXPECT_EQ(flow->state.LagMessages(), 0);
+}
+
+// Asks somebody each time when it is asked, also in the middle of a batch.
+class AskingClock final : public Clock {
+ public:
+  explicit AskingClock(const Clock& clock) : clock_(clock) {}
+  TimeMs WallNow() const override {
+    if (ask) ask();
+    return clock_.WallNow();
+  }
+  Instant Now() const override { return clock_.Now(); }
+  std::function<void()> ask;
+
+ private:
+  const Clock& clock_;
+};
+
+TEST_F(PartitionFlowTest, WhoReadsAnOffsetInTheMiddleOfABatchFindsItsUsersOutstanding) {
+  PartitionOptions options;
+  options.filters = {{0, "default", window_days, 10'000, {}, SnapshotPolicy{}}};
+  AskingClock asking(clock);
+  flow = std::make_unique<PartitionFlow>(options, std::nullopt, 0, 0, store, dead_letters, reporter, asking);
+  int within = 0;
+  asking.ask = [&] {
+    if (flow->state.next_offset() == 0) return;
+    ++within;
+    EXPECT_GT(flow->publish.Outstanding(), 0u);
+  };
+  ASSERT_TRUE(Send(Exposed("a")));
+  EXPECT_GT(within, 0);
+}
+
+TEST_F(PartitionFlowTest, UsersWhoAreLeftToMarksAreOutstandingBeforeTheCheckpointToo) {
+  PartitionOptions options;
+  options.behind_lag_messages = -1;
+  options.behind_age = std::chrono::milliseconds(-1);
+  Open(0, 0, options);
+  const uint64_t before = flow->publish.Outstanding();
+  ASSERT_TRUE(Send(Exposed("a")));
+  ASSERT_TRUE(Send(Exposed("b")));
+  ASSERT_TRUE(Send(Exposed("a", kNow, "u2")));
+  EXPECT_EQ(flow->publish.Outstanding(), before + 2) << "two users";
+  flow->intake.Freeze();
+  EXPECT_EQ(flow->publish.Outstanding(), before + 2);
+  ASSERT_TRUE(flow->checkpoint.Write());
+  EXPECT_GE(flow->publish.Outstanding(), 2u) << "by their marks";
 }
 
 TEST_F(PartitionFlowTest, AFailedCheckpointChangesNothingAndSucceedsLater) {

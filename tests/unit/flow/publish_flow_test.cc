@@ -264,6 +264,26 @@ TEST_F(PublishFlowTest, WhatTheSinkHasNoRoomForKeepsItsTurn) {
   EXPECT_EQ(flow.Outstanding(), 0u);
 }
 
+TEST_F(PublishFlowTest, WhatTheWorkerHandsOverIsOutstandingAtOnce) {
+  Dirty('a');
+  Dirty('b');
+  EXPECT_EQ(flow.Outstanding(), 2u) << "the publisher hasn't looked yet";
+  EXPECT_EQ(Step().size(), 2u);
+  EXPECT_EQ(flow.Outstanding(), 2u);
+  AcknowledgeAll();
+  EXPECT_EQ(flow.Outstanding(), 0u);
+  flow.BeginBatch();
+  EXPECT_EQ(flow.Outstanding(), 1u);
+  flow.EndBatch(3);
+  EXPECT_EQ(flow.Outstanding(), 3u) << "left to marks";
+  flow.CollectMarks({});
+  flow.MarksFailed();
+  EXPECT_EQ(flow.Outstanding(), 3u);
+  flow.CollectMarks({});
+  flow.MarksCommitted(2);
+  EXPECT_EQ(flow.Outstanding(), 1u) << "one is in a later tail";
+}
+
 TEST_F(PublishFlowTest, DeferredUsersAreMarkedScannedAndPublishedOnce) {
   std::vector<UserRef> deferred = {{0, Key('a')}, {0, Key('b')}};
   std::sort(deferred.begin(), deferred.end());
