@@ -10,6 +10,7 @@ constexpr size_t kRangesMax = 1024;  // more are merged
 
 void OutputGuard::Own(int32_t partition) {
   const MutexLock lock(mutex_);
+  NoteFloors(partition);
   auto& known = owned_[partition];
   known.clear();
   for (const auto& [place, floor] : floors_) {
@@ -41,13 +42,17 @@ void OutputGuard::LookBack(const OutputPlace& place, int64_t from, int64_t to) {
 
 void OutputGuard::Disown(int32_t partition) {
   const MutexLock lock(mutex_);
-  if (const auto owned = owned_.find(partition); owned != owned_.end()) {
-    for (const auto& [filter, known] : owned->second)
-      floors_[{filter, partition}] = std::max(known.next, known.floor);
-    owned_.erase(owned);
-  }
+  NoteFloors(partition);
+  owned_.erase(partition);
   unverified_.erase(partition);
   std::erase_if(foreign_, [&](const Range& range) { return range.place.partition == partition; });
+}
+
+void OutputGuard::NoteFloors(int32_t partition) {
+  const auto owned = owned_.find(partition);
+  if (owned == owned_.end()) return;
+  for (const auto& [filter, known] : owned->second)
+    floors_[{filter, partition}] = std::max(known.next, known.floor);
 }
 
 std::vector<int32_t> OutputGuard::Owned() const {

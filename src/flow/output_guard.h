@@ -79,6 +79,7 @@ class OutputGuard {
     bool seems_cut = false;
     int64_t floor = -1;  // where it ended when this process last owned it; -1: never owned
   };
+  void NoteFloors(int32_t partition) REQUIRES(mutex_);
   static void WatchFrom(int64_t offset, Known& known);
   void AddForeign(const Range& range) REQUIRES(mutex_);
   void Cut(const OutputPlace& place, Known& known) REQUIRES(mutex_);

@@ -115,6 +115,14 @@ TEST_F(OutputGuardTest, WhatWasDeliveredAfterTheLossIsStillThereWhenThePartition
   EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
 }
 
+TEST_F(OutputGuardTest, WhoIsToldTwiceThatAPartitionIsItsOwnStillKnowsItsEnd) {
+  Deliver(70);
+  guard_.Own(kPlace.partition);
+  Ask(60);
+  Ask(60);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+}
+
 TEST_F(OutputGuardTest, ACutThatNobodyRepairedWaitsForThePartition) {
   Deliver(70);
   Deliver(30);
