@@ -301,8 +301,10 @@ class Scale {
 
  private:
   void OpenIndex() {
+    IndexGeneration generation;
+    generation.method = arguments_.method;
     auto index = RocksItemIndex::Open({.directory = path_,
-                                       .generation = {.method = arguments_.method},
+                                       .generation = generation,
                                        .idf = IdfTable::Bundled(),
                                        .idf_text = std::string(IdfTable::BundledText()),
                                        .resources = StoreResources(arguments_.cache_mib << 20, 1),

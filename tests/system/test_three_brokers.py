@@ -67,7 +67,11 @@ def wait_at_rest(members, topics, topic):
     def at_rest():
         status = {p: s for m in members for p, s in m.partition_status().items() if s["state"] == "ready"}
         return set(status) == set(ends) and all(
-            s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0 for p, s in status.items()
+            s["next_offset"] >= ends[p]
+            and s["marks_outstanding"] == 0
+            and not s["republish"]["sweeping"]
+            and not s["republish"]["all_requested"]
+            for p, s in status.items()
         )
 
     wait_until(at_rest, "all is read and published", 120)
@@ -161,8 +165,6 @@ def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(
         60,
     )
     load_for(1)
-    wait_at_rest(members, three, topic_name)
-    time.sleep(5)  # the daemon publishes all snapshots again
     wait_at_rest(members, three, topic_name)
     oracle.check_published(three, f"{topic_name}-filters", 1)
     oracle.check_http(members[0], users=oracle.users(), strangers=3)
