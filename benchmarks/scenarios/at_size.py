@@ -294,6 +294,7 @@ class World:
         misses = self.seend.metric(COUNTERS["cache_misses"]) - misses
         read_bytes = self.seend.read_bytes() - read_bytes
         return {
+            "cold_publications": published,
             "cold_publication_blocks_missed": misses / max(1, published),
             "cold_publication_read_bytes": read_bytes / max(1, published),
         }
