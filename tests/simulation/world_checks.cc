@@ -93,7 +93,7 @@ std::string World::CheckAllIsPublished(const Lane& lane, const std::string& user
   // A snapshot of a time when the clock was wrong stays until a sweep finds it.
   if (!says_so || clock_was_wrong_) return {};
   for (FilterIndex filter; filter < filters_.size(); filter = FilterIndex(filter + 1)) {
-    if (!filters_[filter].snapshot) continue;
+    if (!filters_[filter].snapshot || IsUnknown(lane, filter)) continue;
     const auto expected = Expected(lane, user, filter, Read::kLeast);
     const auto published = snapshots_.topic.find({filter, user});
     if (expected.empty()) continue;
