@@ -48,6 +48,16 @@ void OutputGuard::Disown(int32_t partition) {
   std::erase_if(foreign_, [&](const Range& range) { return range.place.partition == partition; });
 }
 
+void OutputGuard::RaiseFloor(const OutputPlace& place, int64_t floor) {
+  const MutexLock lock(mutex_);
+  const auto owned = owned_.find(place.partition);
+  if (owned == owned_.end()) return;
+  Known& known = owned->second[place.filter];
+  if (known.next >= floor) return;
+  known.floor = std::max(known.floor, floor);
+  known.next = known.first = -1;
+}
+
 void OutputGuard::NoteFloors(int32_t partition) {
   const auto owned = owned_.find(partition);
   if (owned == owned_.end()) return;

@@ -52,6 +52,9 @@ class OutputGuard {
   void LookBack(const OutputPlace& place, int64_t from, int64_t to);
   void Disown(int32_t partition);
   std::vector<int32_t> Owned() const;
+  /// The place held the offsets below `floor`, by what an owner knew before. AtEnd finds out whether it still
+  /// does.
+  void RaiseFloor(const OutputPlace& place, int64_t floor);
 
   /// Delivery reports, in their order. Those of a partition that was lost meanwhile count, too: if the
   /// partition comes back, its topics still hold those records.
@@ -77,7 +80,7 @@ class OutputGuard {
     int64_t last_own = -1;   // of this process's, as last reported
     int64_t suspected = -1;  // an end after `next`: reports of own records may still be on their way
     bool seems_cut = false;
-    int64_t floor = -1;  // where it ended when this process last owned it; -1: never owned
+    int64_t floor = -1;  // where it ended when this process, or the state's last owner, owned it; -1: unknown
   };
   void NoteFloors(int32_t partition) REQUIRES(mutex_);
   static void WatchFrom(int64_t offset, Known& known);

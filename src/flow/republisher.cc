@@ -250,6 +250,26 @@ Status Republisher::StepSweep(Instant now, TimeMs wall) {
   return {};
 }
 
+std::vector<int64_t> Republisher::TopicEnds() const {
+  const MutexLock lock(mutex_);
+  if (!opened_) return {};
+  std::vector<int64_t> ends(filters_.size(), -1);
+  for (const auto& progress : progress_.filters) {
+    if (const auto index = IndexOf(progress.id)) ends[*index] = progress.topic_end;
+  }
+  return ends;
+}
+
+void Republisher::NoteTopicEnd(FilterIndex filter, int64_t end) {
+  const MutexLock lock(mutex_);
+  auto* const progress = ProgressOf(filters_[filter].id);
+  if (progress == nullptr || progress->topic_end == end) return;
+  if (end < progress->topic_end && all_requested_.load()) return;
+  progress->topic_end = end;
+  progress_changed_ = true;
+  Changed();
+}
+
 // One day less, because tombstones of that day may still be on their way.
 void Republisher::SetSweptThrough(Day done) {
   swept_through_.store(done.since_epoch - 1, std::memory_order_relaxed);

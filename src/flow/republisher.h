@@ -59,6 +59,13 @@ class Republisher final : public CheckpointPart {
   /// Makes all users due, in all filters. If a sweep runs, this happens after it.
   void RequestAll() { all_requested_.store(true); }
 
+  /// Any thread. Where each filter's snapshot topic ended, as the store knows it or NoteTopicEnd said since;
+  /// -1: not known. Empty: the store hasn't been read yet.
+  std::vector<int64_t> TopicEnds() const;
+  /// Any thread. The next checkpoint writes it. An end that is lower than before counts only once all users
+  /// are due: until then, a restart must find out again that the topic was cut.
+  void NoteTopicEnd(FilterIndex filter, int64_t end);
+
   /// Writes the progress, before the marks are collected. Whatever the progress says is done became due
   /// before.
   Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;

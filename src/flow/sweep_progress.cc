@@ -7,15 +7,18 @@
 namespace seen {
 namespace {
 constexpr uint8_t kVersion = 1;
-constexpr uint8_t kHasDone = 1, kHasRunning = 2, kHasCursor = 4, kHasRendered = 8, kHasEnded = 16;
+constexpr uint8_t kHasDone = 1, kHasRunning = 2, kHasCursor = 4, kHasRendered = 8, kHasEnded = 16,
+                  kHasTopicEnds = 32;
 }  // namespace
 
 std::string EncodeSweepProgress(const SweepProgress& progress) {
   std::string out;
+  const bool has_topic_ends = std::any_of(progress.filters.begin(), progress.filters.end(),
+                                          [](const auto& filter) { return filter.topic_end >= 0; });
   PutLittleEndian(kVersion, out);
   const int flags = (progress.done ? kHasDone : 0) | (progress.running ? kHasRunning : 0) |
                     (progress.cursor ? kHasCursor : 0) | (progress.rendered ? kHasRendered : 0) |
-                    (progress.ended > 0 ? kHasEnded : 0);
+                    (progress.ended > 0 ? kHasEnded : 0) | (has_topic_ends ? kHasTopicEnds : 0);
   PutLittleEndian(static_cast<uint8_t>(flags), out);
   if (progress.done) PutLittleEndian(progress.done->since_epoch, out);
   if (progress.running) PutLittleEndian(progress.running->since_epoch, out);
@@ -31,6 +34,7 @@ std::string EncodeSweepProgress(const SweepProgress& progress) {
     PutLittleEndian(filter.id.number(), out);
     PutLittleEndian(filter.rendering, out);
     PutLittleEndian(static_cast<uint8_t>(filter.whole), out);
+    if (has_topic_ends) PutLittleEndian(filter.topic_end, out);
   }
   return out;
 }
@@ -59,10 +63,11 @@ Result<SweepProgress> DecodeSweepProgress(std::string_view bytes) {
     filter.rendering = in.Get<uint64_t>();
     const auto flag = in.Get<uint8_t>();
     filter.whole = flag != 0;
+    if (flags & kHasTopicEnds) filter.topic_end = in.Get<int64_t>();
     whole = std::max(whole, flag);
     progress.filters.push_back(filter);
   }
-  if (version != kVersion || flags > 31 || whole > 1 || !in.Complete()) {
+  if (version != kVersion || flags > 63 || whole > 1 || !in.Complete()) {
     return Fail(Code::kCorrupt,
                 "sweep: " + std::to_string(bytes.size()) + " bytes that are not its progress, version 1");
   }

@@ -1,5 +1,6 @@
 #pragma once
-// How far the daily sweep of one partition has come, kept in its store: schemas/store.md, "Sweep". Pure.
+// How far the daily sweep of one partition has come, and where its snapshot topics ended, kept in its store:
+// schemas/store.md, "Sweep". Pure.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,6 +21,7 @@ struct SweepProgress {
     FilterId id;
     uint64_t rendering = 0;  // FilterPolicy::RenderingHash
     bool whole = false;      // of the run under way: all its users, not only those whose set shrank
+    int64_t topic_end = -1;  // its snapshot topic held the offsets below it; -1: not known
     friend bool operator==(const Filter&, const Filter&) = default;
   };
 

@@ -1,5 +1,6 @@
 #include "run/output_watch.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,17 +18,10 @@ void OutputWatch::Start() {
 }
 
 void OutputWatch::Step() {
+  RaiseFloors();
   LookBack();
   AskEnds();
-  for (const OutputPlace& place : guard_.TakeCut()) {
-    const PartitionPointer open = open_.Find(place.partition);
-    if (!open || !open->assigned.load()) {
-      guard_.PutBackCut(place);
-      continue;
-    }
-    reporter_.OutputCut(place.partition, open->flow->state.options().filters[place.filter].name);
-    open->flow->republisher.RequestAll();
-  }
+  RepublishCut(guard_.Expected());
   for (const OutputGuard::Range& range : guard_.TakeForeign()) {
     if (thread_.stopping()) return;
     Repair(range);
@@ -43,6 +37,43 @@ std::set<FilterIndex> OutputWatch::Filters() const {
     }
   }
   return filters;
+}
+
+void OutputWatch::RaiseFloors() {
+  const std::vector<int32_t> owned = guard_.Owned();
+  std::erase_if(raised_, [&](int32_t partition) {
+    return std::find(owned.begin(), owned.end(), partition) == owned.end();
+  });
+  for (const int32_t partition : owned) {
+    const PartitionPointer open = open_.Find(partition);
+    if (!open || raised_.contains(partition)) continue;
+    const std::vector<int64_t> ends = open->flow->republisher.TopicEnds();
+    for (FilterIndex i; i < ends.size(); i = FilterIndex(i + 1)) {
+      if (ends[i] >= 0) guard_.RaiseFloor({i, partition}, ends[i]);
+    }
+    if (!ends.empty()) raised_.insert(partition);
+  }
+}
+
+// `ends`: asked for before the cuts are taken. So the state gets the end of a topic that was cut only after
+// all users were requested.
+void OutputWatch::RepublishCut(const std::map<OutputPlace, int64_t>& ends) {
+  std::set<OutputPlace> waiting;
+  for (const OutputPlace& place : guard_.TakeCut()) {
+    const PartitionPointer open = open_.Find(place.partition);
+    if (!open || !open->assigned.load()) {
+      guard_.PutBackCut(place);
+      waiting.insert(place);
+      continue;
+    }
+    reporter_.OutputCut(place.partition, open->flow->state.options().filters[place.filter].name);
+    open->flow->republisher.RequestAll();
+  }
+  for (const auto& [place, end] : ends) {
+    const PartitionPointer open = open_.Find(place.partition);
+    if (open && open->assigned.load() && raised_.contains(place.partition) && !waiting.contains(place))
+      open->flow->republisher.NoteTopicEnd(place.filter, end);
+  }
 }
 
 void OutputWatch::LookBack() {

@@ -1,8 +1,12 @@
 #pragma once
 // Watches the snapshot topics of the partitions that this process owns. If another writer wrote a user's
-// snapshot, the user is published again (flow/output_guard.h).
+// snapshot, the user is published again (flow/output_guard.h). If a topic was cut or made anew, all users
+// are. The partition's state remembers where its topics ended, so a process that starts, or takes the
+// partition over, finds out, too.
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <set>
 
 #include "base/repeating_thread.h"
@@ -33,15 +37,18 @@ class OutputWatch {
 
  private:
   std::set<FilterIndex> Filters() const;
+  void RaiseFloors();
   void LookBack();
   void AskEnds();
+  void RepublishCut(const std::map<OutputPlace, int64_t>& ends);
   void Repair(const OutputGuard::Range& range);
 
   SnapshotTopics& topics_;
   OutputGuard& guard_;
   const OpenPartitions& open_;
   Reporter& reporter_;
-  RepeatingThread thread_;  // joined before the other members are destroyed
+  std::set<int32_t> raised_;  // partitions whose stored ends the guard has
+  RepeatingThread thread_;    // joined before the other members are destroyed
 };
 
 }  // namespace seen

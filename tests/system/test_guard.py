@@ -3,9 +3,11 @@ topic that lost its end."""
 
 import time
 
+import pytest
 from load import one_by_one
 from oracle import Oracle
 from places import now_ms, wait_until
+from seend import wait_streamed
 
 USERS = [f"user-{i}" for i in range(60)]
 PARTITIONS = 2
@@ -86,3 +88,40 @@ def test_a_snapshot_topic_that_was_made_anew_is_filled_again(topics, daemon, top
     wait_until(lambda: set(newest(topics, published)) == set(USERS), "everybody is published again", 60)
     oracle.check_published(topics, published, PARTITIONS)
     assert seend.metric_sum("seen_snapshot_partitions_cut_total") == PARTITIONS
+
+
+@pytest.mark.parametrize("ended_by", ["sigterm", "kill -9", "moved"])
+def test_a_snapshot_topic_that_was_made_anew_while_no_daemon_ran_is_filled_again(
+    topics, daemon, topic_name, ended_by
+):
+    topics.create(topic_name, partitions=PARTITIONS)
+    published = f"{topic_name}-filters"
+    config = {
+        "kafka": {"instance_id": "one"},  # "another" takes its place at once
+        "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+    }
+    seend = daemon(topic_name, config).start()
+    oracle = Oracle()
+    for item in ("first", "second", "third"):
+        send(topics, topic_name, oracle, item)
+        seend.wait_at_rest()
+    time.sleep(5)  # the guard has read the ends, and a checkpoint has stored them
+    if ended_by == "moved":
+        wait_streamed([seend], {p: end for p, (_, end) in topics.ends(topic_name).items()})
+        time.sleep(3)
+    seend.kill9() if ended_by == "kill -9" else seend.stop()
+    topics.delete(published)
+    topics.create(published, partitions=PARTITIONS, **{"cleanup.policy": "compact"})
+    if ended_by == "moved":
+        seend = daemon(topic_name, config, name="another")
+    seend.start()
+    wait_until(lambda: set(newest(topics, published)) == set(USERS), "everybody is published again", 60)
+    oracle.check_published(topics, published, PARTITIONS)
+    assert seend.metric_sum("seen_snapshot_partitions_cut_total") == PARTITIONS
+    # Once: the state knows the new end.
+    seend.wait_at_rest()
+    time.sleep(5)
+    seend.stop()
+    seend.start()
+    time.sleep(6)
+    assert seend.metric_sum("seen_snapshot_partitions_cut_total") == 0

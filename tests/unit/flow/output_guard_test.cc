@@ -123,6 +123,26 @@ TEST_F(OutputGuardTest, WhoIsToldTwiceThatAPartitionIsItsOwnStillKnowsItsEnd) {
   EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
 }
 
+TEST_F(OutputGuardTest, WhatTheStateKnowsOfAnEndCounts) {
+  guard_.RaiseFloor(kPlace, 70);
+  Ask(60);
+  EXPECT_TRUE(guard_.TakeCut().empty());
+  Ask(60);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+  Ask(60);
+  EXPECT_EQ(Expected(), 60);
+  EXPECT_TRUE(guard_.TakeCut().empty()) << "once";
+}
+
+TEST_F(OutputGuardTest, WhatTheStateKnowsOfAnEndCountsAfterTheFirstQuestionToo) {
+  Ask(60);
+  guard_.RaiseFloor(kPlace, 50);
+  EXPECT_EQ(Expected(), 60) << "the end is beyond it";
+  guard_.RaiseFloor(kPlace, 70);
+  Deliver(60);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+}
+
 TEST_F(OutputGuardTest, ACutThatNobodyRepairedWaitsForThePartition) {
   Deliver(70);
   Deliver(30);

@@ -333,6 +333,28 @@ TEST_F(RepublishTest, SweepProgressSurvivesACrash) {
   EXPECT_TRUE(cursor.has_value());
 }
 
+TEST_F(RepublishTest, TheEndOfATopicSurvivesARestartAndGoesDownOnlyOnceAllUsersAreDue) {
+  using Ends = std::vector<int64_t>;
+  Open();
+  EXPECT_EQ(flow->republisher.TopicEnds(), Ends()) << "the store hasn't been read yet";
+  Send(Event("exposed", "a", kNow));
+  Publish();
+  EXPECT_EQ(flow->republisher.TopicEnds(), Ends{-1});
+  flow->republisher.NoteTopicEnd(0, 70);
+  Checkpoint();
+  Open();
+  Publish(1);
+  EXPECT_EQ(flow->republisher.TopicEnds(), Ends{70});
+  flow->republisher.RequestAll();
+  flow->republisher.NoteTopicEnd(0, 60);
+  EXPECT_EQ(flow->republisher.TopicEnds(), Ends{70}) << "a crash now would lose the request";
+  Publish(1);
+  flow->republisher.NoteTopicEnd(0, 60);
+  EXPECT_EQ(flow->republisher.TopicEnds(), Ends{60});
+  Checkpoint();
+  EXPECT_EQ(DecodeSweepProgress(durable.sweep)->filters[0].topic_end, 60);
+}
+
 TEST_F(RepublishTest, ATombstoneOfAClockThatWasAheadDoesNotStay) {
   Open();
   Send(Event("exposed", "a", kNow));
@@ -486,6 +508,13 @@ TEST(SweepProgress, DecodesWhatItEncodedAndNothingElse) {
     EXPECT_FALSE(DecodeSweepProgress(bytes.substr(0, length))) << length;
   }
   EXPECT_FALSE(DecodeSweepProgress(bytes + '\0'));
+  progress.filters[1].topic_end = 77;
+  const std::string with_ends = EncodeSweepProgress(progress);
+  EXPECT_EQ(with_ends.size(), bytes.size() + 16);
+  EXPECT_EQ(*DecodeSweepProgress(with_ends), progress);
+  for (size_t length = 0; length < with_ends.size(); ++length) {
+    EXPECT_FALSE(DecodeSweepProgress(with_ends.substr(0, length))) << length;
+  }
 }
 
 }  // namespace
