@@ -141,7 +141,7 @@ void OutputGuard::PutBack(const Range& range) {
 std::vector<OutputPlace> OutputGuard::TakeCut() {
   const MutexLock lock(mutex_);
   std::vector<OutputPlace> taken;
-  std::erase_if(cut_, [&](const OutputPlace& place) {
+  std::erase_if(cut_, [&](const OutputPlace& place) REQUIRES(mutex_) {
     const bool owned = owned_.contains(place.partition);
     if (owned) taken.push_back(place);
     return owned;
