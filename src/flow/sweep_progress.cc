@@ -57,6 +57,7 @@ Result<SweepProgress> DecodeSweepProgress(std::string_view bytes) {
   if (flags & kHasEnded) progress.ended = in.Get<uint32_t>();
   const auto count = in.Get<uint16_t>();
   uint8_t whole = 0;
+  int64_t topic_end = -1;
   for (uint16_t i = 0; i < count && in.ok(); ++i) {
     SweepProgress::Filter filter;
     filter.id = FilterId(size_t{in.Get<uint16_t>()});
@@ -65,9 +66,10 @@ Result<SweepProgress> DecodeSweepProgress(std::string_view bytes) {
     filter.whole = flag != 0;
     if (flags & kHasTopicEnds) filter.topic_end = in.Get<int64_t>();
     whole = std::max(whole, flag);
+    topic_end = std::min(topic_end, filter.topic_end);
     progress.filters.push_back(filter);
   }
-  if (version != kVersion || flags > 63 || whole > 1 || !in.Complete()) {
+  if (version != kVersion || flags > 63 || whole > 1 || topic_end < -1 || !in.Complete()) {
     return Fail(Code::kCorrupt,
                 "sweep: " + std::to_string(bytes.size()) + " bytes that are not its progress, version 1");
   }

@@ -21,7 +21,11 @@ void OutputWatch::Step() {
   RaiseFloors();
   LookBack();
   AskEnds();
-  RepublishCut(guard_.Expected());
+  // Asked for before the cuts are taken. So the state gets the end of a topic that was cut only after all
+  // users were requested.
+  auto ends = guard_.Expected();
+  for (const OutputPlace& waiting : RepublishCut()) ends.erase(waiting);
+  StoreEnds(ends);
   for (const OutputGuard::Range& range : guard_.TakeForeign()) {
     if (thread_.stopping()) return;
     Repair(range);
@@ -55,23 +59,26 @@ void OutputWatch::RaiseFloors() {
   }
 }
 
-// `ends`: asked for before the cuts are taken. So the state gets the end of a topic that was cut only after
-// all users were requested.
-void OutputWatch::RepublishCut(const std::map<OutputPlace, int64_t>& ends) {
-  std::set<OutputPlace> waiting;
+// Returns the places that wait for their partition.
+std::vector<OutputPlace> OutputWatch::RepublishCut() {
+  std::vector<OutputPlace> waiting;
   for (const OutputPlace& place : guard_.TakeCut()) {
     const PartitionPointer open = open_.Find(place.partition);
     if (!open || !open->assigned.load()) {
       guard_.PutBackCut(place);
-      waiting.insert(place);
+      waiting.push_back(place);
       continue;
     }
     reporter_.OutputCut(place.partition, open->flow->state.options().filters[place.filter].name);
     open->flow->republisher.RequestAll();
   }
+  return waiting;
+}
+
+void OutputWatch::StoreEnds(const std::map<OutputPlace, int64_t>& ends) {
   for (const auto& [place, end] : ends) {
     const PartitionPointer open = open_.Find(place.partition);
-    if (open && open->assigned.load() && raised_.contains(place.partition) && !waiting.contains(place))
+    if (open && open->assigned.load() && raised_.contains(place.partition))
       open->flow->republisher.NoteTopicEnd(place.filter, end);
   }
 }

@@ -1,13 +1,14 @@
 #pragma once
 // Watches the snapshot topics of the partitions that this process owns. If another writer wrote a user's
-// snapshot, the user is published again (flow/output_guard.h). If a topic was cut or made anew, all users
-// are. The partition's state remembers where its topics ended, so a process that starts, or takes the
-// partition over, finds out, too.
+// snapshot, the user is published again (flow/output_guard.h). If a topic was cut or made anew, the
+// owner publishes all users again. The partition's state remembers where its topics ended. So a process that
+// starts, or takes the partition over, finds out, too.
 
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "base/repeating_thread.h"
 #include "flow/open_partition.h"
@@ -40,7 +41,8 @@ class OutputWatch {
   void RaiseFloors();
   void LookBack();
   void AskEnds();
-  void RepublishCut(const std::map<OutputPlace, int64_t>& ends);
+  std::vector<OutputPlace> RepublishCut();
+  void StoreEnds(const std::map<OutputPlace, int64_t>& ends);
   void Repair(const OutputGuard::Range& range);
 
   SnapshotTopics& topics_;

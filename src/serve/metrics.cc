@@ -574,8 +574,7 @@ void Metrics::OutputCut(int32_t partition, std::string_view filter) {
   counted_->outputs_cut.Increment();
   log::Error(
       "the snapshot topic's partition ends before what was published: it was recreated or cut, or it is "
-      "another "
-      "topic; the publisher republishes its users",
+      "another topic; the publisher republishes its users",
       {{"partition", partition}, {"filter", filter}});
 }
 

@@ -151,6 +151,8 @@ class World {
   std::optional<std::vector<Fingerprint>> Actual(const Lane& lane, const std::string& user,
                                                  FilterIndex filter);
   std::string CheckUser(const Lane& lane, const std::string& user);
+  std::string CheckNoneIsMissing(const std::string& user, FilterIndex filter,
+                                 const std::vector<Fingerprint>& expected) const;
   std::string CheckPublished(const Lane& lane, const std::string& user, FilterIndex filter) const;
   /// If nothing is outstanding, everything is published.
   std::string CheckAllIsPublished(const Lane& lane, const std::string& user) const;

@@ -70,15 +70,24 @@ std::string World::CheckUser(const Lane& lane, const std::string& user) {
   return {};
 }
 
-std::string World::CheckPublished(const Lane& lane, const std::string& user, FilterIndex filter) const {
+std::string World::CheckNoneIsMissing(const std::string& user, FilterIndex filter,
+                                      const std::vector<Fingerprint>& expected) const {
   const auto published = snapshots_.topic.find({filter, user});
-  const auto expected = Expected(lane, user, filter, Read::kLeast);
   if (published == snapshots_.topic.end()) return expected.empty() ? "" : "never published: " + user;
   const auto view = SnapshotView::Parse(published->second);
   if (!view) return view.error().message;
   for (const Fingerprint fingerprint : expected) {
     if (!view->MightContain(fingerprint)) return "false negative in the snapshot of " + user;
   }
+  return {};
+}
+
+std::string World::CheckPublished(const Lane& lane, const std::string& user, FilterIndex filter) const {
+  const auto expected = Expected(lane, user, filter, Read::kLeast);
+  if (std::string wrong = CheckNoneIsMissing(user, filter, expected); !wrong.empty()) return wrong;
+  const auto published = snapshots_.topic.find({filter, user});
+  if (published == snapshots_.topic.end()) return {};
+  const auto view = SnapshotView::Parse(published->second);
   // The snapshot may hold more if records were published, then lost in a crash, and deleted by retention.
   if (!lane.lost.empty()) return {};
   if (expected.empty()) return "a snapshot of " + user + ", who has seen nothing";
@@ -95,15 +104,8 @@ std::string World::CheckAllIsPublished(const Lane& lane, const std::string& user
   for (FilterIndex filter; filter < filters_.size(); filter = FilterIndex(filter + 1)) {
     if (!filters_[filter].snapshot || IsUnknown(lane, filter)) continue;
     const auto expected = Expected(lane, user, filter, Read::kLeast);
-    const auto published = snapshots_.topic.find({filter, user});
-    if (expected.empty()) continue;
-    if (published == snapshots_.topic.end()) return "none outstanding, but never published: " + user;
-    const auto view = SnapshotView::Parse(published->second);
-    if (!view) return view.error().message;
-    for (const Fingerprint fingerprint : expected) {
-      if (!view->MightContain(fingerprint))
-        return "none outstanding, but an item isn't in the snapshot of " + user;
-    }
+    if (std::string wrong = CheckNoneIsMissing(user, filter, expected); !wrong.empty())
+      return "none outstanding, but " + wrong;
   }
   return {};
 }

@@ -515,6 +515,8 @@ TEST(SweepProgress, DecodesWhatItEncodedAndNothingElse) {
   for (size_t length = 0; length < with_ends.size(); ++length) {
     EXPECT_FALSE(DecodeSweepProgress(with_ends.substr(0, length))) << length;
   }
+  progress.filters[0].topic_end = -2;
+  EXPECT_FALSE(DecodeSweepProgress(EncodeSweepProgress(progress)));
 }
 
 }  // namespace
