@@ -104,12 +104,14 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
 }
 
 namespace {
-std::string WhatIsOpened(const std::vector<PartitionProblem>& problems) {
-  std::string text = "partitions are being opened";
+/// `last_problem`: the consumer's.
+std::string WhatIsOpened(const std::vector<PartitionProblem>& problems, const std::string& last_problem) {
+  const std::string text = "partitions are being opened";
   const auto first = std::find_if(problems.begin(), problems.end(), [](const PartitionProblem& problem) {
     return problem.kind == PartitionProblem::Kind::kOpening;
   });
-  return first == problems.end() ? text : text + ": " + first->reason;
+  const std::string& reason = first == problems.end() ? last_problem : first->reason;
+  return reason.empty() ? text : text + ": " + reason;
 }
 
 }  // namespace
@@ -167,9 +169,11 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
     if (!status.rekeying->problem.empty()) waits.push_back(status.rekeying->problem);
   }
   // Read after the partitions, so that a partition that opens in between isn't missed.
-  if (consumer && consumer->opening()) waits.push_back(WhatIsOpened(exposures->Problems()));
-  if (status.partitions.empty() && consumer && !consumer->last_problem().empty()) {
-    waits.push_back(consumer->last_problem());
+  const std::string last_problem = consumer ? consumer->last_problem() : std::string();
+  if (consumer && consumer->opening()) {
+    waits.push_back(WhatIsOpened(exposures->Problems(), last_problem));
+  } else if (status.partitions.empty() && !last_problem.empty()) {
+    waits.push_back(last_problem);
   }
   if (state != nullptr) status.state_topic = state->GetStatus();
   status.items = std::move(items);

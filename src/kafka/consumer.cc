@@ -196,16 +196,23 @@ void Consumer::Impl::NoteProblem(const std::string& name, const std::string& tex
   }
 }
 
+void Consumer::Impl::NoteOpening(const std::string& reason) {
+  {
+    const MutexLock lock(problem_mutex);
+    opening_problem = reason;
+  }
+  if (!reason.empty() && kafka::MayLog("consumer opening")) {
+    log::Warning("assigned partitions can't be opened yet",
+                 {{"topic", options.topic}, {"reason", reason}, {"brokers", options.brokers}});
+  }
+}
+
 Result<Watermarks> Consumer::Impl::QueryWatermarks(int32_t partition,
                                                    std::chrono::milliseconds timeout) const {
-  Watermarks marks;
-  const auto error = rd_kafka_query_watermark_offsets(Client().get(), options.topic.c_str(), partition,
-                                                      &marks.low, &marks.high, kafka::ToTimeout(timeout));
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return kafka::FailWith(error, "watermarks of " + options.topic + "/" + std::to_string(partition),
-                           {.topic = options.topic, .only_describes = true});
-  }
-  return marks;
+  const auto ends = kafka::QueryEnds(Client().get(), options.topic, {&partition, 1}, timeout,
+                                     {.topic = options.topic, .only_describes = true});
+  if (!ends) return Fail(ends.error());
+  return Watermarks{ends->at(partition).low, ends->at(partition).high};
 }
 
 void Consumer::Impl::Commit(const std::map<int32_t, int64_t>& offsets) {
@@ -360,7 +367,7 @@ bool Consumer::opening() const { return impl_->opening; }
 
 std::string Consumer::last_problem() const {
   const MutexLock lock(impl_->problem_mutex);
-  return impl_->problem;
+  return impl_->problem.empty() ? impl_->opening_problem : impl_->problem;
 }
 
 std::vector<int32_t> Consumer::unowned_partitions() const {

@@ -13,7 +13,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kSlice{50};  // the longest delay until a Seek or a retry is noticed
 constexpr size_t kFencesMax = 3;
 constexpr milliseconds kFencesWithin{120'000};
-constexpr milliseconds kQuestion{2000};  // watermarks and committed offsets of a partition
+constexpr milliseconds kQuestion{2000};      // watermarks and committed offsets of a partition
+constexpr milliseconds kShortQuestion{200};  // after a leader that didn't answer
 constexpr milliseconds kPendingWaitMax{1000};
 constexpr milliseconds kProbeInterval{1000};
 constexpr milliseconds kProbe{200};
@@ -179,6 +180,7 @@ void Consumer::Impl::Revoke(std::span<const int32_t> partitions, bool lost) {
     if (owned.erase(partition) > 0) revoked.push_back(partition);
   }
   pending.clear();
+  NoteOpening({});
   opening = false;
   if (revoked.empty()) return;
   log::Info("partitions revoked",
@@ -197,83 +199,106 @@ void Consumer::Impl::RevokeAll() {
   Revoke(all, true);
 }
 
+// The leader of each partition of the topic. nullopt: the topic can't be asked for now, or the group's offsets
+// can't.
+std::optional<std::vector<int32_t>> Consumer::Impl::AskForOpening(
+    rd_kafka_topic_partition_list_t* committed) {
+  const auto metadata = kafka::TopicMetadata(Client().get(), options.topic, kQuestion);
+  if (!metadata) {
+    NoteOpening(metadata.error().message);
+    return std::nullopt;
+  }
+  const auto error = rd_kafka_committed(Client().get(), committed, kafka::ToTimeout(kQuestion));
+  if (kafka::IsDenied(error)) NoteError(error, "committed offsets");
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    NoteOpening("committed offsets of group \"" + options.group_id + "\": " + rd_kafka_err2str(error));
+    return std::nullopt;
+  }
+  const rd_kafka_metadata_topic_t& topic = (*metadata)->topics[0];
+  std::vector<int32_t> leaders;
+  leaders.reserve(static_cast<size_t>(topic.partition_cnt));
+  for (int i = 0; i < topic.partition_cnt; ++i) leaders.push_back(topic.partitions[i].leader);
+  return leaders;
+}
+
 void Consumer::Impl::OpenPending() {
   if (pending.empty() || SteadyClock::now() < pending_next) return;
-  int32_t partition_count = 0;
-  if (auto metadata = kafka::TopicMetadata(Client().get(), options.topic, kQuestion)) {
-    partition_count = (*metadata)->topics[0].partition_cnt;
-  }
   const kafka::PartitionList committed(rd_kafka_topic_partition_list_new(static_cast<int>(pending.size())));
   for (const int32_t partition : pending) {
     rd_kafka_topic_partition_list_add(committed.get(), options.topic.c_str(), partition);
   }
-  bool opened = false;
-  const auto asked_committed =
-      partition_count > 0 ? rd_kafka_committed(Client().get(), committed.get(), kafka::ToTimeout(kQuestion))
-                          : RD_KAFKA_RESP_ERR__WAIT_COORD;
-  if (kafka::IsDenied(asked_committed)) NoteError(asked_committed, "committed offsets");
-  if (asked_committed == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    auto timeout = kQuestion;
-    const auto asked = pending;
-    owned.insert(asked.begin(), asked.end());
-    rebalance.OnAssigning(std::vector<int32_t>(asked.begin(), asked.end()), partition_count);
-    for (const int32_t partition : asked) {
-      std::optional<int64_t> start_offset;
-      if (!OpenPartition(partition, partition_count, committed.get(), timeout, start_offset)) {
-        timeout = milliseconds(200);  // a partition without a leader mustn't delay the others
-        continue;
-      }
-      pending.erase(partition);
-      if (!start_offset) continue;
-      const std::lock_guard lock(WorkerFor(partition).mutex);
-      auto& partitions = WorkerFor(partition).partitions;
-      const size_t index = static_cast<size_t>(partition) / workers.size();
-      if (partitions.size() <= index) partitions.resize(index + 1);
-      auto& state = partitions[index];
-      state.assigned = true;
-      state.out_of_range = state.seeking = false;
-      state.next_offset = *start_offset;
-      state.last = rebalance.LastRead(partition);
-      // An older sample must still be compared: the records read since then may be of another log.
-      if (state.sample.offset < 0 || state.sample.offset > state.last.offset) state.sample = state.last;
-      state.checking = state.replaced = false;
-      state.leader_epoch = -1;
-      state.outages_seen = outages.load(std::memory_order_relaxed);
-      ++state.epoch;
-      opened = true;
-    }
-  }
-  if (opened) reassign = true;
+  if (const auto leaders = AskForOpening(committed.get())) OpenAsked(*leaders, committed.get());
+  if (pending.empty()) NoteOpening({});
   opening = !pending.empty();
   pending_next = SteadyClock::now() + pending_wait;
   pending_wait = std::min(pending_wait * 2, kPendingWaitMax);
 }
 
-bool Consumer::Impl::OpenPartition(int32_t partition, int32_t partition_count,
-                                   const rd_kafka_topic_partition_list_t* committed, milliseconds timeout,
-                                   std::optional<int64_t>& start_offset) {
-  const auto hold = [&](const Error& error) {
-    if (error.code == Code::kUnavailable || error.code == Code::kDenied || error.code == Code::kNotFound) {
-      NoteProblem("partition_not_ready", error.message);
-      return false;
+// A leader that is down costs one question, however many partitions it has: the others must not wait.
+void Consumer::Impl::OpenAsked(const std::vector<int32_t>& leaders,
+                               const rd_kafka_topic_partition_list_t* committed) {
+  const auto asked = pending;
+  owned.insert(asked.begin(), asked.end());
+  const auto partition_count = static_cast<int32_t>(leaders.size());
+  rebalance.OnAssigning(std::vector<int32_t>(asked.begin(), asked.end()), partition_count);
+  std::set<int32_t> silent;
+  for (const int32_t partition : asked) {
+    const int32_t leader = partition < partition_count ? leaders[static_cast<size_t>(partition)] : -1;
+    if (silent.contains(leader)) continue;
+    const auto marks = QueryWatermarks(partition, silent.empty() ? kQuestion : kShortQuestion);
+    if (!marks && marks.error().code == Code::kUnavailable) silent.insert(leader);
+    if (!marks) {
+      Hold(marks.error());
+      continue;
     }
-    if (failure) failure = Fail(error);
-    return false;
-  };
-  auto marks = QueryWatermarks(partition, timeout);
-  if (!marks) return hold(marks.error());
-  Assignment assignment{partition, partition_count, *marks, std::nullopt};
+    const auto start = OpenPartition({partition, partition_count, *marks, std::nullopt}, committed);
+    if (!start) {
+      Hold(start.error());
+      continue;
+    }
+    pending.erase(partition);
+    if (*start) BeginReading(partition, **start);
+  }
+}
+
+// The partition stays pending, unless the error is one that waiting doesn't mend.
+void Consumer::Impl::Hold(const Error& error) {
+  if (error.code == Code::kUnavailable || error.code == Code::kDenied || error.code == Code::kNotFound) {
+    NoteOpening(error.message);
+  } else if (failure) {
+    failure = Fail(error);
+  }
+}
+
+Result<std::optional<int64_t>> Consumer::Impl::OpenPartition(
+    Assignment assignment, const rd_kafka_topic_partition_list_t* committed) {
   for (int i = 0; i < committed->cnt; ++i) {
     const auto& entry = committed->elems[i];
-    if (entry.partition != partition) continue;
+    if (entry.partition != assignment.partition) continue;
     if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return hold({kafka::CodeOf(entry.err), kafka::Explain(entry.err, access())});
+      return Fail(kafka::CodeOf(entry.err), kafka::Explain(entry.err, access()));
     if (entry.offset >= 0) assignment.committed_offset = entry.offset;
   }
-  auto start = rebalance.OnAssigned(assignment);
-  if (!start) return hold(start.error());
-  start_offset = *start;
-  return true;
+  return rebalance.OnAssigned(assignment);
+}
+
+void Consumer::Impl::BeginReading(int32_t partition, int64_t start_offset) {
+  const std::lock_guard lock(WorkerFor(partition).mutex);
+  auto& partitions = WorkerFor(partition).partitions;
+  const size_t index = static_cast<size_t>(partition) / workers.size();
+  if (partitions.size() <= index) partitions.resize(index + 1);
+  auto& state = partitions[index];
+  state.assigned = true;
+  state.out_of_range = state.seeking = false;
+  state.next_offset = start_offset;
+  state.last = rebalance.LastRead(partition);
+  // An older sample must still be compared: the records read since then may be of another log.
+  if (state.sample.offset < 0 || state.sample.offset > state.last.offset) state.sample = state.last;
+  state.checking = state.replaced = false;
+  state.leader_epoch = -1;
+  state.outages_seen = outages.load(std::memory_order_relaxed);
+  ++state.epoch;
+  reassign = true;
 }
 
 void Consumer::Impl::ApplyAssignment() {

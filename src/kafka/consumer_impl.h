@@ -96,15 +96,20 @@ struct Consumer::Impl {
   /// Why the consumer can't read: last_problem shows it, and the log has it with back-off.
   void NoteError(rd_kafka_resp_err_t error, const std::string& text);
   void NoteProblem(const std::string& name, const std::string& text);
+  /// Why partitions of `pending` aren't open yet, likewise. Empty: all are open.
+  void NoteOpening(const std::string& reason);
 
   // consumer_control.cc; the control thread
   Status PollControl(std::chrono::milliseconds timeout);
   void OnRebalance(rd_kafka_resp_err_t kind, const rd_kafka_topic_partition_list_t* partitions);
   void OpenPending();
-  /// Asks for the start offset (nullopt: the partition isn't read). False: not possible now.
-  bool OpenPartition(int32_t partition, int32_t partition_count,
-                     const rd_kafka_topic_partition_list_t* committed, std::chrono::milliseconds timeout,
-                     std::optional<int64_t>& start_offset);
+  std::optional<std::vector<int32_t>> AskForOpening(rd_kafka_topic_partition_list_t* committed);
+  void OpenAsked(const std::vector<int32_t>& leaders, const rd_kafka_topic_partition_list_t* committed);
+  void Hold(const Error& error);
+  /// The start offset; nullopt: the partition isn't read.
+  Result<std::optional<int64_t>> OpenPartition(Assignment assignment,
+                                               const rd_kafka_topic_partition_list_t* committed);
+  void BeginReading(int32_t partition, int64_t start_offset);
   void Allowed();
   void Revoke(std::span<const int32_t> partitions, bool lost);
   void Commit(const std::map<int32_t, int64_t>& offsets);
@@ -180,6 +185,7 @@ struct Consumer::Impl {
   std::atomic<uint64_t> records_stale{0};
   mutable Mutex problem_mutex;
   std::string problem GUARDED_BY(problem_mutex);
+  std::string opening_problem GUARDED_BY(problem_mutex);
   std::vector<int32_t> unowned GUARDED_BY(problem_mutex);
   Mutex owned_mutex;
   std::optional<std::set<int32_t>> owned_by_group GUARDED_BY(owned_mutex);  // for WatchOwners

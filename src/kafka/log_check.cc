@@ -66,13 +66,10 @@ Result<std::map<int32_t, LogFinding>> CheckLogs(const LogCheckOptions& options,
   while (findings.size() < records.size() && !stop.load() && std::chrono::steady_clock::now() < until) {
     (void)(*loop)->Poll(kSlice, take, no_records);
     for (const int32_t partition : out_of_range) {
-      int64_t low = -1;
-      int64_t high = -1;
-      const auto error = rd_kafka_query_watermark_offsets((*loop)->client(), options.topic.c_str(), partition,
-                                                          &low, &high, ToTimeout(kQuestion));
-      if (error != RD_KAFKA_RESP_ERR_NO_ERROR) continue;
-      const bool shorter = high <= records.at(partition).offset;
-      findings[partition] = {shorter ? Kind::kShorter : Kind::kGone, high};
+      const auto ends = LogEnds((*loop)->client(), options.topic, {&partition, 1}, kQuestion);
+      if (!ends) continue;
+      const int64_t end = ends->at(partition);
+      findings[partition] = {end <= records.at(partition).offset ? Kind::kShorter : Kind::kGone, end};
     }
     out_of_range.clear();
   }

@@ -63,6 +63,34 @@ rd_kafka_resp_err_t OnNewConsumer(rd_kafka_t* client, const rd_kafka_conf_t*, vo
   return rd_kafka_interceptor_add_on_thread_start(client, "seen", OnThreadStart, nullptr);
 }
 
+// Timestamps of ListOffsets in the Kafka protocol.
+constexpr int64_t kLatest = -1;
+constexpr int64_t kEarliest = -2;
+
+Result<std::map<int32_t, int64_t>> OffsetsAt(int64_t time, rd_kafka_t* client, const std::string& topic,
+                                             std::span<const int32_t> partitions,
+                                             std::chrono::milliseconds timeout, const Access& access) {
+  const std::string_view what = time == kLatest ? "end of " : "start of ";
+  const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
+  for (const int32_t partition : partitions) {
+    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = time;
+  }
+  if (const auto error = rd_kafka_offsets_for_times(client, list.get(), ToTimeout(timeout));
+      error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    const auto which = partitions.size() == 1 ? "/" + std::to_string(partitions.front()) : std::string();
+    return FailWith(error, std::string(what) + topic + which, access);
+  }
+  std::map<int32_t, int64_t> offsets;
+  for (int i = 0; i < list->cnt; ++i) {
+    const auto& entry = list->elems[i];
+    const std::string one = std::string(what) + topic + "/" + std::to_string(entry.partition);
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(entry.err, one, access);
+    if (entry.offset < 0) return Fail(Code::kUnavailable, one + ": the brokers report no offset");
+    offsets[entry.partition] = entry.offset;
+  }
+  return offsets;
+}
+
 }  // namespace
 
 Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& role_defaults,
@@ -188,24 +216,22 @@ bool MayLog(std::string_view key) {
 Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string& topic,
                                            std::span<const int32_t> partitions,
                                            std::chrono::milliseconds timeout) {
-  constexpr int64_t kLatest = -1;  // as a timestamp: ListOffsets of the Kafka protocol
-  const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
-  for (const int32_t partition : partitions) {
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = kLatest;
-  }
-  if (const auto error = rd_kafka_offsets_for_times(client, list.get(), ToTimeout(timeout));
-      error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return FailWith(error, "ends of " + topic, {.topic = topic, .only_describes = true});
-  }
-  std::map<int32_t, int64_t> ends;
-  for (int i = 0; i < list->cnt; ++i) {
-    const auto& entry = list->elems[i];
-    const std::string what = "end of " + topic + "/" + std::to_string(entry.partition);
-    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return FailWith(entry.err, what, {.topic = topic, .only_describes = true});
-    if (entry.offset < 0) return Fail(Code::kUnavailable, what + ": the brokers report no offset");
-    ends[entry.partition] = entry.offset;
-  }
+  return OffsetsAt(kLatest, client, topic, partitions, timeout, {.topic = topic, .only_describes = true});
+}
+
+Result<std::map<int32_t, Ends>> QueryEnds(rd_kafka_t* client, const std::string& topic,
+                                          std::span<const int32_t> partitions,
+                                          std::chrono::milliseconds timeout, const Access& access) {
+  if (partitions.empty()) return std::map<int32_t, Ends>();
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  auto lows = OffsetsAt(kEarliest, client, topic, partitions, timeout, access);
+  if (!lows) return Fail(std::move(lows.error()));
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  auto highs = OffsetsAt(kLatest, client, topic, partitions, left, access);
+  if (!highs) return Fail(std::move(highs.error()));
+  std::map<int32_t, Ends> ends;
+  for (const int32_t partition : partitions) ends[partition] = {lows->at(partition), highs->at(partition)};
   return ends;
 }
 

@@ -63,10 +63,25 @@ Result<MetadataHandle> TopicMetadata(rd_kafka_t* client, const std::string& topi
                                      std::chrono::milliseconds timeout,
                                      AclOperation wanted_for = AclOperation::kRead);
 
-/// The offset after the last record of each partition. kNotFound, kUnavailable.
+/// The offset after the last record of each partition (the last stable one, by the client's
+/// isolation.level). kNotFound, kUnavailable, kDenied.
 Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string& topic,
                                            std::span<const int32_t> partitions,
                                            std::chrono::milliseconds timeout);
+
+/// The first offset of a partition, and the one after its last record.
+struct Ends {
+  int64_t low = 0;
+  int64_t high = 0;
+};
+/// Both ends of each partition, by two questions after each other. `access`: for FailWith. kNotFound,
+/// kUnavailable, kDenied.
+///
+/// rd_kafka_query_watermark_offsets is not used: before librdkafka 2.3 it doesn't return while the leader
+/// that it asks is down, whatever its timeout (librdkafka issue 4460).
+Result<std::map<int32_t, Ends>> QueryEnds(rd_kafka_t* client, const std::string& topic,
+                                          std::span<const int32_t> partitions,
+                                          std::chrono::milliseconds timeout, const Access& access);
 
 inline int ToTimeout(std::chrono::milliseconds timeout) {
   return static_cast<int>(timeout.count() < 0               ? 0

@@ -1,6 +1,6 @@
 #include "kafka/read_loop.h"
 
-#include <string>
+#include <numeric>
 
 #include "kafka/message_record.h"
 #include "kafka/replay_probe.h"
@@ -31,27 +31,23 @@ Result<std::unique_ptr<ReadLoop>> ReadLoop::Open(Options options) {
   return std::unique_ptr<ReadLoop>(new ReadLoop(std::move(options), std::move(*client)));
 }
 
-Result<std::vector<ReadLoop::Ends>> ReadLoop::QueryEnds(std::chrono::milliseconds timeout) const {
+Result<std::vector<Ends>> ReadLoop::QueryEnds(std::chrono::milliseconds timeout) const {
   auto metadata = TopicMetadata(client_.get(), options_.topic, timeout);
   if (!metadata) return Fail(std::move(metadata.error()));
-  std::vector<Ends> ends(static_cast<size_t>((*metadata)->topics[0].partition_cnt));
-  for (size_t i = 0; i < ends.size(); ++i) {
-    const auto error =
-        rd_kafka_query_watermark_offsets(client_.get(), options_.topic.c_str(), static_cast<int32_t>(i),
-                                         &ends[i].low, &ends[i].high, ToTimeout(timeout));
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return FailWith(error, "watermarks of " + options_.topic, access());
-  }
+  std::vector<int32_t> partitions(static_cast<size_t>((*metadata)->topics[0].partition_cnt));
+  std::iota(partitions.begin(), partitions.end(), 0);
+  const auto found = kafka::QueryEnds(client_.get(), options_.topic, partitions, timeout, access());
+  if (!found) return Fail(found.error());
+  std::vector<Ends> ends;
+  ends.reserve(found->size());
+  for (const auto& [partition, both] : *found) ends.push_back(both);
   return ends;
 }
 
-Result<ReadLoop::Ends> ReadLoop::QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const {
-  Ends ends;
-  const auto error = rd_kafka_query_watermark_offsets(client_.get(), options_.topic.c_str(), partition,
-                                                      &ends.low, &ends.high, ToTimeout(timeout));
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return FailWith(error, "watermarks of " + options_.topic + "/" + std::to_string(partition), access());
-  return ends;
+Result<Ends> ReadLoop::QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const {
+  const auto ends = kafka::QueryEnds(client_.get(), options_.topic, {&partition, 1}, timeout, access());
+  if (!ends) return Fail(ends.error());
+  return ends->at(partition);
 }
 
 Status ReadLoop::Unassign() {

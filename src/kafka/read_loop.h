@@ -25,10 +25,6 @@ class ReadLoop {
     // How long a broker without new records holds a fetch. Questions wait for the fetch before them.
     std::chrono::milliseconds fetch_wait{100};
   };
-  struct Ends {
-    int64_t low = 0;
-    int64_t high = 0;
-  };
 
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<ReadLoop>> Open(Options options);

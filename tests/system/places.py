@@ -54,5 +54,19 @@ def wait_until(condition, what, timeout_s=30, every_s=0.05):
         time.sleep(every_s)
 
 
+def wait_until_none(find, what, timeout_s=30):
+    """Polls until `find()` finds nothing. A failure shows what it found last."""
+    found = []
+
+    def none():
+        found[:] = find()
+        return not found
+
+    try:
+        wait_until(none, what, timeout_s)
+    except AssertionError as error:
+        raise AssertionError(f"{error}; in the way: {found}") from error
+
+
 def now_ms():
     return int(time.time() * 1000)

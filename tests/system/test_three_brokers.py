@@ -7,7 +7,7 @@ import pytest
 from chaos import Asker, LiveLoad
 from kafka_broker import Kafka
 from oracle import Oracle
-from places import free_port, wait_until
+from places import free_port, wait_until, wait_until_none
 from topics import Topics
 
 PARTITIONS = 4
@@ -64,17 +64,19 @@ def ready(members):
 def wait_at_rest(members, topics, topic):
     ends = {p: end for p, (_, end) in topics.ends(topic).items()}
 
-    def at_rest():
+    def unrest():
         status = {p: s for m in members for p, s in m.partition_status().items() if s["state"] == "ready"}
-        return set(status) == set(ends) and all(
-            s["next_offset"] >= ends[p]
-            and s["marks_outstanding"] == 0
-            and not s["republish"]["sweeping"]
-            and not s["republish"]["all_requested"]
-            for p, s in status.items()
-        )
+        found = [f"partition {p} isn't ready" for p in set(ends) - set(status)]
+        for p, s in status.items():
+            if s["next_offset"] < ends[p]:
+                found.append(f"partition {p} is at {s['next_offset']} of {ends[p]}")
+            if s["marks_outstanding"]:
+                found.append(f"partition {p} has {s['marks_outstanding']} users to publish")
+            if s["republish"]["sweeping"] or s["republish"]["all_requested"]:
+                found.append(f"partition {p} republishes: {s['republish']}")
+        return found
 
-    wait_until(at_rest, "all is read and published", 120)
+    wait_until_none(unrest, "all is read and published", 120)
 
 
 def elect_unclean(node, topic):
@@ -168,6 +170,37 @@ def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(
     wait_at_rest(members, three, topic_name)
     oracle.check_published(three, f"{topic_name}-filters", 1)
     oracle.check_http(members[0], users=oracle.users(), strangers=3)
+
+
+@pytest.mark.heavy
+def test_a_leader_that_has_just_died_holds_up_its_own_partition_alone(
+    brokers, three, daemon, topic_name, chance
+):
+    """A daemon starts before the cluster knows that a broker is down. Metadata still name it as a leader."""
+    three.create(f"{topic_name}-elsewhere", partitions=1, replicas=3)
+    three.commit(f"{topic_name}-group", f"{topic_name}-elsewhere", {0: 0})
+    coordinator = three.coordinator(f"{topic_name}-group") - 1
+    alive, dying = brokers[coordinator], brokers[(coordinator + 1) % 3]
+    three.create(topic_name, assignment=[[dying.node], [alive.node]])
+    member = members_of(daemon, three, topic_name, 1)[0]
+    wait_until(lambda: ready([member]) == [0, 1], "both partitions are owned", 90)
+    oracle = Oracle()
+    with LiveLoad(three, topic_name, oracle, chance.random(), 2, users=60, rate=200):
+        time.sleep(1)
+    wait_at_rest([member], three, topic_name)
+    member.stop()
+    dying.kill()
+    member.start(ready=False)
+    wait_until(lambda: ready([member]) == [1], "the partition of the broker that is up is open", 60)
+    wait_until(
+        lambda: f"{topic_name}/0" in member.status()["not_ready_reason"],
+        "the status names the partition that waits",
+        30,
+    )
+    dying.start()
+    wait_until(lambda: ready([member]) == [0, 1], "both partitions are owned", 90)
+    wait_at_rest([member], three, topic_name)
+    oracle.check_http(member, users=oracle.users(), strangers=3)
 
 
 @pytest.mark.heavy

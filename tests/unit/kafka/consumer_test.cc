@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "consumer_harness.h"
+#include "faulty_broker.h"
 #include "model/record_hash.h"
 
 namespace seen {
@@ -99,6 +100,29 @@ TEST_F(ConsumerTest, ACommitThatSucceedsHoldsThePartitionsLeaseAndARevocationEnd
   harness.Stop();
   EXPECT_FALSE(lease.MayPublish(0, SystemClock().Now()));
   EXPECT_EQ(harness.consumer().commits_failed_total(), 0u);
+}
+
+// Metadata still names the leader for as long as the cluster doesn't know that it is down.
+TEST_F(ConsumerTest, APartitionWhoseLeaderHasJustDiedHoldsTheOthersUpForSecondsOnly) {
+  FaultyBroker cluster(2);
+  const std::string topic = "leader-died";
+  constexpr int32_t kOfTheDead = 20;
+  cluster.CreateTopic(topic, kOfTheDead + 1);
+  for (int32_t partition = 0; partition < kOfTheDead; ++partition) cluster.SetLeader(topic, partition, 2);
+  cluster.SetLeader(topic, kOfTheDead, 1);
+  cluster.SetCoordinator(topic, 1);
+  cluster.SetReachable(false, 2);
+  auto options = OptionsFor(topic);
+  options.brokers = cluster.bootstrap();
+  ConsumerHarness harness(options);
+  EXPECT_TRUE(Eventually([&] { return harness.ends() == 1; }, 20s));
+  harness.With([&](auto& h) {
+    EXPECT_FALSE(h.assignments_.contains(0));
+    EXPECT_TRUE(h.assignments_.contains(kOfTheDead));
+  });
+  EXPECT_NE(harness.consumer().last_problem(), "");
+  cluster.SetReachable(true, 2);
+  EXPECT_TRUE(Eventually([&] { return harness.ends() == kOfTheDead + 1; }, 20s));
 }
 
 TEST_F(ConsumerTest, AfterAnOutageComparesTheLastRecordAndDeliversNothingTwice) {
