@@ -173,12 +173,11 @@ class Daemon {
   Instant ready_asked_{};
   RetentionWatch retention_{config_.input.topic, LongestWindowDays(config_)};
 
-  ClusterOwner owner_{config_};
-
   // In the order of creation. Members below use those above, and are destroyed first.
   std::unique_ptr<EmbeddedBroker> embedded_;
   std::unique_ptr<StoreDirectory> directory_;
   std::unique_ptr<Admin> admin_;
+  ClusterOwner owner_{config_};
   std::unique_ptr<KeptCopies> kept_copies_;
   std::unique_ptr<DeadLetterProducer> dead_letters_;
   std::unique_ptr<ReplicaLetters> letters_;  // sends into dead_letters_
@@ -447,8 +446,8 @@ void Daemon::StartCluster(const InputTopics& topics) {
   events.partitions = 1;
   cluster_events_ = std::make_unique<EventProducer>(events);
   changes_.SetCluster(cluster_events_.get(), &owner_, status_.instance_id());
-  owner_.Start({[this](std::string_view beat) { peer_routes_.HearReplica(beat); },
-                [this](int32_t partition) { return peer_routes_.PublishedTo(partition); }});
+  owner_.Start(*admin_, {[this](std::string_view beat) { peer_routes_.HearReplica(beat); },
+                         [this](int32_t partition) { return peer_routes_.PublishedTo(partition); }});
 }
 
 Status Daemon::StartRekeying() {

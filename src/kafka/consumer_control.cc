@@ -199,8 +199,8 @@ void Consumer::Impl::RevokeAll() {
   Revoke(all, true);
 }
 
-// The leader of each partition of the topic. nullopt: the topic can't be asked for now, or the group's offsets
-// can't.
+// The leader of each partition of the topic. nullopt: the topic can't be asked for now, or the group's
+// offsets can't.
 std::optional<std::vector<int32_t>> Consumer::Impl::AskForOpening(
     rd_kafka_topic_partition_list_t* committed) {
   const auto metadata = kafka::TopicMetadata(Client().get(), options.topic, kQuestion);

@@ -106,11 +106,11 @@ Status ClusterOwner::Read() {
   return last ? Obey(*last) : Status();
 }
 
-void ClusterOwner::Start(Listeners listeners) {
+void ClusterOwner::Start(const Admin& admin, Listeners listeners) {
   listeners_ = std::move(listeners);
-  thread_ = std::thread([this] {
+  thread_ = std::thread([this, &admin] {
     NameThread("cluster");
-    Run();
+    Run(admin);
   });
 }
 
@@ -119,10 +119,13 @@ void ClusterOwner::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// A replica creates the topic. In a cluster without replicas it doesn't exist, so this tries again.
-void ClusterOwner::Run() {
+// A replica creates the topic. In a cluster without replicas it doesn't exist. So this asks for it again and
+// again, by a client that is connected already: a follower is a new client.
+void ClusterOwner::Run(const Admin& admin) {
   while (!stop_.load()) {
-    if (const Status followed = Follow(); !followed && !stop_.load())
+    const auto partitions = admin.PartitionCount(config_.cluster.topic, kAsk);
+    const Status followed = partitions ? Follow() : Status(Fail(partitions.error()));
+    if (!followed && !stop_.load())
       log::Debug("the topic of the cluster can't be read yet", {{"reason", followed.error().message}});
     for (milliseconds waited{0}; waited < kRetryEvery && !stop_.load(); waited += kPoll)
       std::this_thread::sleep_for(kPoll);

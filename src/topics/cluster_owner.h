@@ -15,6 +15,7 @@
 #include "base/mutex.h"
 #include "config/config.h"
 #include "flow/outputs_owner.h"
+#include "kafka/admin.h"
 
 namespace seen {
 
@@ -44,8 +45,8 @@ class ClusterOwner final : public OutputsOwner {
   /// kUnavailable: retry. kRefused: another group owns, and this group never owned and isn't set up as a
   /// replica.
   Status Read();
-  /// Call it once.
-  void Start(Listeners listeners);
+  /// Call it once. `admin` outlives the thread.
+  void Start(const Admin& admin, Listeners listeners);
   void Stop();
 
   bool IsThisGroup() const override { return is_this_group_.load(std::memory_order_acquire); }
@@ -65,7 +66,7 @@ class ClusterOwner final : public OutputsOwner {
   Promotion NextPromotion(std::string instance, TimeMs now) const;
 
  private:
-  void Run();
+  void Run(const Admin& admin);
   Status Follow();
   Status Obey(const std::string& promotion);
 

@@ -31,7 +31,8 @@ class FaultyBroker {
   }
   /// `broker`: from 1 on; -1: all.
   void SetReachable(bool reachable, int32_t broker = -1) {
-    reachable ? rd_kafka_mock_broker_set_up(cluster_, broker) : rd_kafka_mock_broker_set_down(cluster_, broker);
+    reachable ? rd_kafka_mock_broker_set_up(cluster_, broker)
+              : rd_kafka_mock_broker_set_down(cluster_, broker);
   }
   void SetLeader(const std::string& topic, int32_t partition, int32_t broker) {
     rd_kafka_mock_partition_set_leader(cluster_, topic.c_str(), partition, broker);
