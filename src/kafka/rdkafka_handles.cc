@@ -67,28 +67,53 @@ rd_kafka_resp_err_t OnNewConsumer(rd_kafka_t* client, const rd_kafka_conf_t*, vo
 constexpr int64_t kLatest = -1;
 constexpr int64_t kEarliest = -2;
 
-Result<std::map<int32_t, int64_t>> OffsetsAt(int64_t time, rd_kafka_t* client, const std::string& topic,
-                                             std::span<const int32_t> partitions,
-                                             std::chrono::milliseconds timeout, const Access& access) {
-  const std::string_view what = time == kLatest ? "end of " : "start of ";
-  const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
-  for (const int32_t partition : partitions) {
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = time;
+using SteadyClock = std::chrono::steady_clock;
+
+std::chrono::milliseconds LeftUntil(SteadyClock::time_point until) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now());
+}
+
+struct OffsetsQuestion {
+  int64_t time;
+  const std::string& topic;
+  std::span<const int32_t> partitions;
+  const Access& access;
+};
+
+Result<std::map<int32_t, int64_t>> AskOffsets(rd_kafka_t* client, const OffsetsQuestion& asked,
+                                              std::chrono::milliseconds timeout) {
+  const std::string what = (asked.time == kLatest ? "end of " : "start of ") + asked.topic;
+  const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(asked.partitions.size())));
+  for (const int32_t partition : asked.partitions) {
+    rd_kafka_topic_partition_list_add(list.get(), asked.topic.c_str(), partition)->offset = asked.time;
   }
   if (const auto error = rd_kafka_offsets_for_times(client, list.get(), ToTimeout(timeout));
       error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    const auto which = partitions.size() == 1 ? "/" + std::to_string(partitions.front()) : std::string();
-    return FailWith(error, std::string(what) + topic + which, access);
+    const bool is_one = asked.partitions.size() == 1;
+    const auto which = is_one ? "/" + std::to_string(asked.partitions.front()) : std::string();
+    return FailWith(error, what + which, asked.access);
   }
   std::map<int32_t, int64_t> offsets;
   for (int i = 0; i < list->cnt; ++i) {
     const auto& entry = list->elems[i];
-    const std::string one = std::string(what) + topic + "/" + std::to_string(entry.partition);
-    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(entry.err, one, access);
+    const std::string one = what + "/" + std::to_string(entry.partition);
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(entry.err, one, asked.access);
     if (entry.offset < 0) return Fail(Code::kUnavailable, one + ": the brokers report no offset");
     offsets[entry.partition] = entry.offset;
   }
   return offsets;
+}
+
+// Before librdkafka 2.10, a client that never asked for the topic's metadata goes on asking the leader that
+// it once knew, although that broker says that it isn't the leader.
+Result<std::map<int32_t, int64_t>> OffsetsAt(rd_kafka_t* client, const OffsetsQuestion& asked,
+                                             std::chrono::milliseconds timeout) {
+  const auto until = SteadyClock::now() + timeout;
+  auto offsets = AskOffsets(client, asked, timeout);
+  const bool may_be_led_elsewhere = !offsets && offsets.error().code == Code::kUnavailable;
+  if (!may_be_led_elsewhere || LeftUntil(until).count() <= 0) return offsets;
+  if (!TopicMetadata(client, asked.topic, LeftUntil(until))) return offsets;
+  return AskOffsets(client, asked, LeftUntil(until));
 }
 
 }  // namespace
@@ -216,19 +241,18 @@ bool MayLog(std::string_view key) {
 Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string& topic,
                                            std::span<const int32_t> partitions,
                                            std::chrono::milliseconds timeout) {
-  return OffsetsAt(kLatest, client, topic, partitions, timeout, {.topic = topic, .only_describes = true});
+  const Access access{.topic = topic, .only_describes = true};
+  return OffsetsAt(client, {kLatest, topic, partitions, access}, timeout);
 }
 
 Result<std::map<int32_t, Ends>> QueryEnds(rd_kafka_t* client, const std::string& topic,
                                           std::span<const int32_t> partitions,
                                           std::chrono::milliseconds timeout, const Access& access) {
   if (partitions.empty()) return std::map<int32_t, Ends>();
-  const auto until = std::chrono::steady_clock::now() + timeout;
-  auto lows = OffsetsAt(kEarliest, client, topic, partitions, timeout, access);
+  const auto until = SteadyClock::now() + timeout;
+  auto lows = OffsetsAt(client, {kEarliest, topic, partitions, access}, timeout);
   if (!lows) return Fail(std::move(lows.error()));
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-  auto highs = OffsetsAt(kLatest, client, topic, partitions, left, access);
+  auto highs = OffsetsAt(client, {kLatest, topic, partitions, access}, LeftUntil(until));
   if (!highs) return Fail(std::move(highs.error()));
   std::map<int32_t, Ends> ends;
   for (const int32_t partition : partitions) ends[partition] = {lows->at(partition), highs->at(partition)};

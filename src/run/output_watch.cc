@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "flow/partition_flow.h"
 
 namespace seen {
@@ -104,7 +105,13 @@ void OutputWatch::AskEnds() {
   const auto expected = guard_.Expected();
   for (const FilterIndex filter : Filters()) {
     const auto ends = topics_.Ends(filter, partitions);
-    if (!ends) continue;
+    if (!ends) {
+      if (unasked_budget_.Allow())
+        log::Warning(
+            "the ends of a snapshot topic aren't known: foreign records there aren't noticed meanwhile",
+            {{"reason", ends.error().message}});
+      continue;
+    }
     for (const auto& [partition, end] : *ends) {
       const auto known = expected.find({filter, partition});
       guard_.AtEnd({filter, partition}, known == expected.end() ? std::nullopt : std::optional(known->second),

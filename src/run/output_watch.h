@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "base/log_budget.h"
 #include "base/repeating_thread.h"
 #include "flow/open_partition.h"
 #include "flow/output_guard.h"
@@ -50,7 +51,8 @@ class OutputWatch {
   const OpenPartitions& open_;
   Reporter& reporter_;
   std::set<int32_t> raised_;  // partitions whose stored ends the guard has
-  RepeatingThread thread_;    // joined before the other members are destroyed
+  LogBudget unasked_budget_{1, std::chrono::minutes(1)};
+  RepeatingThread thread_;  // joined before the other members are destroyed
 };
 
 }  // namespace seen

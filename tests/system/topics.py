@@ -188,6 +188,11 @@ class Topics:
         finally:
             consumer.close()
 
+    def leaders(self, topic):
+        """(leader, preferred leader) by partition."""
+        found = self.admin().list_topics(topic, timeout=10).topics[topic].partitions
+        return {number: (one.leader, one.replicas[0]) for number, one in found.items()}
+
     def coordinator(self, group):
         """The id of the broker that coordinates a group that has committed an offset."""
         return self.admin().list_groups(group, timeout=10)[0].broker.id

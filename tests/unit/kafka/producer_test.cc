@@ -323,6 +323,24 @@ TEST_F(AdminTest, WarnsOfAnotherPartitionCount) {
   EXPECT_EQ(other->warning, "topic \"" + topic + "\" has 3 partitions, not 4");
 }
 
+// Nothing else tells the client of the new leader.
+TEST_F(AdminTest, AsksTheNewLeaderForTheEnds) {
+  FaultyBroker cluster(2);
+  const std::string topic = "led";
+  cluster.CreateTopic(topic, 1);
+  cluster.SetLeader(topic, 0, 1);
+  const auto admin = Admin::Open(cluster.bootstrap(), {}).value();
+  constexpr int32_t kPartition = 0;
+  const auto ask = [&] { return admin->Ends(topic, {&kPartition, 1}, 2s); };
+  ASSERT_TRUE(Eventually([&] { return ask().has_value(); }));
+  cluster.SetLeader(topic, 0, 2);
+  const auto moved = ask();
+  EXPECT_TRUE(moved) << moved.error().message;
+  cluster.SetLeader(topic, 0, 1);
+  cluster.SetReachable(false, 2);
+  EXPECT_TRUE(Eventually([&] { return ask().has_value(); }, 20s));
+}
+
 TEST_F(AdminTest, SaysThatBrokersAreAway) {
   const auto admin = Admin::Open("127.0.0.1:1", {}).value();
   const auto count = admin->PartitionCount("any", 300ms);
