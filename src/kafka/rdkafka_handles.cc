@@ -13,8 +13,10 @@
 namespace seen::kafka {
 namespace {
 
-const ClientSettings& RoomDefaults() {
-  static const ClientSettings defaults = {
+constexpr int kTelemetryVersion = 0x020500ff;  // enable.metrics.push came with librdkafka 2.5
+
+ClientSettings MakeRoomDefaults() {
+  ClientSettings defaults = {
       {"client.id", "seen"},
       {"log.connection.close", "false"},
       {"socket.keepalive.enable", "true"},
@@ -26,6 +28,13 @@ const ClientSettings& RoomDefaults() {
       {"reconnect.backoff.max.ms", "2000"},
       {"topic.metadata.refresh.interval.ms", "10000"},
   };
+  // Otherwise each client waits for up to a second before it ends, to push its last metrics to a broker.
+  if (rd_kafka_version() >= kTelemetryVersion) defaults["enable.metrics.push"] = "false";
+  return defaults;
+}
+
+const ClientSettings& RoomDefaults() {
+  static const ClientSettings defaults = MakeRoomDefaults();
   return defaults;
 }
 
