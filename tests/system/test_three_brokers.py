@@ -79,19 +79,24 @@ def wait_at_rest(members, topics, topic):
     wait_until_none(unrest, "all is read and published", 120)
 
 
+def elect(node, kind, *of):
+    """Asks for an election. Returns what the tool says."""
+    return node.tool(
+        "org.apache.kafka.tools.LeaderElectionCommand",
+        "--bootstrap-server",
+        node.bootstrap,
+        "--election-type",
+        kind,
+        *of,
+        check=False,
+    )
+
+
 def elect_preferred(node, topics, topic):
     """Moves the leaders of all topics back. No connection is lost by that."""
 
     def elected():
-        node.tool(
-            "org.apache.kafka.tools.LeaderElectionCommand",
-            "--bootstrap-server",
-            node.bootstrap,
-            "--election-type",
-            "preferred",
-            "--all-topic-partitions",
-            check=False,
-        )
+        elect(node, "preferred", "--all-topic-partitions")
         return all(leader == preferred for leader, preferred in topics.leaders(topic).values())
 
     wait_until(elected, "the preferred replicas lead", 60)
@@ -99,23 +104,11 @@ def elect_preferred(node, topics, topic):
 
 def elect_unclean(node, topic):
     """Makes `node`, which lacks records of the last leader, the leader of partition 0."""
-
-    def elected():
-        said = node.tool(
-            "org.apache.kafka.tools.LeaderElectionCommand",
-            "--bootstrap-server",
-            node.bootstrap,
-            "--election-type",
-            "unclean",
-            "--topic",
-            topic,
-            "--partition",
-            "0",
-            check=False,
-        )
-        return "Successfully completed" in said
-
-    wait_until(elected, "the other replica leads", 60)
+    wait_until(
+        lambda: "Successfully completed" in elect(node, "unclean", "--topic", topic, "--partition", "0"),
+        "the other replica leads",
+        60,
+    )
 
 
 @pytest.mark.heavy
