@@ -42,7 +42,7 @@ done < <(cat "${lists[@]}")
 finish() {
   if [ "$1" != --build ]; then
     python_tools convert-tools convert-python.txt
-    python_tools redis-tools redis-python.txt
+    python_tools compare-tools compare-python.txt
   fi
   if [ "$1" = --check ]; then python_tools check-tools check-python.txt; fi
 }

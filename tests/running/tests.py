@@ -155,7 +155,7 @@ def client_python(words):
     log, result = LOGS / "clients-python.log", LOGS / "clients-python.xml"
     result.unlink(missing_ok=True)
     command = [
-        python_with("numpy, pytest, xxhash"),
+        python_with("numpy, pytest, xxhash, matplotlib, redis, zstandard"),
         "-m",
         "pytest",
         "-v",
@@ -251,8 +251,10 @@ def cached_bytes():
 
 
 def python_with(modules):
-    """An interpreter for which the distribution's packages of these are installed."""
-    for python in (sys.executable, "/usr/bin/python3"):
+    """An interpreter that has these: with the distribution's packages, or with those of
+    scripts/packages/compare-python.txt."""
+    of_compare = ROOT / "build" / "compare-tools" / "bin" / "python"
+    for python in (sys.executable, "/usr/bin/python3", *([of_compare] if of_compare.exists() else [])):
         probe = subprocess.run([python, "-c", f"import {modules}"], capture_output=True, check=False)
         if probe.returncode == 0:
             return python

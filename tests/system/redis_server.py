@@ -7,7 +7,7 @@ import redis
 
 from places import SOURCE, free_port, wait_until
 
-MODULES = SOURCE / "build" / "redis-tools"  # scripts/setup.sh --test
+MODULES = SOURCE / "build" / "compare-tools"  # scripts/setup.sh --test
 
 
 def bloom_module():

@@ -1,4 +1,4 @@
-"""seenctl compare: it finds planted differences between an old filter and a real daemon, and their
+"""seen-compare (clients/python): it finds planted differences between an old filter and a real daemon, and their
 reasons."""
 
 import collections
@@ -6,17 +6,19 @@ import gzip
 import html.parser
 import http.server
 import json
+import os
+import ssl
 import subprocess
 import threading
 import warnings
 
 import pytest
 
+from certificates import Authority
 from http_json import user_path
 from oracle import DAY_MS, event
-from places import SEENCTL, now_ms, wait_until
+from places import SOURCE, now_ms, wait_until
 from redis_server import RedisServer, start_with_bloom
-from seenctl_tool import run, run_json
 
 HOSTILE = "<script>alert(1)</script>&\"'"
 USERS = [f"u{i}" for i in range(30)] + [HOSTILE]
@@ -24,6 +26,24 @@ CONFIG = {
     "filters": [{"name": "default", "window_days": 30, "snapshot": None}],
     "store": {"explain_days": 60},
 }
+
+
+def run(*arguments, status=0, environment=None):
+    """Runs the tool with the libraries of scripts/packages/compare-python.txt. Returns (standard output,
+    standard error). Fails unless the exit status is `status`."""
+    done = subprocess.run(
+        [SOURCE / "build" / "compare-tools" / "bin" / "python", "-m", "seen_compare", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(SOURCE / "clients" / "python" / "src"), **(environment or {})},
+    )
+    assert done.returncode == status, (done.returncode, done.stdout[-2000:], done.stderr[-3000:])
+    return done.stdout, done.stderr
+
+
+def run_json(*arguments, status=0):
+    return json.loads(run(*arguments, "--json", "--quiet", status=status)[0])
 
 
 class Scene:
@@ -79,7 +99,7 @@ class Scene:
         return self.write(name, [{"user_id": user, "items": items} for user, items in self.requests])
 
     def arguments(self, *more, requests=None):
-        return ["compare", requests or self.request_file(), "--http", f"http://{self.seend.address}", *more]
+        return [requests or self.request_file(), "--http", f"http://{self.seend.address}", *more]
 
     def compare(self, *more, status=0, requests=None):
         return run_json(*self.arguments(*more, requests=requests), status=status)
@@ -384,6 +404,27 @@ def test_an_http_route(scene, tmp_path):
         server.server_close()
 
 
+def test_an_http_route_with_tls(scene, tmp_path):
+    authority = Authority(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*authority.sign("route"))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OldRoute)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.old, server.broken_user = scene.old, None
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    headers = tmp_path / "headers"
+    headers.write_text("Authorization: Bearer t0ken\n")
+    route = f"https://127.0.0.1:{server.server_port}/filter"
+    arguments = scene.arguments("--route", route, "--route-headers", headers, "--route-kept", "/data/items")
+    try:
+        known = {"SSL_CERT_FILE": str(authority.certificate)}
+        scene.check(json.loads(run(*arguments, "--json", "--quiet", environment=known)[0]))
+        assert "does the server speak TLS" in run(*arguments, status=1)[0], "nobody knows the CA"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def test_this_filter_agrees_with_itself(scene):
     """The daemon's own route takes the place of the old filter. Another daemon's route is compared in the
     same way."""
@@ -409,9 +450,7 @@ def test_users_of_another_daemon_count_apart(topics, daemon, topic_name, tmp_pat
     requests, answers = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
     requests.write_text("".join(json.dumps({"user_id": u, "items": ["a"]}) + "\n" for u in users))
     answers.write_text('{"dropped":[]}\n' * len(users))
-    report = run_json(
-        "compare", requests, "--answers", answers, "--http", f"http://{first.address}", status=1
-    )
+    report = run_json(requests, "--answers", answers, "--http", f"http://{first.address}", status=1)
     not_here = report["not_compared"]["daemon"]
     assert 0 < not_here < 60 and report["requests"] == 60 - not_here == report["total"]["candidates"]
     assert "503" in report["not_compared"]["examples"][0]
@@ -434,7 +473,6 @@ def test_wrong_arguments_are_named(scene, tmp_path):
         (("--redis", "x:1", "--redis-key", "seen"), "--redis-key"),
         (("--redis", "x:1", "--redis-score-since", "30d"), "only ZMSCORE has scores"),
         (("--route", "http://x/y"), "--route-kept"),
-        (("--route", "https://x/y", "--route-kept", "/z"), "TLS"),
         (("--route", "http://x/y", "--route-kept", "z"), "JSON pointer"),
         (("--answers", "x", "--page", tmp_path / "none" / "page.html"), "--page"),
     ):
@@ -442,5 +480,5 @@ def test_wrong_arguments_are_named(scene, tmp_path):
     assert (
         "none.jsonl" in run(*scene.arguments("--answers", "x", requests=tmp_path / "none.jsonl"), status=2)[1]
     )
-    done = subprocess.run([str(SEENCTL), "compare", "--help"], capture_output=True, text=True, check=True)
-    assert "--redis-key" in done.stdout and "Exit status" in done.stdout
+    told = run("--help")[0]
+    assert "--redis-key" in told and "Exit status" in told
