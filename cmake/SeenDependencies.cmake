@@ -24,7 +24,6 @@ find_package(prometheus-cpp CONFIG REQUIRED COMPONENTS core)  # its CMake file n
 pkg_check_modules(PROMETHEUS REQUIRED prometheus-cpp-core>=1.0)
 pkg_check_modules(RDKAFKA REQUIRED IMPORTED_TARGET rdkafka>=2.0)
 pkg_check_modules(ROCKSDB REQUIRED IMPORTED_TARGET rocksdb>=7.8)
-pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis>=0.14)
 pkg_check_modules(ICU REQUIRED IMPORTED_TARGET icu-uc>=72)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash>=0.8)

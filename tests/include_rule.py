@@ -44,7 +44,6 @@ THIRD_PARTY = {
     "prometheus": {"serve"},
     "nlohmann": {"serve", "config", "query", "topics", "app", "tools"},
     "CLI": {"config", "tools"},
-    "hiredis": {"tools"},
     "spdlog": {"base"},
     "fmt": ANY,
     "tl": {"base", "decode", "config", "app"},

@@ -36,7 +36,6 @@ Subcommand AddPromote(CLI::App& root);
 Subcommand AddRemove(CLI::App& root);
 Subcommand AddErase(CLI::App& root);
 Subcommand AddVerify(CLI::App& root);
-Subcommand AddCompare(CLI::App& root);
 Subcommand AddDigest(CLI::App& root);
 Subcommand AddBackup(CLI::App& root);
 Subcommand AddRestore(CLI::App& root);

@@ -25,7 +25,7 @@ std::vector<Subcommand> AddCommands(CLI::App& root) {
   add("Change what a daemon keeps",
       {AddRemove, AddErase, AddPublish, AddFill, AddLost, AddPromote, AddReload});
   add("Bring in history, or load", {AddReplay, AddDeadLetters, AddGenerate, AddIdf});
-  add("Check", {AddVerify, AddCompare, AddDigest, AddDemo});
+  add("Check", {AddVerify, AddDigest, AddDemo});
   add("Keep and move state", {AddBackup, AddRestore, AddExport, AddReshard, AddSize});
   return commands;
 }

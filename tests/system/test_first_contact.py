@@ -77,7 +77,6 @@ def test_without_a_command_it_says_what_there_is():
         ["verify", "--config", "{}"],
         ["idf", "{}"],
         ["generate", "--from", "{}", "--stdout"],
-        ["compare", "{}", "--answers", "{}"],
         ["digest", "--dir", ".", "--expect", "{}"],
         ["similar", "--config", "{}", "a", "b"],
         ["snapshot", "{}"],

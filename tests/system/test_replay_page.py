@@ -182,11 +182,11 @@ def test_the_first_day_from_redis(case):
                 for user, items in users.items()
             )
         )
-        done = case.run(
-            compare.replace("127.0.0.1:6379", f"127.0.0.1:{port}").replace(
-                "seenctl compare", f"seenctl compare --http http://{case.seend.address}"
-            )
+        tool = (
+            f"PYTHONPATH={SOURCE}/clients/python/src {SOURCE}/build/compare-tools/bin/python -m seen_compare"
         )
+        compare = compare.replace("127.0.0.1:6379", f"127.0.0.1:{port}")
+        done = case.run(compare.replace("seen-compare", f"{tool} --http http://{case.seend.address}"))
         assert b"(100.00%)" in done.stdout and (case.folder / "compare.html").read_text().count("<svg") == 3
     finally:
         server.terminate()
