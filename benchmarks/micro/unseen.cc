@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "model/similar_fingerprint.h"
+#include "model/hashes.h"
 #include "query/queries_candidates.h"
 #include "serve/unseen_body.h"
 #include "similar/port/similar_candidates.h"

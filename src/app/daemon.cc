@@ -38,7 +38,6 @@
 #include "similar/daemon/group_reader.h"
 #include "similar/daemon/items.h"
 #include "store/resting_state.h"
-#include "topics/broker_wait.h"
 #include "topics/cluster_owner.h"
 #include "topics/daemon_topics.h"
 #include "topics/other_group.h"

@@ -7,7 +7,7 @@
 #include "flow/partition_flow.h"
 #include "kafka/client_settings.h"
 #include "kafka/missing_acls.h"
-#include "rocks/version.h"
+#include "rocks/rocks_status.h"
 #include "rows/descriptor.h"
 #include "serve/readiness.h"
 #include "topics/rekeying.h"

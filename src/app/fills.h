@@ -17,7 +17,7 @@
 #include "app/fill_run.h"
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "base/repeating_thread.h"
+#include "base/threads.h"
 #include "flow/open_partition.h"
 #include "serve/fill_port.h"
 

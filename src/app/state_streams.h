@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/log_budget.h"
 #include "base/mutex.h"
-#include "flow/checkpoint_recorder.h"
+#include "flow/checkpoint_part.h"
 #include "kafka/admin.h"
 #include "kafka/state_topic.h"
 #include "rocks/resources.h"

@@ -5,7 +5,7 @@
 #include <deque>
 #include <thread>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "config/flow_options.h"
 #include "decode/event_decoder.h"
 #include "rows/keys.h"

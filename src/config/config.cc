@@ -9,7 +9,7 @@
 #include <iterator>
 #include <map>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "config/config_check.h"
 #include "config/config_event_format.h"
 #include "config/config_fields.h"
@@ -19,7 +19,7 @@
 #include "config/config_text.h"
 #include "config/peer_rules.h"
 #include "kafka/client_settings.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 namespace {

@@ -5,10 +5,8 @@
 #include <array>
 #include <iterator>
 
-#include "config/config_key_rules.h"
-#include "config/config_keys_parts.h"
-
 namespace seen {
+
 namespace {
 
 using enum ConfigType;

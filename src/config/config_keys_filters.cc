@@ -1,8 +1,7 @@
 // The table's rows for filters.
 #include <array>
 
-#include "config/config_key_rules.h"
-#include "config/config_keys_parts.h"
+#include "config/config_keys.h"
 #include "filter/snapshot_format.h"
 
 namespace seen {

@@ -1,8 +1,7 @@
 // The table's rows for items.
 #include <array>
 
-#include "config/config_key_rules.h"
-#include "config/config_keys_parts.h"
+#include "config/config_keys.h"
 #include "similar/port/options.h"
 
 namespace seen {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "decode/event_format.h"
-#include "decode/pointer_tree.h"
+#include "decode/json_pointer.h"
 
 namespace seen {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/record_hash.h"
+#include "model/hashes.h"
 
 namespace seen {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/prefetch.h"
+#include "base/probed_cells.h"
 #include "base/tag_index.h"
 #include "flow/publish_ref_set.h"
 #include "flow/store_port.h"

@@ -9,7 +9,6 @@
 
 #include "base/latency_counts.h"
 #include "base/result.h"
-#include "flow/hold_reason.h"
 #include "flow/log_port.h"
 #include "flow/snapshot_sample.h"
 #include "flow/status.h"

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "base/byte_codec.h"
-#include "decode/json_text.h"
+#include "decode/json_document.h"
 
 namespace seen {
 namespace {

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "base/check.h"
+#include "base/result.h"
 
 namespace seen {
 namespace {

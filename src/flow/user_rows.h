@@ -15,7 +15,7 @@
 
 #include "flow/tail_memory.h"
 #include "flow/user_index.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 
 namespace seen {
 

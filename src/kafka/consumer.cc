@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "kafka/connection_trouble.h"
 #include "kafka/consumer_impl.h"
 #include "kafka/hidden_secrets.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "base/repeating_thread.h"
+#include "base/threads.h"
 #include "kafka/consumer.h"
 #include "kafka/log_check.h"
 #include "kafka/rdkafka_handles.h"

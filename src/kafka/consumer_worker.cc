@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/prefetch.h"
-#include "flow/anchor_of.h"
+#include "base/probed_cells.h"
+#include "flow/log_port.h"
 #include "kafka/consumer_impl.h"
 #include "kafka/message_record.h"
 

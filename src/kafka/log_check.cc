@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "flow/anchor_of.h"
+#include "flow/log_port.h"
 #include "kafka/message_record.h"
 #include "kafka/read_loop.h"
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "flow/replay_headers.h"
+#include "flow/replay_runs.h"
 
 namespace seen::kafka {
 namespace {

@@ -1,6 +1,6 @@
 #include "kafka/write_permission.h"
 
-#include "flow/replay_headers.h"
+#include "flow/replay_runs.h"
 #include "kafka/rdkafka_handles.h"
 
 namespace seen {

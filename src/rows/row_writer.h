@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "flow/store_port.h"
-#include "rows/row.h"
+#include "rows/row_batch.h"
 
 namespace seen {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/log_budget.h"
-#include "base/repeating_thread.h"
+#include "base/threads.h"
 #include "flow/open_partition.h"
 #include "flow/output_guard.h"
 #include "flow/reporter.h"

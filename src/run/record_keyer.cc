@@ -3,7 +3,7 @@
 #include <string>
 
 #include "decode/event_decoder.h"
-#include "flow/event_checks.h"
+#include "flow/event_rules.h"
 #include "similar/port/options.h"
 
 namespace seen {

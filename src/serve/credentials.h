@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "base/repeating_thread.h"
 #include "base/result.h"
+#include "base/threads.h"
 
 namespace seen {
 

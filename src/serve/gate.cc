@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/log_budget.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 #include "serve/percent.h"
 #include "serve/problem.h"
 

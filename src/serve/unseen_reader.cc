@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/nearest_word.h"
-#include "decode/event_limits.h"
+#include "decode/event_format.h"
 #include "model/event.h"
 #include "serve/unseen_body.h"
 

@@ -1,7 +1,7 @@
 #include "store/journal_files.h"
 
 #include "base/log.h"
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "store/journal_keys.h"
 #include "store/rocks_options.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "flow/journal_port.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 
 namespace seen {
 

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <rocksdb/file_system.h>
 
-#include "rocks/folder.h"
 #include "rocks/listener.h"
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "rows/position_codec.h"
 #include "store/journal_keys.h"
 #include "store/rocks_options.h"
-#include "store/rocks_scan.h"
+#include "store/rocks_scans.h"
 
 namespace seen {
 

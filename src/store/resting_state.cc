@@ -4,8 +4,7 @@
 
 #include <memory>
 
-#include "rocks/folder.h"
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "rows/keys.h"
 #include "rows/position_codec.h"
 #include "store/store_directory.h"

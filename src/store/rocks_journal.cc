@@ -1,5 +1,5 @@
 // Reads the store's journal.
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "rows/keys.h"
 #include "store/journal_keys.h"
 #include "store/rocks_database.h"

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "rocks/options.h"
+#include "rocks/resources.h"
 #include "store/delta_merge.h"
 #include "store/journal_keys.h"
 

@@ -11,7 +11,7 @@
 #include "filter/snapshot.h"
 #include "filter/snapshot_format.h"
 #include "model/delta.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"

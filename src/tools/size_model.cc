@@ -22,7 +22,7 @@ constexpr double kQueryS = 75e-6;
 constexpr double kReadsAColdUser = 1.04;
 constexpr double kReadBytesByRow = 1.02;
 constexpr double kChangeBytes = 40;  // a user's row in a checkpoint, at one event every few seconds
-constexpr double kLevelBytes = 32.0 * 1024 * 1024;  // size of the first level: rocks/options.cc
+constexpr double kLevelBytes = 32.0 * 1024 * 1024;  // size of the first level: rocks/resources.cc
 // Shares of store.memory_mib, as in app/memory_budget.h: the caches of users read lately; followed users.
 constexpr double kCachedShare = 0.25;
 constexpr double kFollowedShare = 0.10;

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "model/similar_fingerprint.h"
+#include "model/hashes.h"
 #include "similar/port/item_groups.h"
 
 namespace seen {

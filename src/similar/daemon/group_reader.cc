@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/threads.h"
-#include "model/record_hash.h"
+#include "model/hashes.h"
 #include "similar/port/item_group.h"
 
 namespace seen {

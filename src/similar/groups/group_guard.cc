@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "model/event.h"
-#include "model/record_hash.h"
+#include "model/hashes.h"
 #include "similar/port/group_topic.h"
 #include "similar/port/item_group.h"
 

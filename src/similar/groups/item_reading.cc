@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/threads.h"
-#include "flow/event_checks.h"
+#include "flow/event_rules.h"
 
 namespace seen {
 namespace {

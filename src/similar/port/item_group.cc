@@ -8,9 +8,8 @@
 #include <cmath>
 
 #include "decode/document_values.h"
-#include "decode/event_limits.h"
+#include "decode/event_format.h"
 #include "decode/json_document.h"
-#include "decode/json_text.h"
 
 namespace seen {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "similar/port/item_group.h"
 
 namespace seen {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "similar/port/item_groups.h"
 #include "similar/port/options.h"
 #include "similar/port/similar_seen.h"

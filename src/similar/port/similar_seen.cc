@@ -1,6 +1,6 @@
 #include "similar/port/similar_seen.h"
 
-#include "model/similar_fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 

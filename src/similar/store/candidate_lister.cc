@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "similar/store/item_index_rows.h"
 
 namespace seen {

@@ -8,8 +8,8 @@
 #include <rocksdb/table.h>
 
 #include "rocks/listener.h"
-#include "rocks/options.h"
-#include "rocks/status.h"
+#include "rocks/resources.h"
+#include "rocks/rocks_status.h"
 
 namespace seen {
 

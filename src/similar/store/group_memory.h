@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "similar/store/item_presence.h"
 #include "similar/store/like_cache.h"
 

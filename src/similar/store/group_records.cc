@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/byte_codec.h"
-#include "model/record_hash.h"
+#include "model/hashes.h"
 
 namespace seen::group_rows {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "similar/port/item_group.h"
 
 namespace seen::group_rows {

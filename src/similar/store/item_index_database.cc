@@ -8,8 +8,7 @@
 
 #include "base/log.h"
 #include "rocks/deferred_deletes.h"
-#include "rocks/folder.h"
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "similar/store/item_index_families.h"
 #include "similar/store/item_index_rows.h"
 #include "similar/store/item_presence.h"

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/byte_codec.h"
-#include "rocks/options.h"
+#include "rocks/resources.h"
 #include "similar/store/item_index_keys.h"
 
 namespace seen {

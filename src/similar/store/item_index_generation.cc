@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "similar/port/boilerplate.h"
 
 namespace seen {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "similar/store/item_index_families.h"
 #include "similar/store/item_index_rows.h"
 

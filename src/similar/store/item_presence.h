@@ -28,7 +28,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/prefetch.h"
+#include "base/probed_cells.h"
 #include "similar/groups/item_index_port.h"
 
 namespace seen {

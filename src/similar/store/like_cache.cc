@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/prefetch.h"
+#include "base/probed_cells.h"
 
 namespace seen {
 namespace {

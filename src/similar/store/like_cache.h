@@ -15,7 +15,7 @@
 #include <optional>
 #include <span>
 
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "similar/port/item_group.h"
 
 namespace seen {

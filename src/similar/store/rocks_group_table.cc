@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "model/similar_fingerprint.h"
+#include "model/hashes.h"
 #include "similar/port/item_group.h"
 #include "similar/port/options.h"
 #include "similar/store/group_database.h"

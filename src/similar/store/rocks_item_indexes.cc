@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "base/log.h"
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "similar/store/candidate_lister.h"
 
 namespace seen {

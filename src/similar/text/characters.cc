@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/check.h"
+#include "base/result.h"
 
 namespace seen {
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <unordered_map>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "similar/text/characters.h"
 #include "similar/text/hash.h"
 #include "similar/text/normalise.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "similar/port/options.h"
 #include "similar/text/characters.h"
 

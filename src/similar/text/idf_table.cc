@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "similar/text/hash.h"
 
 namespace seen {

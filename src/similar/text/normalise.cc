@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "similar/port/boilerplate.h"
 #include "similar/text/characters.h"
 #include "similar/text/folding.h"

@@ -3,7 +3,7 @@
 #include <unicode/brkiter.h>
 #include <unicode/utext.h>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "similar/text/characters.h"
 
 namespace seen {

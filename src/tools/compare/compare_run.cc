@@ -8,7 +8,7 @@
 #include <thread>
 #include <unordered_set>
 
-#include "model/user_key.h"
+#include "model/hashes.h"
 #include "tools/common_options.h"
 #include "tools/compare/reason_finder.h"
 #include "tools/replay/distinct_count.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-#include "base/prefetch.h"
+#include "base/probed_cells.h"
 #include "tools/load/exposure_writer.h"
 
 namespace seen {

@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "kafka/admin.h"
 #include "kafka/state_topic.h"
 #include "state_stream/stream_end.h"

@@ -6,7 +6,7 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "kafka/reader.h"
 #include "tools/replay/history_source.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "rows/row.h"
+#include "rows/row_batch.h"
 #include "state_stream/part_writer.h"
 #include "state_stream/state_port.h"
 #include "state_stream/state_record.h"

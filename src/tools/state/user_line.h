@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/delta.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 
 namespace seen {
 

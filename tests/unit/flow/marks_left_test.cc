@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/user_key.h"
+#include "model/hashes.h"
 
 namespace seen {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "consumer_harness.h"
 #include "faulty_broker.h"
-#include "model/record_hash.h"
+#include "model/hashes.h"
 
 namespace seen {
 namespace {

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "broker_fixture.h"
-#include "model/record_hash.h"
+#include "model/hashes.h"
 
 namespace seen {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "model/day.h"
-#include "model/similar_fingerprint.h"
+#include "model/hashes.h"
 #include "similar/port/item_group.h"
 #include "similar/store/rocks_group_table.h"
 #include "support/effort.h"

@@ -1,13 +1,16 @@
 #pragma once
-// RocksDB's statuses in the project's own terms.
 
+#include <rocksdb/file_system.h>
 #include <rocksdb/status.h>
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
 
 namespace seen {
+
+// RocksDB's statuses in the project's own terms.
 
 /// No space: kNoSpace; corruption (a failed checksum, a failed merge): kCorrupt; anything else that went
 /// wrong: kUnavailable. `what` says what was tried, e.g. "partition 3: checkpoint".
@@ -20,5 +23,15 @@ inline Status ToStatus(const rocksdb::Status& status, std::string_view what) {
   if (status.ok()) return {};
   return Fail(ToError(status, what));
 }
+
+// What a folder of RocksDB holds, before it is opened.
+
+/// OK: the folder holds a database. NotFound: it holds no database and no data file of one; opening creates a
+/// new one. Corruption: it holds data files, but no file that names them. RocksDB would treat such a folder
+/// as a new database and delete the data files.
+rocksdb::Status HasDatabase(rocksdb::FileSystem& files, const std::string& folder);
+
+/// RocksDB's version as linked, e.g. "7.8.3".
+std::string RocksVersion();
 
 }  // namespace seen

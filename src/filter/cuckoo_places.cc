@@ -1,13 +1,14 @@
-#include "filter/cuckoo_shape.h"
+#include "filter/cuckoo_places.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/snapshot_format.h"
 
 namespace seen {
+
 namespace {
 
 constexpr double kBucketsMax = 4e9;

@@ -1,4 +1,4 @@
-#include "flow/journal_budget.h"
+#include "flow/journal_port.h"
 
 #include <utility>
 

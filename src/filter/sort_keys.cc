@@ -1,8 +1,6 @@
-#include "filter/sorted.h"
+#include "filter/sort_keys.h"
 
 #include <algorithm>
-
-#include "filter/sort_keys.h"
 
 namespace seen {
 

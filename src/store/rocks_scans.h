@@ -1,5 +1,4 @@
 #pragma once
-// An iterator over a table of a partition's RocksDB, for the store's own files.
 
 #include <rocksdb/db.h>
 
@@ -9,6 +8,8 @@
 #include "rows/keys.h"
 
 namespace seen {
+
+// An iterator over a table of a partition's RocksDB, for the store's own files.
 
 inline std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
