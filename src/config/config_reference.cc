@@ -96,16 +96,24 @@ ConfigJson SecretSchema() {
 
 constexpr std::string_view kTableHead = "| key | default | must be | meaning |\n| --- | --- | --- | --- |\n";
 
-/// DescribeRange, with the words that the page explains once, under "Values".
+/// DescribeRange, with the words that the page explains once, under "Values". A default of null says by
+/// itself that the key may be null.
 std::string BriefRange(const ConfigKey& key) {
   static const std::pair<std::string_view, std::string_view> kWords[] = {
-      {kTopicName.description, "a topic name"},     {kPath.description, "a path"},
-      {kFieldShape.description, "a pointer"},       {kTimeFieldShape.description, "a time pointer"},
-      {kConditionsShape.description, "conditions"}, {"a whole number from ", ""}};
+      {kTopicName.description, "a topic name"},
+      {"1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-'", "a name"},
+      {kPath.description, "a path"},
+      {kFieldShape.description, "a pointer"},
+      {kTimeFieldShape.description, "a time pointer"},
+      {kConditionsShape.description, "conditions"},
+      {"a whole number from ", ""},
+      {"one of ", ""}};
+  constexpr std::string_view kOrNull = ", or null";
   std::string text = DescribeRange(key);
   for (const auto& [words, brief] : kWords) {
     if (text.starts_with(words)) text.replace(0, words.size(), brief);
   }
+  if (key.default_json == "null" && text.ends_with(kOrNull)) text.resize(text.size() - kOrNull.size());
   return text;
 }
 
