@@ -8,8 +8,8 @@
 
 #include "model/similar_fingerprint.h"
 #include "query/queries_candidates.h"
-#include "query/similar_candidates.h"
 #include "serve/unseen_body.h"
+#include "similar/port/similar_candidates.h"
 #include "users.h"
 
 namespace seen::micro {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/listeners.h"
-#include "config/config_items.h"
+#include "similar/text/idf_table.h"
 
 namespace seen {
 

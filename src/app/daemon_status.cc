@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/exposures.h"
-#include "app/rekeying.h"
 #include "app/version.h"
 #include "flow/partition_flow.h"
 #include "kafka/client_settings.h"
@@ -11,6 +10,7 @@
 #include "rocks/version.h"
 #include "rows/descriptor.h"
 #include "serve/readiness.h"
+#include "topics/rekeying.h"
 #include "topics/retention_watch.h"
 
 namespace seen {

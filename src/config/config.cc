@@ -13,7 +13,7 @@
 #include "config/config_check.h"
 #include "config/config_event_format.h"
 #include "config/config_fields.h"
-#include "config/config_items_reading.h"
+#include "config/config_items.h"
 #include "config/config_kinds.h"
 #include "config/config_override.h"
 #include "config/config_text.h"

@@ -3,8 +3,7 @@
 
 #include "config/config_key_rules.h"
 #include "config/config_keys_parts.h"
-#include "group/text_rules.h"
-#include "items/group_options.h"
+#include "similar/port/options.h"
 
 namespace seen {
 namespace {

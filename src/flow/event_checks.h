@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "decode/item_decoder.h"
 #include "model/event.h"
+#include "similar/port/item_decoder.h"
 
 namespace seen {
 

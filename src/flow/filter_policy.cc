@@ -108,4 +108,8 @@ uint64_t FilterPolicy::RenderingHash() const {
   return RecordHash(name, text);
 }
 
+bool AsksGroupsShown(const FilterPolicy& policy) {
+  return policy.exposures_min <= 1 && policy.window_by == WindowBy::kExposedAt;
+}
+
 }  // namespace seen

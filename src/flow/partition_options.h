@@ -11,10 +11,10 @@
 #include "decode/event_decoder.h"
 #include "flow/checkpoint_recorder.h"
 #include "flow/filter_policy.h"
-#include "flow/item_groups_port.h"
 #include "flow/journal_budget.h"
 #include "flow/unexposed_log.h"
 #include "model/partitioner.h"
+#include "similar/port/item_groups.h"
 
 namespace seen {
 

@@ -2,7 +2,7 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include "items/decided_by.h"
+#include "similar/port/group_topic.h"
 
 namespace seen {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "items/group_topic.h"
 #include "kafka/topic_follower.h"
+#include "similar/port/group_topic.h"
 
 namespace seen {
 

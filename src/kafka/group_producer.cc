@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "decode/item_group_json.h"
-#include "items/decided_by.h"
 #include "kafka/producing.h"
+#include "similar/port/group_topic.h"
+#include "similar/port/item_group.h"
 
 namespace seen {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "items/group_sink.h"
 #include "kafka/client_settings.h"
+#include "similar/port/group_topic.h"
 
 namespace seen {
 
@@ -19,7 +19,7 @@ class GroupProducer final : public GroupSink {
     std::string brokers;
     ClientSettings client;
     std::string topic;
-    std::string decided_by;  // the header of its records: items/decided_by.h
+    std::string decided_by;  // the header of its records: similar/port/group_topic.h
     uint64_t queue_bytes_max = 16 << 20;
     std::chrono::milliseconds linger{50};           // AwaitAll doesn't wait for it
     std::chrono::milliseconds delivery_timeout{0};  // then a record is given up; 0: never

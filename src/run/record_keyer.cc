@@ -4,7 +4,7 @@
 
 #include "decode/event_decoder.h"
 #include "flow/event_checks.h"
-#include "group/language_key.h"
+#include "similar/port/options.h"
 
 namespace seen {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "decode/event_plan.h"
-#include "decode/item_decoder.h"
 #include "flow/log_port.h"
+#include "similar/port/item_decoder.h"
 
 namespace seen {
 

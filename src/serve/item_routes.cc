@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "decode/item_group_json.h"
 #include "model/event.h"
 #include "serve/percent.h"
 #include "serve/problem.h"
 #include "serve/query_string.h"
+#include "similar/port/item_group.h"
 
 namespace seen {
 namespace {

@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "filter/snapshot_format.h"
-#include "items/similar_port.h"
-#include "model/item_group.h"
 #include "serve/daemon_status.h"
+#include "similar/port/item_group.h"
+#include "similar/port/similar_port.h"
 
 namespace seen {
 
@@ -38,32 +38,6 @@ struct CandidateList {
   std::span<const uint32_t> created_seconds;
   /// No two items of one answer are alike.
   bool one_per_group = false;
-};
-
-/// Why an item that wasn't seen itself is left out or demoted.
-enum class SimilarBecause : uint8_t {
-  kNear,   // it is near an item that was seen
-  kGroup,  // an item of its group was seen
-  kPage,   // it is like an item that stands before it in this answer
-};
-
-constexpr std::string_view SimilarBecauseName(SimilarBecause because) {
-  constexpr std::string_view kNames[] = {"near", "group", "page"};
-  return kNames[static_cast<size_t>(because)];
-}
-
-/// What an item is like.
-struct SimilarTo {
-  std::string like;  // the item that was seen, or that stays; empty: only its fingerprint is known
-  SimilarBecause because = SimilarBecause::kNear;
-  std::optional<double> similarity = std::nullopt;  // to that item, if known
-  friend bool operator==(const SimilarTo&, const SimilarTo&) = default;
-};
-
-struct SimilarCandidate {
-  uint32_t candidate = 0;  // index into the candidates
-  SimilarTo to;
-  friend bool operator==(const SimilarCandidate&, const SimilarCandidate&) = default;
 };
 
 struct UnseenAnswer {

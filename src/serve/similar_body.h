@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "items/similar_port.h"
+#include "similar/port/similar_port.h"
 
 namespace seen {
 

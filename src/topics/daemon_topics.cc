@@ -6,9 +6,9 @@
 #include <map>
 
 #include "base/log.h"
-#include "items/item_window.h"
 #include "kafka/state_topic.h"
 #include "model/day.h"
+#include "similar/port/options.h"
 #include "topics/user_partitions.h"
 
 namespace seen {

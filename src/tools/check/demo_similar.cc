@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "group/feature_reader.h"
+#include "similar/text/feature_reader.h"
 #include "tools/check/similar_pair.h"
 #include "tools/common_options.h"
 #include "tools/load/event_sink.h"

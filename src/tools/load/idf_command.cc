@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/durable_file.h"
-#include "group/feature_reader.h"
+#include "similar/text/feature_reader.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/load/item_stream.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "decode/item_decoder.h"
 #include "kafka/client_settings.h"
+#include "similar/port/item_decoder.h"
 #include "tools/progress.h"
 
 namespace seen {

@@ -54,7 +54,7 @@ class WordCounts {
   uint64_t undercount_ = 0;
 };
 
-/// The text form of group/idf_table.h.
+/// The text form of similar/text/idf_table.h.
 std::string IdfTableText(uint64_t documents, std::span<const WordCounts::Word> words,
                          std::span<const std::string> comments);
 

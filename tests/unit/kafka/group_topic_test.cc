@@ -1,10 +1,10 @@
 #include <map>
 
 #include "broker_fixture.h"
-#include "decode/item_group_json.h"
 #include "faulty_broker.h"
 #include "kafka/followed_group_topic.h"
 #include "kafka/group_producer.h"
+#include "similar/port/item_group.h"
 
 namespace seen {
 namespace {
