@@ -30,8 +30,8 @@ constexpr ConfigKey kKeys[] = {
      .nullable = true,
      .rule = &kTopicName,
      .meaning = "Topic in which seend puts items in order, if items.topic has more than one partition. Each "
-                "partition of it has an index of its own, for the languages (lang) that hash to the "
-                "partition. null: the name of items.topic, followed by \"-in-order\"."},
+                "partition has an index, for the languages (lang) that hash to it. null: the name of "
+                "items.topic, followed by \"-in-order\"."},
     {.path = "items.fields",
      .type = kSection,
      .default_json = "{}",
@@ -85,7 +85,7 @@ constexpr ConfigKey kKeys[] = {
      .nullable = true,
      .choices = kSimilarMethodNames,
      .meaning = "How seend finds candidates: by MinHash bands, by SimHash (which misses many), or by both. "
-                "null: the method of the existing index; a new index gets \"minhash\"."},
+                "null: as the index has it; a new one gets \"minhash\"."},
     {.path = "items.distance_max",
      .type = kInteger,
      .unit = "bits",
@@ -96,9 +96,8 @@ constexpr ConfigKey kKeys[] = {
      .type = kChoice,
      .default_json = R"("sketch")",
      .choices = kVerifications,
-     .meaning =
-         "\"sketch\": seend compares candidates by a stored sketch of their words. \"off\": every candidate "
-         "counts as similar. Use \"off\" for measurements, or if bytes matter more than precision."},
+     .meaning = "\"sketch\": seend compares candidates by a stored sketch of their words. \"off\": every "
+                "candidate counts as similar, for measurements, or if bytes matter more than precision."},
     {.path = "items.similarity_min",
      .type = kNumber,
      .default_json = "0.8",
@@ -118,9 +117,8 @@ constexpr ConfigKey kKeys[] = {
      .nullable = true,
      .choices = kSegmentationNames,
      .meaning =
-         "What the 3-shingles of Chinese and Japanese are made of: characters (\"trigrams\"), words by "
-         "ICU's dictionary, or more than one of these. null: an existing index keeps its own; a new one "
-         "gets \"trigrams\"."},
+         "What the 3-shingles of Chinese and Japanese are made of: characters (\"trigrams\"), words by ICU's "
+         "dictionary, or several of these. null: as the index has it; a new one gets \"trigrams\"."},
     {.path = "items.boilerplate",
      .type = kShape,
      .default_json = "[]",
