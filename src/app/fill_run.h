@@ -16,7 +16,7 @@
 #include "config/config.h"
 #include "flow/open_partition.h"
 #include "kafka/reader.h"
-#include "serve/fill_port.h"
+#include "query/fill_port.h"
 
 namespace seen {
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/version.h"
+#include "app/daemon_status.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "rows/position_codec.h"
 #include "state_stream/stream_end.h"
-#include "store/resting_state.h"
+#include "store/resting_rows.h"
 #include "store/rocks_restore.h"
 
 namespace seen {

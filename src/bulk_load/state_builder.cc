@@ -9,7 +9,7 @@
 #include "config/flow_options.h"
 #include "decode/event_decoder.h"
 #include "rows/keys.h"
-#include "rows/row_writer.h"
+#include "rows/row_batch.h"
 
 namespace seen {
 namespace {

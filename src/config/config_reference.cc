@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "config/config_key_rules.h"
+#include "config/config_keys.h"
 #include "config/config_keys.h"
 #include "config/config_shapes.h"
 #include "config/config_text.h"

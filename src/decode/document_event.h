@@ -12,7 +12,7 @@
 
 #include "decode/document_values.h"
 #include "decode/event_plan.h"
-#include "decode/json_pointer.h"
+#include "decode/pointer_tree.h"
 #include "model/event.h"
 
 namespace seen {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "decode/event_format.h"
-#include "decode/json_pointer.h"
+#include "decode/pointer_tree.h"
 
 namespace seen {
 

@@ -97,22 +97,6 @@ std::string Message(std::string_view path, std::string_view what, std::string_vi
   return message;
 }
 
-void AppendJsonString(std::string_view text, std::string& out) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out.append({'\\', c});
-    } else if (byte < 0x20) {
-      out.append("\\u00").append({kHex[byte >> 4], kHex[byte & 15]});
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
-
 namespace {
 
 // As long as the shortest integer that it replaces.

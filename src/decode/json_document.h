@@ -61,9 +61,6 @@ tl::unexpected<Rejection> Rejected(const tl::expected<T, Rejection>& failed) {
   return tl::unexpected<Rejection>(failed.error());
 }
 
-/// Appends `text`, which is UTF-8, as a JSON string with its quotes.
-void AppendJsonString(std::string_view text, std::string& out);
-
 // Integers beyond 64 bits are valid JSON, but simdjson refuses a document that has one. Front ends put such
 // numbers into fields that this program doesn't read (trace ids). That must not cost an exposure.
 

@@ -1,17 +1,10 @@
 #pragma once
 // The place of a value in an event. Source: RFC 6901.
 
-#include <simdjson.h>
-
-#include <array>
-#include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
-
-#include "decode/name_table.h"
 
 namespace seen {
 
@@ -31,45 +24,5 @@ tl::expected<JsonPointer, std::string> ParseJsonPointer(std::string_view text);
 /// The index that `step` means, as the RFC writes it ("0", "17"; not "007", not "-"); SIZE_MAX: it isn't an
 /// index.
 size_t ArrayIndexOf(std::string_view step);
-
-// Resolves many pointers in one pass over a document. Room decode only.
-
-/// The values found in an event are in slots: a field's slot (see Field), or an attribute's from kFields on.
-inline constexpr size_t kSlots = 32;
-inline constexpr uint32_t SlotBit(size_t slot) { return uint32_t{1} << slot; }
-
-struct FoundElements {
-  std::array<simdjson::dom::element, kSlots> values;
-  uint32_t present = 0;  // a bit per slot: its value was found
-
-  bool Has(size_t slot) const { return ((present >> slot) & 1) != 0; }
-};
-
-class PointerTree {
- public:
-  /// `steps`: names, or indexes where the document has an array. Several slots may share a pointer.
-  void Add(std::span<const std::string> steps, uint8_t slot) { root_.Add(steps, slot); }
-
-  /// If a member is there twice, the last one counts, with everything in it. O(members on the way).
-  void Resolve(simdjson::dom::object event, FoundElements& found) const {
-    found.present = 0;
-    root_.VisitMembers(event, found);
-  }
-
- private:
-  struct Node {
-    NameTable names;  // -> index of a child
-    std::vector<Node> children;
-    std::vector<size_t> indexes;  // of each child, for arrays
-    std::vector<uint8_t> leaves;  // of each child: its only slot if nothing is below it, else kNone
-    std::vector<uint8_t> slots;
-    uint32_t slots_within = 0;  // its own and those below it
-
-    void Add(std::span<const std::string> steps, uint8_t slot);
-    void Visit(simdjson::dom::element element, FoundElements& found) const;
-    void VisitMembers(simdjson::dom::object object, FoundElements& found) const;
-  };
-  Node root_;
-};
 
 }  // namespace seen

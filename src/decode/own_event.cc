@@ -1,6 +1,6 @@
 #include "decode/own_event.h"
 
-#include "decode/json_document.h"
+#include "decode/json_text.h"
 
 namespace seen {
 

@@ -6,7 +6,7 @@
 
 #include "base/probed_cells.h"
 #include "base/result.h"
-#include "flow/stored_user_id.h"
+#include "flow/user_rows.h"
 #include "model/delta.h"
 
 namespace seen {

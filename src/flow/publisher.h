@@ -24,13 +24,12 @@
 
 #include "base/clock.h"
 #include "base/work_pool.h"
-#include "flow/lease.h"
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
-#include "flow/outputs_owner.h"
 #include "flow/publish_flow.h"
 #include "flow/reporter.h"
 #include "flow/watermark_beat.h"
+#include "owner/lease.h"
 
 namespace seen {
 

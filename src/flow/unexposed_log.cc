@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "base/byte_codec.h"
-#include "decode/json_document.h"
+#include "decode/json_text.h"
 
 namespace seen {
 namespace {

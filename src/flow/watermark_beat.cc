@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "decode/json_document.h"
+#include "decode/json_text.h"
 #include "flow/partition_flow.h"
 
 namespace seen {

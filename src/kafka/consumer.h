@@ -21,8 +21,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "flow/lease.h"
 #include "kafka/client_settings.h"
+#include "owner/lease.h"
 #include "run/group_log.h"
 
 namespace seen {

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <variant>
 
-#include "app/config_check.h"
 #include "app/daemon.h"
-#include "app/version.h"
+#include "app/daemon_status.h"
+#include "app/reload.h"
 #include "base/log.h"
 #include "config/command_line.h"
 #include "kafka/client_settings.h"

@@ -9,7 +9,7 @@
 #include "flow/open_partition.h"
 #include "model/delta_seen.h"
 #include "model/journal_row.h"
-#include "serve/query_port.h"
+#include "query/query_port.h"
 #include "similar/port/item_groups.h"
 
 namespace seen {

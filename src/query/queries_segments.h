@@ -10,7 +10,7 @@
 #include "flow/filter_policy.h"
 #include "flow/journal_port.h"
 #include "model/delta.h"
-#include "serve/query_port.h"
+#include "query/query_port.h"
 
 namespace seen {
 

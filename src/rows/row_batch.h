@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+#include "flow/store_port.h"
+
 namespace seen {
 
 /// A row of a partition's state: a key and a value as in schemas/store.md, and how the row changes the state.
@@ -74,6 +77,31 @@ class RowBatch {
   std::string bytes_;
   std::vector<Place> rows_;
   std::vector<Place> ranges_;
+};
+
+/// Turns a checkpoint's calls into rows. The store and the state topic share this code, so that both get the
+/// same rows.
+/// As CheckpointWriter. The journal isn't made of rows: a class that keeps a journal overrides those calls
+/// itself.
+class RowWriter : public CheckpointWriter {
+ public:
+  /// Call it before all others.
+  Status PutPosition(const Position& position);
+  Status PutSweep(std::string_view encoded) override;
+  Status AddDelta(const UserRef& user, std::string_view encoded_delta) override;
+  Status DropPublished(const UserRef& user) override;
+  Status DropAllPublished(FilterId filter) override;
+  Status SetMark(const Mark& mark) override;
+  Status ClearMark(const UserRef& user) override;
+  Status DropEndings(uint32_t at_s) override;
+  Status AddEnding(const Ending& ending) override;
+  Status DropServed(uint32_t due_s) override;
+  Status DropServedOf(uint32_t due_s, const UserKey& user) override;
+  Status AddServed(const ServedRow& row, std::string_view text) override;
+
+ private:
+  /// Rows come in the order of their keys, ranges among them. Views are valid during the call.
+  virtual Status Write(const Row& row) = 0;
 };
 
 }  // namespace seen

@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "base/log_budget.h"
 #include "model/hashes.h"
-#include "serve/percent.h"
-#include "serve/problem.h"
+#include "serve/http_message.h"
+#include "serve/query_string.h"
 
 namespace seen {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "serve/query_port.h"
+#include "query/query_port.h"
 
 namespace seen {
 

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "rocks/rocks_status.h"
-#include "store/journal_keys.h"
+#include "store/journal_families.h"
 #include "store/rocks_options.h"
 
 namespace seen {

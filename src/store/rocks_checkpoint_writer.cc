@@ -5,7 +5,7 @@
 #include "base/result.h"
 #include "rocks/rocks_status.h"
 #include "rows/keys.h"
-#include "store/journal_keys.h"
+#include "store/journal_families.h"
 
 namespace seen {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "base/log_budget.h"
 #include "base/mutex.h"
-#include "flow/lease.h"
 #include "flow/reporter.h"
+#include "owner/lease.h"
 #include "similar/port/similar_port.h"
 
 namespace seen {

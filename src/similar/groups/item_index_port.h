@@ -23,7 +23,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "flow/bounded_list.h"
+#include "similar/groups/bounded_list.h"
 #include "similar/port/item_group.h"
 #include "similar/port/options.h"
 #include "similar/text/feature_reader.h"

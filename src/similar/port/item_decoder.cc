@@ -6,7 +6,7 @@
 
 #include "decode/document_values.h"
 #include "decode/json_document.h"
-#include "decode/json_pointer.h"
+#include "decode/pointer_tree.h"
 
 namespace seen {
 

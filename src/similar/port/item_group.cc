@@ -10,6 +10,7 @@
 #include "decode/document_values.h"
 #include "decode/event_format.h"
 #include "decode/json_document.h"
+#include "decode/json_text.h"
 
 namespace seen {
 

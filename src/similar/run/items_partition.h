@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "flow/lease.h"
 #include "model/event.h"
+#include "owner/lease.h"
 #include "run/topic_taker.h"
 #include "similar/groups/item_index_port.h"
 #include "similar/port/group_topic.h"

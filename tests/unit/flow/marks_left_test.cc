@@ -1,9 +1,8 @@
-#include "flow/marks_left.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "flow/publish_table.h"
 #include "model/hashes.h"
 
 namespace seen {

@@ -1,4 +1,4 @@
-#include "flow/snapshot_sample.h"
+#include "flow/reporter.h"
 
 #include "filter/snapshot.h"
 

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "filter/snapshot_format.h"
-#include "serve/daemon_status.h"
+#include "query/daemon_status.h"
 #include "similar/port/item_group.h"
 #include "similar/port/similar_port.h"
 

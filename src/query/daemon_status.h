@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "flow/status.h"
+#include "query/fill_port.h"
 #include "run/status.h"
-#include "serve/credentials.h"
-#include "serve/fill_port.h"
-#include "serve/peer_port.h"
 #include "state_stream/figures.h"
 
 namespace seen {
@@ -26,6 +24,21 @@ struct MemoryShare {
 struct DiskSpace {
   uint64_t bytes = 0;
   uint64_t free_bytes = 0;  // for this process
+};
+
+/// Of certificates and tokens.
+struct AccessFigures {
+  TimeMs certificate_not_after{0};  // 0: there is no certificate
+  uint64_t reloads = 0;
+  uint64_t reloads_failed = 0;
+  std::string problem;  // of the last reload; empty: it succeeded
+};
+
+/// Requests that were passed on.
+struct ForwardFigures {
+  uint64_t answered = 0;  // by the other daemon, whatever it said
+  uint64_t failed = 0;    // no answer, or none in time
+  uint64_t refused = 0;   // too many under way
 };
 
 struct DaemonStatus {

@@ -1,4 +1,4 @@
-#include "serve/problem.h"
+#include "serve/http_message.h"
 
 #include <nlohmann/json.hpp>
 
