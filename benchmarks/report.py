@@ -296,13 +296,37 @@ def side_by_side(all_results):
         "With the state of 1,000,000 events; within 0.3 s of the topic's end again, which is the least that can be seen.",
         restart_table(known),
         "### Settings",
-        "\n".join(
-            f"- **{entry['title']}**: {entry['settings']}"
-            for _, entry in ordered(known)
-            if entry.get("settings")
+        settings_text(
+            {entry["title"]: entry["settings"] for _, entry in ordered(known) if entry.get("settings")}
         ),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def settings_text(settings):
+    """A list item for each system's common settings, and one for each contender's own. `settings`: {title:
+    parts, separated by semicolons}. The first word of a title names the system."""
+    systems = {}
+    for title, text in settings.items():
+        systems.setdefault(title.split()[0].rstrip(","), {})[title] = text.split("; ")
+    lines = []
+    for system, contenders in systems.items():
+        common = [
+            part
+            for part in next(iter(contenders.values()))
+            if len(contenders) > 1 and all(part in parts for parts in contenders.values())
+        ]
+        if common:
+            lines.append(f"**Each contender with {system}**: {'; '.join(common)}")
+        shorter = {}
+        for title, parts in contenders.items():
+            own = [part for part in parts if part not in common]
+            base = next((name for name, of in shorter.items() if of and set(of) <= set(own)), None)
+            more = [part for part in own if part not in shorter.get(base, [])]
+            shorter[title] = own
+            if own:
+                lines.append(f"**{title}**: " + "; ".join([f"as {base}"] * bool(base) + more))
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def runs_text(known):
@@ -330,25 +354,13 @@ def scenarios_text(page, scenarios):
 
 def scenario_text(name, entry):
     result = entry["result"]
-    rows = [
-        [words(key), shown(value)] for key, value in result.items() if not isinstance(value, (list, dict))
-    ]
-    text = [
-        f"### {name}",
-        entry["what"],
-        measured(entry),
-        table(["", ""], ["---", "---:"], rows) if rows else "",
-    ]
-    for key, value in result.items():
+    figures = {key: value for key, value in result.items() if not isinstance(value, (list, dict))}
+    text = [f"### {name}", entry["what"], measured(entry), sentence("", figures)]
+    if "summary" in result:
+        result = {key: value for key, value in result.items() if key != "phases"}
+    for value in result.values():
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            head = list(dict.fromkeys(key for row in value for key in row))
-            text.append(
-                table(
-                    [words(h) for h in head],
-                    ["---:"] * len(head),
-                    [[shown(row.get(h)) for h in head] for row in value],
-                )
-            )
+            text.append(rows_text(value))
     if result.get("curve"):
         paths.CHARTS.mkdir(parents=True, exist_ok=True)
         curve = result["curve"]
@@ -357,6 +369,49 @@ def scenario_text(name, entry):
         )
         text.append(f"![{curve['title']}](performance/{name}.svg)")
     return "\n\n".join(part for part in text if part)
+
+
+def sentence(start, figures):
+    return start + "; ".join(f"{words(key)}: {shown(value)}" for key, value in figures.items())
+
+
+def rows_text(rows):
+    """A table of the rows, below a line of what all of them share. Runs of one case share a row. A table
+    of more than ten columns is turned, so that it has a column for each case."""
+    rows = cases(rows)
+    head = list(dict.fromkeys(key for row in rows for key in row))
+    values = {key: [row.get(key) for row in rows] for key in head}
+    shared = {key: of[0] for key, of in values.items() if len(rows) > 1 and of.count(of[0]) == len(of)}
+    head = [key for key in head if key not in shared]
+    lines = [[words(key), *map(shown, values[key])] for key in head]
+    if not head:
+        drawn = ""
+    elif len(head) > 10:
+        drawn = table(lines[0], ["---", *["---:"] * len(rows)], lines[1:])
+    else:
+        cells = [list(cell) for cell in zip(*lines)]
+        drawn = table(cells[0], ["---:"] * len(head), cells[1:])
+    return "\n\n".join(part for part in (shared and sentence("All rows: ", shared), drawn) if part)
+
+
+def cases(rows):
+    """The rows, with one for all runs of a case: medians and, in parentheses, the least and the most. Columns
+    before the first fraction name the case."""
+    if not {"run", "repeat"} & set(rows[0]):
+        return rows
+    keys = [key for key in dict.fromkeys(key for row in rows for key in row) if key not in ("run", "repeat")]
+    first = next((at for at, key in enumerate(keys) if isinstance(rows[0].get(key), float)), len(keys))
+    of_case = {}
+    for row in rows:
+        of_case.setdefault(tuple(row.get(key) for key in keys[:first]), []).append(row)
+    return [
+        dict(zip(keys[:first], case)) | {key: of_runs([row.get(key) for row in runs]) for key in keys[first:]}
+        for case, runs in of_case.items()
+    ]
+
+
+def of_runs(values):
+    return values[0] if values.count(values[0]) == len(values) else spread(values, shown)
 
 
 def measured(stamp):
