@@ -3,6 +3,7 @@
 from figures import least, middle
 from pages import table
 
+IN_ALL = (100, 3_000, 1_000_000)  # the numbers of items of "All figures"; build/bench/filters.json has more
 # The claims of the papers: size (against a standard Bloom filter), accesses of a look-up, and deletion.
 CLAIMS = {
     "bloom": ("1×", "k", "no"),
@@ -125,8 +126,6 @@ def all_of(figures, items):
                 ratio_of(size),
                 lines_of(size),
                 *[span(speed.get(name)) for name in ("build_ns", "hit_ns", "miss_ns")],
-                yes(size["removes"]),
-                yes(size["merges"]),
             ]
         )
     return table(
@@ -140,10 +139,8 @@ def all_of(figures, items):
             "ns to build an item",
             "ns a hit",
             "ns a miss",
-            "deletes",
-            "merges",
         ],
-        ["---", *["---:"] * 8, "---", "---"],
+        ["---", *["---:"] * 8],
         rows,
     )
 

@@ -1,5 +1,8 @@
 """The tables of docs/SIMILAR.md."""
 
+import statistics
+
+from chinese_measure import BEFORE
 from measure import SIMILARITIES
 from pages import table
 
@@ -173,18 +176,19 @@ def chinese(figures):
     ]
     rows = []
     for name, of in texts.items():
-        for setting, measured in of["settings"].items():
+        settings = {setting: measured for setting, measured in of["settings"].items() if setting != BEFORE}
+        for setting, measured in settings.items():
             bars = figures["bars"][name] if setting == figures["chosen"] else None
             rows.append(chinese_row(f"{CHINESE[name]}: reposts", setting, measured["together"], bars))
-        for kind, title in (("all", "natural pairs"), ("two scripts", "natural pairs in two scripts")):
-            rows += [
-                chinese_row(f"{CHINESE[name]}: {title}", setting, measured["natural"][kind])
-                for setting, measured in of["settings"].items()
-            ]
+        rows += [
+            chinese_row(f"{CHINESE[name]}: natural pairs", setting, measured["natural"]["all"])
+            for setting, measured in settings.items()
+        ]
     script = "the other script" if figures["script"] == "other" else "the same script"
     speeds = [
         [setting, f"{measured['microseconds']:,.0f} µs"]
         for setting, measured in texts["long"]["settings"].items()
+        if setting != BEFORE
     ]
     return "\n\n".join(
         (
@@ -211,48 +215,48 @@ def chinese_row(title, setting, score, bars=None):
 
 
 def chinese_kinds(figures):
-    """Of texts and of lines: recall by kind, setting and strength, with the least precision of all strengths,
-    and how many reposts there are."""
-    parts = []
-    columns = ["not edited", *(f"{strength}%" for strength in figures["strengths"])]
+    """Of texts and of lines: recall by kind and strength, with the least precision of all strengths. Only of
+    the chosen segmentation, with and without further settings; the chart has the others."""
+    columns, usual = (0, *figures["strengths"]), usual_pairs(figures)
+    parts = [f"A cell without a number has {usual:,} reposts."]
     for of in figures["texts"]:
-        rows, reposts = [], []
-        kinds = dict.fromkeys(bed["kind"] for measured in of["settings"].values() for bed in measured["beds"])
-        for kind in kinds:
-            for setting, measured in of["settings"].items():
-                beds = [
-                    next(
-                        (
-                            bed
-                            for bed in measured["beds"]
-                            if bed["kind"] == kind and bed["percent"] == strength
-                        ),
-                        None,
-                    )
-                    for strength in (0, *figures["strengths"])
-                ]
-                precisions = [bed["precision"] for bed in beds if bed and bed["precision"] is not None]
-                rows.append(
-                    [
-                        kind,
-                        setting,
-                        *(percent(bed["recall"]) if bed else "" for bed in beds),
-                        percent(min(precisions, default=None)),
-                    ]
-                )
-            reposts.append(
-                [kind, *(f"{bed['pairs']:,} ({percent(bed['reached'])})" if bed else "" for bed in beds)]
-            )
+        settings = {
+            setting: {(bed["kind"], bed["percent"]): bed for bed in measured["beds"]}
+            for setting, measured in of["settings"].items()
+            if setting.startswith(figures["chosen"])
+        }
+        rows = []
+        for kind in dict.fromkeys(kind for beds in settings.values() for kind, _ in beds):
+            for setting, beds in settings.items():
+                shown = [beds.get((kind, strength)) for strength in columns]
+                precisions = [bed["precision"] for bed in shown if bed and bed["precision"] is not None]
+                least = percent(min(precisions, default=None))
+                rows.append([kind, setting, *(recall_text(bed, usual) for bed in shown), least])
+        names = ["not edited", *(f"{strength}%" for strength in figures["strengths"])]
         parts += [
             f"#### Recall by kind: {CHINESE[of['name']]}",
             table(
-                ["kind", "segmentation", *columns, "the least precision"],
-                ["---", "---"] + ["---:"] * (len(columns) + 1),
+                ["kind", "segmentation", *names, "the least precision"],
+                ["---", "---"] + ["---:"] * (len(names) + 1),
                 rows,
             ),
-            "How many reposts there are, and the strength that they reach on average:",
-            table(["kind", *columns], ["---"] + ["---:"] * len(columns), reposts),
         ]
     return "\n\n".join(
         [*parts, "![Recall of reposts by strength, for each kind](similar/chinese-by-strength.svg)"]
     )
+
+
+def usual_pairs(figures):
+    """The number of reposts that most of the cells have."""
+    return statistics.mode(
+        bed["pairs"]
+        for of in figures["texts"]
+        for measured in of["settings"].values()
+        for bed in measured["beds"]
+    )
+
+
+def recall_text(bed, usual):
+    if not bed:
+        return ""
+    return percent(bed["recall"]) + (f" of {bed['pairs']:,}" if bed["pairs"] != usual else "")
