@@ -11,6 +11,16 @@ from bystanders import quiet
 from contenders import all_contenders
 from pages import between_markers, table, wrapped
 
+# Columns of scenarios that only results.json has.
+ONLY_IN_RESULTS = {
+    "behind_before_kill",
+    "first_seen_at",
+    "greatest_lag",
+    "others_cores",
+    "snapshot_requests_per_s",
+    "swept_users",
+    "unseen_requests_per_s",
+}
 FIRST_PAGE = """# Performance
 
 What `make bench` measured last, and what was learnt on the way. The parts between markers are generated; the rest is written by
@@ -355,7 +365,7 @@ def scenarios_text(page, scenarios):
 def scenario_text(name, entry):
     result = entry["result"]
     figures = {key: value for key, value in result.items() if not isinstance(value, (list, dict))}
-    text = [f"### {name}", entry["what"], measured(entry), sentence("", figures)]
+    text = [f"### {name}", entry["what"], measured(entry, short=True), sentence("", figures)]
     if "summary" in result:
         result = {key: value for key, value in result.items() if key != "phases"}
     for value in result.values():
@@ -382,7 +392,7 @@ def rows_text(rows):
     head = list(dict.fromkeys(key for row in rows for key in row))
     values = {key: [row.get(key) for row in rows] for key in head}
     shared = {key: of[0] for key, of in values.items() if len(rows) > 1 and of.count(of[0]) == len(of)}
-    head = [key for key in head if key not in shared]
+    head = [key for key in head if key not in shared and key not in ONLY_IN_RESULTS]
     lines = [[words(key), *map(shown, values[key])] for key in head]
     if not head:
         drawn = ""
@@ -395,12 +405,13 @@ def rows_text(rows):
 
 
 def cases(rows):
-    """The rows, with one for all runs of a case: medians and, in parentheses, the least and the most. Columns
-    before the first fraction name the case."""
+    """The rows, with one for all runs of a case: medians and, in parentheses, the least and the most. The
+    first column, and the others before the first that was measured, name the case."""
     if not {"run", "repeat"} & set(rows[0]):
         return rows
     keys = [key for key in dict.fromkeys(key for row in rows for key in row) if key not in ("run", "repeat")]
-    first = next((at for at, key in enumerate(keys) if isinstance(rows[0].get(key), float)), len(keys))
+    measured_keys = (at for at, key in enumerate(keys) if at and is_measured(key, rows[0].get(key)))
+    first = next(measured_keys, len(keys))
     of_case = {}
     for row in rows:
         of_case.setdefault(tuple(row.get(key) for key in keys[:first]), []).append(row)
@@ -410,17 +421,21 @@ def cases(rows):
     ]
 
 
+def is_measured(key, value):
+    return isinstance(value, float) or key.endswith(("_s", "_ms", "_us"))
+
+
 def of_runs(values):
     return values[0] if values.count(values[0]) == len(values) else spread(values, shown)
 
 
-def measured(stamp):
+def measured(stamp, short=False):
     """The day, commit and machine of a run (results.stamp)."""
     machine = stamp["machine"]
-    return (
-        f"Measured on {machine['day']} at commit {stamp['commit']}: {machine['cpu']}, {machine['cores']} cores, "
-        f"{machine['memory_gib']} GiB, {machine['system']}, Linux {machine['kernel']}."
-    )
+    text = f"{machine['day']} at commit {stamp['commit']}: {machine['cpu']}, {machine['cores']} cores"
+    if short:
+        return f"{text}, Linux {machine['kernel']}."
+    return f"Measured on {text}, {machine['memory_gib']} GiB, {machine['system']}, Linux {machine['kernel']}."
 
 
 def words(key):

@@ -3,7 +3,7 @@
 from figures import least, middle
 from pages import table
 
-IN_ALL = (100, 3_000, 1_000_000)  # the numbers of items of "All figures"; build/bench/filters.json has more
+IN_ALL = (3_000, 1_000_000)  # the numbers of items of "All figures"; build/bench/filters.json has more
 # The claims of the papers: size (against a standard Bloom filter), accesses of a look-up, and deletion.
 CLAIMS = {
     "bloom": ("1×", "k", "no"),

@@ -106,7 +106,10 @@ def parts_of_descriptions(figures, folder):
 def parts_of_chinese(figures, folder):
     """{marker: text} of the page. Draws the chart in `folder`. `figures`: figures["chinese"]."""
     (folder / "chinese-by-strength.svg").write_text(drawings.chinese_by_strength(figures))
-    return {"chinese": wrapped(tables.chinese(figures)), "chinese-kinds": tables.chinese_kinds(figures)}
+    return {
+        "chinese": wrapped(tables.chinese(figures)),
+        "chinese-kinds": wrapped(tables.chinese_kinds(figures)),
+    }
 
 
 def write(figures, docs):

@@ -216,9 +216,12 @@ def chinese_row(title, setting, score, bars=None):
 
 def chinese_kinds(figures):
     """Of texts and of lines: recall by kind and strength, with the least precision of all strengths. Only of
-    the chosen segmentation, with and without further settings; the chart has the others."""
+    the chosen segmentation, and of further settings where they change something; the chart has the others."""
     columns, usual = (0, *figures["strengths"]), usual_pairs(figures)
-    parts = [f"A cell without a number has {usual:,} reposts."]
+    parts = [
+        f"A cell without a number has {usual:,} reposts. A row for a further setting is there where a recall "
+        "differs by a point or more."
+    ]
     for of in figures["texts"]:
         settings = {
             setting: {(bed["kind"], bed["percent"]): bed for bed in measured["beds"]}
@@ -231,6 +234,11 @@ def chinese_kinds(figures):
                 shown = [beds.get((kind, strength)) for strength in columns]
                 precisions = [bed["precision"] for bed in shown if bed and bed["precision"] is not None]
                 least = percent(min(precisions, default=None))
+                recalls = [bed["recall"] or 0 for bed in shown if bed]
+                if setting == figures["chosen"]:
+                    chosen = recalls
+                elif max((abs(one - other) for one, other in zip(recalls, chosen)), default=0) < 0.01:
+                    continue
                 rows.append([kind, setting, *(recall_text(bed, usual) for bed in shown), least])
         names = ["not edited", *(f"{strength}%" for strength in figures["strengths"])]
         parts += [
