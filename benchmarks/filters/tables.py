@@ -3,7 +3,9 @@
 from figures import least, middle
 from pages import table
 
-IN_ALL = (3_000, 1_000_000)  # the numbers of items of "All figures"; build/bench/filters.json has more
+# The numbers of items that the page shows; build/bench/filters.json has more.
+IN_ALL = (3_000,)
+IN_SMALL = (1, 5, 20, 100)
 # The claims of the papers: size (against a standard Bloom filter), accesses of a look-up, and deletion.
 CLAIMS = {
     "bloom": ("1×", "k", "no"),
@@ -170,7 +172,7 @@ def small(figures):
     """Bytes of a payload. The fewest at each rate are bold."""
     parts = []
     for rate in (0.01, 0.001):
-        counts = figures.small_items()
+        counts = [items for items in figures.small_items() if items in IN_SMALL]
         best = {
             items: min(
                 figures.small[kind, asked, items]["bytes"]
