@@ -16,10 +16,14 @@ ONLY_IN_RESULTS = {
     "behind_before_kill",
     "first_seen_at",
     "greatest_lag",
+    "opened",
     "others_cores",
+    "published_p50_ms_least",
     "snapshot_requests_per_s",
     "swept_users",
     "unseen_requests_per_s",
+    "visible_p50_ms_least",
+    "visible_p99_ms_least",
 }
 FIRST_PAGE = """# Performance
 
