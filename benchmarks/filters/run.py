@@ -58,7 +58,6 @@ def write(measured, docs):
         "small": tables.small(figures),
         "auto": tables.auto(figures),
         "published": tables.published(figures, most),
-        "recall": tables.recall(figures),
         "machine": f"{machine['cpu']}, {machine['cores']} cores, shared with other work, {machine['system']}, Linux {machine['kernel']}, "
         f"{machine['day']}; {measured['rounds']} rounds.",
         "all": "\n\n".join(

@@ -119,6 +119,7 @@ def all_of(figures, items):
     rows = []
     for kind, asked in figures.rows():
         size, speed = figures.sizes[kind, asked, items], figures.speeds.get((kind, asked, items), {})
+        recall = figures.recalls.get((kind, asked, items), {"ns": [], "with_parse_ns": []})
         rows.append(
             [
                 titled(kind),
@@ -128,6 +129,8 @@ def all_of(figures, items):
                 ratio_of(size),
                 lines_of(size),
                 *[span(speed.get(name)) for name in ("build_ns", "hit_ns", "miss_ns")],
+                *[span([ns / 1000 for ns in recall[name]]) for name in ("ns", "with_parse_ns")],
+                span([ns / 1000 for ns in speed.get("parse_ns", [])]),
             ]
         )
     return table(
@@ -141,29 +144,11 @@ def all_of(figures, items):
             "ns to build an item",
             "ns a hit",
             "ns a miss",
+            "µs for 2,000 candidates",
+            "with parsing the snapshot",
+            "µs to parse the payload",
         ],
-        ["---", *["---:"] * 8],
-        rows,
-    )
-
-
-def recall(figures):
-    rows = []
-    for (kind, asked, items), line in figures.recalls.items():
-        speed = figures.speeds.get((kind, asked, items), {})
-        rows.append(
-            [
-                titled(kind),
-                asked_text(asked),
-                *[
-                    span([ns / 1000 for ns in samples])
-                    for samples in (line["ns"], line["with_parse_ns"], speed.get("parse_ns", []))
-                ],
-            ]
-        )
-    return table(
-        ["", "asked", "µs for 2,000 candidates", "with parsing the snapshot", "parsing the payload alone"],
-        ["---", *["---:"] * 4],
+        ["---", *["---:"] * 11],
         rows,
     )
 

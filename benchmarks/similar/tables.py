@@ -147,26 +147,11 @@ def cost(corpora):
     )
 
 
-def plain(found):
-    """`found`: {kind: distances of the true pairs of the long texts}."""
-    rows = []
-    for kind, counts in found.items():
-        total = sum(counts)
-        rows.append(
-            [kind, *(percent(sum(counts[: bits + 1]) / total) for bits in (0, 3, 6, 10, 16))]
-            if total
-            else [kind, *["—"] * 5]
-        )
-    return table(
-        ["64-bit SimHash of", "equal", "within 3 bits", "6", "10", "16"], ["---"] + ["---:"] * 5, rows
-    )
-
-
 CHINESE = {"long": "texts", "lines": "single lines"}
 
 
 def chinese(figures):
-    """Of each setting: the reposts that the bars are about, the natural pairs, and the speed. `figures`:
+    """A row for each setting: the reposts that the bars are about, the natural pairs, and the speed. `figures`:
     figures["chinese"]."""
     texts = {of["name"]: of for of in figures["texts"]}
     sizes = [
@@ -174,44 +159,36 @@ def chinese(figures):
         f" ({', '.join(f'{number:,} {lang}' for lang, number in sorted(of['langs'].items()))})"
         for name, of in texts.items()
     ]
-    rows = []
+    head, rows = ["segmentation"], {}
     for name, of in texts.items():
-        settings = {setting: measured for setting, measured in of["settings"].items() if setting != BEFORE}
-        for setting, measured in settings.items():
-            bars = figures["bars"][name] if setting == figures["chosen"] else None
-            rows.append(chinese_row(f"{CHINESE[name]}: reposts", setting, measured["together"], bars))
-        rows += [
-            chinese_row(f"{CHINESE[name]}: natural pairs", setting, measured["natural"]["all"])
-            for setting, measured in settings.items()
-        ]
+        scores = {}
+        for setting, measured in of["settings"].items():
+            if setting == BEFORE:
+                continue
+            scores = {"reposts": measured["together"], "natural pairs": measured["natural"]["all"]}
+            bars = {"reposts": figures["bars"][name]} if setting == figures["chosen"] else {}
+            for what, score in scores.items():
+                rows.setdefault(setting, []).extend(rates(score, bars.get(what)))
+        for what, score in scores.items():
+            head += [f"{CHINESE[name]}, {score['pairs']:,} {what}: precision", "recall"]
+    for setting, row in rows.items():
+        row.append(f"{texts['long']['settings'][setting]['microseconds']:,.0f} µs")
     script = "the other script" if figures["script"] == "other" else "the same script"
-    speeds = [
-        [setting, f"{measured['microseconds']:,.0f} µs"]
-        for setting, measured in texts["long"]["settings"].items()
-        if setting != BEFORE
-    ]
     return "\n\n".join(
         (
             f"{' and '.join(sizes)}. Reposts are in {script}, with edits of at most {figures['percent']}%. The run is `{figures['run']}`.",
             table(
-                ["", "segmentation", "true pairs", "found", "precision", "recall"],
-                ["---", "---"] + ["---:"] * 4,
-                rows,
+                [*head, "features of 500 characters"],
+                ["---"] + ["---:"] * len(head),
+                [[setting, *row] for setting, row in rows.items()],
             ),
-            table(["segmentation", "features of 500 characters"], ["---", "---:"], speeds),
         )
     )
 
 
-def chinese_row(title, setting, score, bars=None):
-    rates = (score["precision"], score["recall"])
-    return [
-        title,
-        setting,
-        f"{score['pairs']:,}",
-        f"{score['found']:,}",
-        *(map(verdict, rates, bars) if bars else map(percent, rates)),
-    ]
+def rates(score, bars=None):
+    found = (score["precision"], score["recall"])
+    return list(map(verdict, found, bars) if bars else map(percent, found))
 
 
 def chinese_kinds(figures):
