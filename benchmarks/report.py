@@ -396,7 +396,8 @@ def rows_text(rows):
     head = list(dict.fromkeys(key for row in rows for key in row))
     values = {key: [row.get(key) for row in rows] for key in head}
     shared = {key: of[0] for key, of in values.items() if len(rows) > 1 and of.count(of[0]) == len(of)}
-    head = [key for key in head if key not in shared and key not in ONLY_IN_RESULTS]
+    hidden = ONLY_IN_RESULTS | ({"cores"} if "server_cpu_us_a_request" in head else set())
+    head = [key for key in head if key not in shared and key not in hidden]
     lines = [[words(key), *map(shown, values[key])] for key in head]
     if not head:
         drawn = ""
