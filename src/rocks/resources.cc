@@ -76,7 +76,7 @@ void SetLevels(rocksdb::ColumnFamilyOptions& options) {
   options.level_compaction_dynamic_level_bytes = true;
   options.target_file_size_base = 64 * kMiB;
   // A checkpoint's file has a megabyte or two, and each compaction rewrites the first level. So the first
-  // level is small, and a compaction takes eight files. docs/PERFORMANCE.md, "Levels".
+  // level is small, and a compaction takes eight files. docs/LEVERS.md, "Levels".
   options.max_bytes_for_level_base = 32 * kMiB;
   options.level0_file_num_compaction_trigger = 8;
   NeverSlowIngestion(options);
