@@ -177,7 +177,7 @@ Result<Json> DaemonClient::Similar(const Json& question) {
 
 Result<DaemonClient::Place> DaemonClient::Erase(std::string_view user_id) {
   const std::string target = "/v1/users/" + PercentEncode(user_id);
-  return PlaceOf(target, http_.Delete(target));
+  return PlaceOf(target, http_.Ask("DELETE", target));
 }
 
 Result<DaemonClient::Place> DaemonClient::Remove(std::string_view user_id,
@@ -223,7 +223,7 @@ Result<Json> DaemonClient::MakeCopy() {
 
 seen::Status DaemonClient::ReleaseCopy(std::string_view copy) {
   const std::string target = "/v1/copies/" + PercentEncode(copy);
-  const auto released = Expect200(target, http_.Delete(target));
+  const auto released = Expect200(target, http_.Ask("DELETE", target));
   return released ? seen::Status() : Fail(released.error());
 }
 
@@ -240,7 +240,7 @@ seen::Status DaemonClient::StartFill(std::string_view filter, std::string_view i
 
 seen::Status DaemonClient::StopFill(std::string_view filter) {
   const std::string target = "/v1/fills/" + PercentEncode(filter);
-  const auto stopped = Expect200(target, http_.Delete(target));
+  const auto stopped = Expect200(target, http_.Ask("DELETE", target));
   return stopped ? seen::Status() : Fail(stopped.error());
 }
 
