@@ -4,6 +4,7 @@
 
 #include "decode/item_group_json.h"
 #include "model/event.h"
+#include "serve/explanations.h"
 #include "serve/percent.h"
 #include "serve/problem.h"
 #include "serve/query_string.h"
@@ -31,7 +32,8 @@ std::string WriteGroup(const GroupAnswer& answer) {
   std::string text = R"({"group_id":)" + Dumped(answer.item.group_id) + R"(,"item":)";
   WriteItemGroup(answer.item, text);
   text += R"(,"members":)" + Dumped(members) + R"(,"next":)";
-  return text + (answer.next.empty() ? "null" : Dumped(answer.next)) + "}\n";
+  text += answer.next.empty() ? "null" : Dumped(answer.next);
+  return text + R"(,"explanation":)" + Dumped(ExplainGroup(answer)) + "}\n";
 }
 
 }  // namespace

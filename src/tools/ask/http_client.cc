@@ -86,11 +86,12 @@ struct HttpClient::Connection {
               fmt::format("--ca: CA {}: {}; give a PEM file of certificates that are trusted", ca, words)};
     }
     const std::string remedy =
-        IsAboutTls(code) ? fmt::format("does the server speak TLS, with a certificate for {} that a CA of "
-                                       "--ca signed ({})?",
-                                       host, option)
-                         : fmt::format("is {} running there ({})?",
-                                       option == "--http" ? "seend" : "the server", option);
+        IsAboutTls(code)
+            ? fmt::format(
+                  "does the server speak TLS, with a certificate for {} that a CA of "
+                  "--ca signed ({})?",
+                  host, option)
+            : fmt::format("is {} running there ({})?", option == "--http" ? "seend" : "the server", option);
     return {Code::kUnavailable, fmt::format("{}: {}; {}", url, words, remedy)};
   }
 };
