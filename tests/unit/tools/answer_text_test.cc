@@ -11,7 +11,7 @@ using Json = nlohmann::json;
 
 constexpr TimeMs kNow{1'700'000'000'000};
 
-Json Status() {
+Json StatusOfTwo() {
   return Json::parse(R"({
     "version": "1.2.3", "ready": true, "troubles": [], "started_at_ms": 1699996400000, "brokers": "k:9092",
     "brokers_reachable": true, "instance_id": "a", "role": "owner", "owner_group": "seend", "topic": "exposures",
@@ -26,7 +26,7 @@ Json Status() {
 }
 
 TEST(StatusScreen, ShowsWhatIsWrongFirstAndAlignsWhatIsMany) {
-  Json status = Status();
+  Json status = StatusOfTwo();
   status["troubles"] = {"partition 11: the disk is full"};
   const StatusScreen screen = MakeStatusScreen(status, kNow);
   EXPECT_FALSE(screen.is_well);
@@ -45,7 +45,7 @@ TEST(StatusScreen, ShowsWhatIsWrongFirstAndAlignsWhatIsMany) {
 }
 
 TEST(StatusScreen, LeavesOutWhatSaysNothing) {
-  Json status = Status();
+  Json status = StatusOfTwo();
   status["partitions"].erase(1);
   const StatusScreen screen = MakeStatusScreen(status, kNow);
   EXPECT_TRUE(screen.is_well);
@@ -55,7 +55,7 @@ TEST(StatusScreen, LeavesOutWhatSaysNothing) {
 }
 
 TEST(StatusScreen, NamesReplicasRestoresAndPartitionsOfNobody) {
-  Json status = Status();
+  Json status = StatusOfTwo();
   status["ready"] = false;
   status["role"] = "replica";
   status["brokers_reachable"] = false;
