@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/event.h"
+#include "serve/explanations.h"
 #include "serve/http_message.h"
 #include "serve/query_string.h"
 #include "similar/port/item_group.h"
@@ -33,7 +34,8 @@ std::string WriteGroup(const GroupAnswer& answer) {
   std::string text = R"({"group_id":)" + Dumped(answer.item.group_id) + R"(,"item":)";
   WriteItemGroup(answer.item, text);
   text += R"(,"members":)" + Dumped(members) + R"(,"next":)";
-  return text + (answer.next.empty() ? "null" : Dumped(answer.next)) + "}\n";
+  text += answer.next.empty() ? "null" : Dumped(answer.next);
+  return text + R"(,"explanation":)" + Dumped(ExplainGroup(answer)) + "}\n";
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 
 namespace seen {
 
-/// "2026-11-21"
-std::string DateOf(Day day);
 std::string WriteStatus(const DaemonStatus& status);
 std::string WriteUser(std::string_view filter, std::string_view user_id, const UserAnswer& answer);
 

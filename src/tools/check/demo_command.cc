@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "kafka/bulk_producer.h"
-#include "tools/ask/wait_for_daemon.h"
+#include "tools/ask/daemon_client.h"
 #include "tools/check/demo_checks.h"
 #include "tools/check/demo_metrics.h"
 #include "tools/check/demo_similar.h"

@@ -113,7 +113,7 @@ class SimilarDemo {
     // If the topic has several partitions, the last item's group doesn't prove that all items are grouped.
     for (const uint64_t number : {story.original, story.edited, story.verbatim, kItems - 1}) {
       auto known = WaitFor("the group of " + Id(number), [&]() -> Result<bool> {
-        const auto group = daemon_.Group(Id(number));
+        const auto group = daemon_.AskJson("GET", "/v1/groups/" + PercentEncode(Id(number)));
         if (!group && group.error().code != Code::kNotFound) return Fail(group.error());
         return group.has_value();
       });

@@ -29,7 +29,10 @@ Result<std::vector<bool>> NewDrops(DaemonClient& daemon, const CompareRequest& r
     if (request.created_ms[i] != 0)
       question["items"][i] = {{"id", request.items[i]}, {"created_at", request.created_ms[i]}};
   }
-  const auto answer = daemon.UnseenOf(request.filter, request.user_id, question);
+  const auto answer = daemon.AskJson(
+      "POST",
+      "/v1/filters/" + PercentEncode(request.filter) + "/users/" + PercentEncode(request.user_id) + "/unseen",
+      question);
   if (!answer) return Fail(answer.error());
   std::vector<bool> drops(request.items.size(), true);
   try {

@@ -16,12 +16,14 @@ namespace {
 using Json = nlohmann::json;
 
 DifferenceReason AskReason(DaemonClient& daemon, const FilterDifference& difference, TimeMs now) {
-  const auto why = daemon.Why(difference.filter, difference.user_id, difference.item_id);
+  const std::string user =
+      "/v1/filters/" + PercentEncode(difference.filter) + "/users/" + PercentEncode(difference.user_id);
+  const auto why = daemon.AskJson("GET", user + "/why?item=" + PercentEncode(difference.item_id));
   if (!why) return NoReason();
   try {
     Json segments;
     if (NeedsSegments(difference, *why)) {
-      auto answer = daemon.Segments(difference.filter, difference.user_id);
+      auto answer = daemon.AskJson("GET", user + "/segments");
       if (!answer) return NoReason();
       segments = std::move(*answer);
     }

@@ -22,7 +22,7 @@ Json Why(const std::string& because, const std::string& more = "{}") {
   return why;
 }
 
-Json Segment(const std::string& kind, int days_ago, bool counts) {
+Json SegmentJson(const std::string& kind, int days_ago, bool counts) {
   const int64_t at = kNow.value - days_ago * kMsPerDay;
   return {{"kind", kind}, {"first_at_ms", at}, {"last_at_ms", at}, {"counts", counts}, {"until_ms", nullptr}};
 }
@@ -39,7 +39,7 @@ std::string KeyOf(OnlySide side, const Json& why, const Json& segments = nullptr
 TEST(DifferenceReason, OfWhatOnlyThisFilterDropsIsWhatWhySays) {
   const auto shown = [](const std::string& kind, int days_ago) {
     Json why = Why("exposed");
-    why["segments"] = {Segment(kind, days_ago, true), Segment("exposed", 29, true)};
+    why["segments"] = {SegmentJson(kind, days_ago, true), SegmentJson("exposed", 29, true)};
     return KeyOf(OnlySide::kNew, why);
   };
   EXPECT_EQ(shown("exposed", 0), "exposed_today");
@@ -57,7 +57,7 @@ TEST(DifferenceReason, OfWhatOnlyThisFilterDropsIsWhatWhySays) {
 
 TEST(DifferenceReason, OfWhatIsKeptButDoesNotCount) {
   Json why = Why("not_seen");
-  why["segments"] = {Segment("exposed", 31, false)};
+  why["segments"] = {SegmentJson("exposed", 31, false)};
   FilterDifference difference;
   EXPECT_TRUE(NeedsSegments(difference, why));
   EXPECT_FALSE(NeedsSegments(difference, Why("not_seen")));
@@ -68,7 +68,7 @@ TEST(DifferenceReason, OfWhatIsKeptButDoesNotCount) {
   EXPECT_EQ(KeyOf(OnlySide::kOld, why, segments), "window_left");
   segments["segments"][0]["in_window"] = true;
   EXPECT_EQ(KeyOf(OnlySide::kOld, why, segments), "not_enough");
-  why["segments"] = {Segment("served", 1, false)};
+  why["segments"] = {SegmentJson("served", 1, false)};
   EXPECT_EQ(KeyOf(OnlySide::kOld, why, segments), "served_ended");
 }
 
@@ -92,7 +92,7 @@ TEST(DifferenceReason, OfWhatIsNotKeptAtAll) {
 
 TEST(DifferenceReason, OfWhatIsSeenAfterAll) {
   Json why = Why("exposed");
-  why["segments"] = {Segment("exposed", 3, true)};
+  why["segments"] = {SegmentJson("exposed", 3, true)};
   EXPECT_EQ(KeyOf(OnlySide::kOld, why), "changed_meanwhile");
   EXPECT_EQ(KeyOf(OnlySide::kOld, why, nullptr, {0}, true), "created_later");
   EXPECT_EQ(KeyOf(OnlySide::kOld, Why("similar")), "similar_demoted");

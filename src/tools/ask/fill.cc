@@ -1,17 +1,15 @@
-// seenctl fill: the daemons read their partitions again for one filter. The command watches the fill.
+#include "tools/ask/fill.h"
+
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
 #include "base/host_port.h"
-#include "tools/ask/calendar.h"
+#include "model/day.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -22,21 +20,9 @@ namespace {
 
 using Json = nlohmann::json;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr milliseconds kLooksEvery{500};
-constexpr seconds kAsksEvery{5};  // also finds new daemons and partitions that moved
-
-struct FillOptions {
-  AskOptions daemon;
-  std::string id;
-  int64_t timeout_s = 86'400;
-  bool no_wait = false;
-  bool status = false;
-  bool stop = false;
-  bool json = false;
-  bool quiet = false;
-};
+constexpr milliseconds kAsksEvery{5'000};  // also finds new daemons and partitions that moved
 
 /// All daemons that keep state: the named one, and those in its routes.
 class FillDaemons {
@@ -46,15 +32,15 @@ class FillDaemons {
   /// kUnavailable: the named daemon doesn't answer, or another one has no address. Then the daemons that were
   /// found before stay.
   Status Find() {
-    auto named = DaemonClient::Make(options_.daemon.http);
+    auto named = DaemonClient::Make(options_.http);
     if (!named) return Fail(named.error());
-    const auto routes = named->Routes();
+    const auto routes = named->AskJson("GET", "/v1/routes");
     if (!routes) return Fail(routes.error());
     const auto status = named->Status();
     if (!status) return Fail(status.error());
     partitions_ = status->partitions_total;
     std::map<std::string, DaemonClient> found;
-    found.emplace(options_.daemon.http.base, std::move(*named));
+    found.emplace(options_.http.base, std::move(*named));
     for (const Json& route : routes->value("routes", Json::array())) {
       if (route.value("here", false)) continue;
       const Json address = route.value("address", Json(nullptr));
@@ -63,7 +49,7 @@ class FillDaemons {
                     fmt::format("daemon {} has no address in /v1/routes. Remedy: set cluster.address there",
                                 route.value("instance", "")));
       }
-      DaemonAddress there = options_.daemon.http;
+      DaemonAddress there = options_.http;
       there.base = OtherBase(address.get<std::string>(), routes->value("routes", Json::array()));
       auto other = DaemonClient::Make(there);
       if (!other) return Fail(other.error());
@@ -80,7 +66,7 @@ class FillDaemons {
   /// The base address of another daemon. Routes name http.listen. If the named daemon's address has another
   /// port, that of admin.listen, the other daemons are asked at that port, too.
   std::string OtherBase(const std::string& address, const Json& routes) const {
-    const std::string& named = options_.daemon.http.base;
+    const std::string& named = options_.http.base;
     const size_t place = named.find("://") + 3;
     std::string asked = named.substr(place);
     if (asked.ends_with('/')) asked.pop_back();
@@ -141,14 +127,14 @@ Json FillOf(const Json& fills, const std::string& filter) {
 FillView Look(const FillOptions& options, FillDaemons& daemons) {
   FillView view;
   for (auto& [address, daemon] : daemons.all()) {
-    const auto fills = daemon.Fills();
+    const auto fills = daemon.AskJson("GET", "/v1/fills");
     if (!fills) {
       view.all_done = false;
       view.problem = fills.error().message;
       continue;
     }
     // A daemon without partitions has no fill. The command doesn't wait for it.
-    const Json fill = FillOf(*fills, options.daemon.filter);
+    const Json fill = FillOf(*fills, options.filter);
     if (fill.is_null() || (!options.id.empty() && fill.value("id", "") != options.id)) continue;
     view.Add(address, fill);
   }
@@ -157,9 +143,9 @@ FillView Look(const FillOptions& options, FillDaemons& daemons) {
 
 void PrintView(const FillOptions& options, const FillView& view, int32_t partitions) {
   if (options.json) {
-    const Json json = {{"filter", options.daemon.filter}, {"done", view.IsDone(partitions)},
-                       {"partitions_total", partitions},  {"partitions_done", view.done.size()},
-                       {"records", view.records},         {"users_written", view.users},
+    const Json json = {{"filter", options.filter},       {"done", view.IsDone(partitions)},
+                       {"partitions_total", partitions}, {"partitions_done", view.done.size()},
+                       {"records", view.records},        {"users_written", view.users},
                        {"daemons", view.daemons}};
     fmt::print("{}\n", json.dump(2));
     return;
@@ -181,20 +167,19 @@ void PrintView(const FillOptions& options, const FillView& view, int32_t partiti
     }
   }
   fmt::print("{} of {} partitions of filter {} are filled: {} records read again, {} users written\n",
-             view.done.size(), partitions, options.daemon.filter, WithThousands(view.records),
+             view.done.size(), partitions, options.filter, WithThousands(view.records),
              WithThousands(view.users));
 }
 
 int RunStop(const FillOptions& options, FillDaemons& daemons) {
   int stopped = 0;
   for (auto& [address, daemon] : daemons.all()) {
-    const auto answer = daemon.StopFill(options.daemon.filter);
+    const auto answer = daemon.Ask("DELETE", "/v1/fills/" + PercentEncode(options.filter));
     if (!answer && answer.error().code == Code::kNotFound) continue;
     if (!answer) return ExitWith(answer.error());
     ++stopped;
   }
-  if (stopped == 0)
-    return ExitWith({Code::kNotFound, "--filter: no daemon has a fill of " + options.daemon.filter});
+  if (stopped == 0) return ExitWith({Code::kNotFound, "--filter: no daemon has a fill of " + options.filter});
   fmt::print("stopped in {} daemons; what was written stays\n", stopped);
   return kExitOk;
 }
@@ -203,7 +188,7 @@ int RunStatus(const FillOptions& options, FillDaemons& daemons) {
   const FillView view = Look(options, daemons);
   if (view.known.empty() && !view.problem.empty()) return ExitWith({Code::kUnavailable, view.problem});
   if (view.known.empty())
-    return ExitWith({Code::kNotFound, "--filter: no daemon has a fill of " + options.daemon.filter});
+    return ExitWith({Code::kNotFound, "--filter: no daemon has a fill of " + options.filter});
   PrintView(options, view, daemons.partitions());
   return view.IsDone(daemons.partitions()) ? kExitOk : kExitFailed;
 }
@@ -215,17 +200,20 @@ Status AskAll(const FillOptions& options, FillDaemons& daemons) {
   Status trouble;
   bool some_took_it = false;
   for (auto& [address, daemon] : daemons.all()) {
-    Status asked = daemon.StartFill(options.daemon.filter, options.id);
+    const auto asked =
+        daemon.Ask("POST", "/v1/filters/" + PercentEncode(options.filter) + "/fill", {{"id", options.id}});
     if (asked) {
       some_took_it = true;
     } else if (asked.error().code != Code::kUnavailable) {
-      return asked;
+      return Fail(asked.error());
     } else {
-      trouble = std::move(asked);
+      trouble = Fail(asked.error());
     }
   }
   return some_took_it ? Status() : trouble;
 }
+
+}  // namespace
 
 int RunFill(FillOptions options) {
   FillDaemons daemons(options);
@@ -240,17 +228,18 @@ int RunFill(FillOptions options) {
   }
   if (Status asked = AskAll(options, daemons); !asked) return ExitWith(asked.error());
   if (options.no_wait) {
-    fmt::print("fill {} of filter {} begins in {} daemons\n", options.id, options.daemon.filter,
+    fmt::print("fill {} of filter {} begins in {} daemons\n", options.id, options.filter,
                daemons.all().size());
     return kExitOk;
   }
   CatchInterrupts();
-  Progress progress("fill " + options.daemon.filter, 0, "records",
+  Progress progress("fill " + options.filter, 0, "records",
                     options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
   const auto begun = std::chrono::steady_clock::now();
   auto asked_at = begun;
   Status trouble;
-  while (!Interrupted() && std::chrono::steady_clock::now() - begun < seconds(options.timeout_s)) {
+  while (!Interrupted() &&
+         std::chrono::steady_clock::now() - begun < std::chrono::seconds(options.timeout_s)) {
     if (std::chrono::steady_clock::now() - asked_at >= kAsksEvery) {
       asked_at = std::chrono::steady_clock::now();
       trouble = AskAll(options, daemons);
@@ -271,27 +260,7 @@ int RunFill(FillOptions options) {
   return ExitWith(
       {Code::kUnavailable,
        fmt::format("not done yet; the daemons continue. To watch the fill: seenctl fill --filter {} --id {}",
-                   options.daemon.filter, options.id)});
-}
-
-}  // namespace
-
-Subcommand AddFill(CLI::App& root) {
-  auto options = std::make_shared<FillOptions>();
-  CLI::App* app = root.add_subcommand(
-      "fill", "have the daemons read their partitions again for a new filter or a longer window");
-  AddDaemonOptions(*app, options->daemon.http, "one of the daemons; it names the others");
-  app->add_option("--filter", options->daemon.filter, "the filter to fill")->required();
-  app->add_option("--id", options->id, "continue the fill with this id; default: begin a new fill");
-  app->add_option("--timeout", options->timeout_s, "seconds to wait at most")
-      ->check(CLI::Range(1, 30 * 86'400))
-      ->capture_default_str();
-  auto* const status = app->add_flag("--status", options->status, "print the progress, and start nothing");
-  app->add_flag("--stop", options->stop, "stop the fill; what was written stays")->excludes(status);
-  app->add_flag("--no-wait", options->no_wait, "return at once");
-  app->add_flag("--json", options->json, "print the result as JSON");
-  app->add_flag("--quiet", options->quiet, "no progress");
-  return {app, [options] { return RunFill(*options); }};
+                   options.filter, options.id)});
 }
 
 }  // namespace seen
