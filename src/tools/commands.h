@@ -27,7 +27,6 @@ Subcommand AddShow(CLI::App& root);
 Subcommand AddWhy(CLI::App& root);
 Subcommand AddGroup(CLI::App& root);
 Subcommand AddSimilar(CLI::App& root);
-Subcommand AddIdf(CLI::App& root);
 Subcommand AddSnapshot(CLI::App& root);
 Subcommand AddPublish(CLI::App& root);
 Subcommand AddReload(CLI::App& root);
@@ -47,7 +46,6 @@ Subcommand AddStatus(CLI::App& root);
 Subcommand AddLost(CLI::App& root);
 Subcommand AddDeadLetters(CLI::App& root);
 Subcommand AddConfig(CLI::App& root);
-Subcommand AddDemo(CLI::App& root);
 
 /// The whole of main().
 int RunSeenctl(int argc, const char* const* argv);

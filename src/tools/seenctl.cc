@@ -24,8 +24,8 @@ std::vector<Subcommand> AddCommands(CLI::App& root) {
   add("Ask a daemon", {AddStatus, AddUnseen, AddShow, AddWhy, AddSnapshot, AddGroup, AddSimilar, AddConfig});
   add("Change what a daemon keeps",
       {AddRemove, AddErase, AddPublish, AddFill, AddLost, AddPromote, AddReload});
-  add("Bring in history, or load", {AddReplay, AddDeadLetters, AddGenerate, AddIdf});
-  add("Check", {AddVerify, AddCompare, AddDigest, AddDemo});
+  add("Bring in history, or load", {AddReplay, AddDeadLetters, AddGenerate});
+  add("Check", {AddVerify, AddCompare, AddDigest});
   add("Keep and move state", {AddBackup, AddRestore, AddExport, AddReshard, AddSize});
   return commands;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -49,6 +50,10 @@ class TopicSink final : public EventSink {
 };
 
 }  // namespace
+
+bool TimeIsUp(double seconds_max, Instant start) {
+  return seconds_max > 0 && std::chrono::duration<double>(SystemClock().Now() - start).count() >= seconds_max;
+}
 
 std::unique_ptr<EventSink> MakeStdoutSink() { return std::make_unique<StdoutSink>(); }
 

@@ -5,11 +5,22 @@
 #include <memory>
 #include <span>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "kafka/bulk_producer.h"
 #include "tools/common_options.h"
 
 namespace seen {
+
+struct SentCounts {
+  uint64_t events = 0;
+  uint64_t exposures = 0;
+  uint64_t bytes = 0;
+  uint64_t rejected = 0;  // lines of a file that were left out
+};
+
+/// Whether `seconds_max` have passed since `start`; 0: no limit.
+bool TimeIsUp(double seconds_max, Instant start);
 
 /// One thread.
 class EventSink {
