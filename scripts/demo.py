@@ -20,7 +20,6 @@ import textwrap
 import time
 import urllib.request
 
-os.chdir(pathlib.Path(__file__).resolve().parents[1])
 BUILD = pathlib.Path(os.environ.get("BUILD") or "build/release")
 WORK = pathlib.Path("build/demo")
 LOG = WORK / "seend.log"
@@ -287,6 +286,7 @@ class Demo:
 
 
 def main():
+    os.chdir(pathlib.Path(__file__).resolve().parents[1])
     for program in ("seend", "seenctl"):
         if not os.access(BUILD / program, os.X_OK):
             missing = f"demo: {BUILD / program} is missing: run 'make demo', or 'make build' first"

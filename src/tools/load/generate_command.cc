@@ -15,7 +15,7 @@
 #include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
-#include "tools/load/exposure_file.h"
+#include "tools/load/event_sink.h"
 #include "tools/load/exposure_generator.h"
 #include "tools/progress.h"
 #include "tools/usage.h"

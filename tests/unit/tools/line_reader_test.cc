@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "scratch_folder.h"
-#include "tools/load/exposure_file.h"
+#include "tools/load/event_sink.h"
 
 namespace seen {
 namespace {
