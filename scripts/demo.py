@@ -62,7 +62,11 @@ def start_seend(store):
         command = [BUILD / "seend", "--config", "config/demo.json", "--embedded-kafka", *listen]
         with open(LOG, "w", encoding="utf-8") as log:
             seend = subprocess.Popen(command, stdout=log, stderr=log)
-        wait_until(lambda: seend.poll() is not None or "seend started" in LOG.read_text(), "seend's start")
+        try:
+            wait_until(lambda: seend.poll() is not None or "seend started" in LOG.read_text(), "seend's start")
+        except BaseException:
+            seend.kill()
+            raise
         log = LOG.read_text()
         if seend.poll() is None:
             return seend, re.search(r"seend started.* port=(\d+)", log)[1]
