@@ -129,7 +129,7 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "null",
      .nullable = true,
      .rule = &kPath,
-     .meaning = "Table of word counts for the weights of SimHash, made by `seenctl idf`. null: the bundled "
+     .meaning = "Table of word counts for the weights of SimHash, made by `seen_idf`. null: the bundled "
                 "table. An index keeps the table with which it was built."},
 };
 

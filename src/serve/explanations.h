@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "serve/query_port.h"
+#include "query/query_port.h"
 
 namespace seen {
 

@@ -24,7 +24,6 @@ struct Subcommand {
 std::vector<Subcommand> AddDaemonCommands(CLI::App& root);
 Subcommand AddGenerate(CLI::App& root);
 Subcommand AddReplay(CLI::App& root);
-Subcommand AddIdf(CLI::App& root);
 Subcommand AddSize(CLI::App& root);
 Subcommand AddVerify(CLI::App& root);
 Subcommand AddCompare(CLI::App& root);
@@ -35,7 +34,6 @@ Subcommand AddExport(CLI::App& root);
 Subcommand AddReshard(CLI::App& root);
 Subcommand AddDeadLetters(CLI::App& root);
 Subcommand AddConfig(CLI::App& root);
-Subcommand AddDemo(CLI::App& root);
 
 /// The whole of main().
 int RunSeenctl(int argc, const char* const* argv);

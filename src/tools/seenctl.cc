@@ -22,8 +22,8 @@ std::vector<Subcommand> AddCommands(CLI::App& root) {
     }
   };
   add("Ask a daemon", {AddConfig});
-  add("Bring in history, or load", {AddReplay, AddDeadLetters, AddGenerate, AddIdf});
-  add("Check", {AddVerify, AddCompare, AddDigest, AddDemo});
+  add("Bring in history, or load", {AddReplay, AddDeadLetters, AddGenerate});
+  add("Check", {AddVerify, AddCompare, AddDigest});
   add("Keep and move state", {AddBackup, AddRestore, AddExport, AddReshard, AddSize});
   return commands;
 }

@@ -162,7 +162,7 @@ Result<IdfSource> ReadIdfFile(const std::optional<std::string>& path) {
   const auto refuse = [&](const std::string& what) {
     return Fail(Code::kInvalidArgument,
                 "items.idf_file: " + *path + ": " + what +
-                    "; make one with `seenctl idf`, or give null for the bundled table");
+                    "; make one with `seen_idf`, or give null for the bundled table");
   };
   std::error_code failed;
   const uint64_t bytes = std::filesystem::file_size(*path, failed);

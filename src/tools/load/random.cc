@@ -1,4 +1,4 @@
-#include "tools/load/zipf.h"
+#include "tools/load/random.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// idf: a table with the number of items that contain each word, for items.idf_file.
+// seen_idf: a table with the number of items that contain each word, for items.idf_file.
 
 #include <fmt/format.h>
 
@@ -6,16 +6,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/durable_file.h"
 #include "similar/text/feature_reader.h"
+#include "similar/word_counts.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
-#include "tools/load/item_stream.h"
 #include "tools/load/items_options.h"
-#include "tools/load/word_counts.h"
 
 namespace seen {
 namespace {
@@ -91,7 +89,7 @@ int RunIdf(const IdfOptions& options) {
                                       WithThousands(counts->items))});
   }
   const auto frequent = words.MostFrequent(options.words_max, options.documents_min);
-  std::vector<std::string> comments = {fmt::format("{} words in {} documents or more; made by seenctl idf",
+  std::vector<std::string> comments = {fmt::format("{} words in {} documents or more; made by seen_idf",
                                                    frequent.size(), options.documents_min)};
   if (words.undercount() > 0)
     comments.push_back(fmt::format("counts may be up to {} too low", words.undercount()));
@@ -118,22 +116,30 @@ int RunIdf(const IdfOptions& options) {
   return kExitOk;
 }
 
-}  // namespace
-
-Subcommand AddIdf(CLI::App& root) {
-  auto options = std::make_shared<IdfOptions>();
-  CLI::App* app = root.add_subcommand("idf", "make a table of word counts from items, for items.idf_file");
-  options->items.AddTo(*app);
-  app->add_option("files", options->files,
-                  "files of items, JSON lines, also .gz; - is standard input; none: the topic");
-  app->add_option("--words-max", options->words_max, "keep so many words, the most frequent ones")
+void AddOptions(CLI::App& app, IdfOptions& options) {
+  options.items.AddTo(app);
+  app.add_option("files", options.files,
+                 "files of items, JSON lines, also .gz; - is standard input; none: the topic");
+  app.add_option("--words-max", options.words_max, "keep so many words, the most frequent ones")
       ->capture_default_str();
-  app->add_option("--documents-min", options->documents_min, "leave out words of fewer items")
+  app.add_option("--documents-min", options.documents_min, "leave out words of fewer items")
       ->capture_default_str();
-  app->add_option("--out", options->out, "write the table to this file instead of standard output");
-  app->add_flag("--json", options->json, "print the counts as JSON (with --out)");
-  app->add_flag("--quiet", options->quiet, "no progress");
-  return {app, [options] { return RunIdf(*options); }};
+  app.add_option("--out", options.out, "write the table to this file instead of standard output");
+  app.add_flag("--json", options.json, "print the counts as JSON (with --out)");
+  app.add_flag("--quiet", options.quiet, "no progress");
 }
 
+}  // namespace
 }  // namespace seen
+
+int main(int argc, char** argv) {
+  CLI::App app("makes a table of word counts from items, for items.idf_file", "seen_idf");
+  seen::IdfOptions options;
+  seen::AddOptions(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? seen::kExitOk : seen::kExitUsage;
+  }
+  return seen::RunIdf(options);
+}
