@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "kafka/producing.h"
+#include "kafka/producer.h"
 #include "kafka/read_loop.h"
 
 namespace seen {
@@ -33,80 +33,61 @@ TopicSpec StateTopicSpec(std::string name, int32_t partitions) {
 }
 
 struct StateProducer::Impl {
+  explicit Impl(const StateTopicOptions& given) : options(given), producer(ProducerOptions()) {}
+
   StateTopicOptions options;
-  kafka::TopicProducer producer;
   std::vector<StateDelivery> delivered;
   std::string refusal;
+  kafka::Producer producer;
 
-  Status Connect();
+  kafka::Producer::Options ProducerOptions();
   void NoteAnswer(rd_kafka_resp_err_t error);
-  void Drop();
 };
 
-Status StateProducer::Impl::Connect() {
-  auto made = kafka::OpenTopicProducer(
-      {options.brokers,
-       options.client,
-       {options.queue_bytes_max, kLinger},
-       {{"message.max.bytes",
-         std::to_string(std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000'000))}},
-       // Blocks are compressed already.
-       {{"compression.codec", "none"},
-        {"message.timeout.ms", kDeliveryMs},
-        {"batch.size", std::to_string(std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000))}},
-       this,
-       [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-         const bool ok = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
-         static_cast<Impl*>(opaque)->NoteAnswer(message->err);
-         static_cast<Impl*>(opaque)->delivered.push_back(
-             {message->partition, reinterpret_cast<uint64_t>(message->_private), ok ? message->offset : -1});
-       }},
-      options.topic, Partitioner::kMurmur2);
-  if (!made) return Fail(std::move(made.error()));
-  producer = std::move(*made);
-  return {};
+kafka::Producer::Options StateProducer::Impl::ProducerOptions() {
+  return {.name = "the state topic's producer",
+          .brokers = options.brokers,
+          .client = options.client,
+          .topics = {options.topic},
+          .queue_bytes_max = options.queue_bytes_max,
+          .linger = kLinger,
+          .batch_bytes = std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000),
+          .defaults = {{"message.max.bytes",
+                        std::to_string(std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000'000))}},
+          // Blocks are compressed already.
+          .imposed = {{"compression.codec", "none"}, {"message.timeout.ms", kDeliveryMs}},
+          .on_delivery = [this](const rd_kafka_message_t& message) {
+            const bool ok = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
+            NoteAnswer(message.err);
+            delivered.push_back(
+                {message.partition, reinterpret_cast<uint64_t>(message._private), ok ? message.offset : -1});
+          }};
 }
 
 void StateProducer::Impl::NoteAnswer(rd_kafka_resp_err_t error) {
-  const kafka::Access access = kafka::WriteTo(options.topic);
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    refusal.clear();
-    return kafka::NoteAllowed(access);
-  }
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return refusal.clear();
   if (kafka::CodeOf(error) == Code::kUnavailable) return;
-  std::string text =
-      fmt::format("state isn't sent to topic \"{}\": {}", options.topic, kafka::Explain(error, access));
+  std::string text = fmt::format("state isn't sent to topic \"{}\": {}", options.topic,
+                                 kafka::Explain(error, kafka::WriteTo(options.topic)));
   if (text != refusal) log::Error("the state topic accepts no records", {{"reason", text}});
   refusal = std::move(text);
 }
 
-void StateProducer::Impl::Drop() {
-  if (!producer.client) return;
-  rd_kafka_purge(producer.client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-  rd_kafka_flush(producer.client.get(), 200);  // each record comes back
-  producer.topic.reset();
-  producer.client.reset();
-}
-
 StateProducer::StateProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-StateProducer::~StateProducer() { impl_->Drop(); }
+StateProducer::~StateProducer() = default;
 
 Result<std::unique_ptr<StateProducer>> StateProducer::Open(const StateTopicOptions& options) {
-  auto impl = std::make_unique<Impl>();
-  impl->options = options;
-  if (Status connected = impl->Connect(); !connected) return Fail(std::move(connected.error()));
+  auto impl = std::make_unique<Impl>(options);
+  if (Status opened = impl->producer.Open(); !opened) return Fail(std::move(opened.error()));
   return std::unique_ptr<StateProducer>(new StateProducer(std::move(impl)));
 }
 
 bool StateProducer::TrySend(int32_t partition, std::string_view record, uint64_t ticket) {
-  if (!impl_->producer.client) return false;
-  // RD_KAFKA_MSG_F_COPY: librdkafka doesn't change the bytes.
-  const std::string& group = impl_->options.group;
-  const int result = rd_kafka_produce(impl_->producer.topic.get(), partition, RD_KAFKA_MSG_F_COPY,
-                                      const_cast<char*>(record.data()), record.size(), group.data(),
-                                      group.size(), reinterpret_cast<void*>(ticket));
-  if (result == 0) return true;
-  const rd_kafka_resp_err_t error = rd_kafka_last_error();
+  const auto error = impl_->producer.Produce({.key = impl_->options.group,
+                                              .value = record,
+                                              .ticket = reinterpret_cast<void*>(ticket),
+                                              .partition = partition});
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
   if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
   impl_->NoteAnswer(error);
   impl_->delivered.push_back({partition, ticket, -1});
@@ -114,14 +95,8 @@ bool StateProducer::TrySend(int32_t partition, std::string_view record, uint64_t
 }
 
 void StateProducer::PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) {
-  if (impl_->producer.client) {
-    rd_kafka_poll(impl_->producer.client.get(), 0);
-    if (const Status healthy = kafka::ProducerHealth(impl_->producer.client.get()); !healthy) {
-      log::Warning("the state topic's producer is opened again", {{"reason", healthy.error().message}});
-      impl_->Drop();
-    }
-  }
-  if (!impl_->producer.client) (void)impl_->Connect();  // the next poll tries again
+  impl_->producer.Poll(milliseconds(0));
+  impl_->producer.KeepOpen();
   for (const StateDelivery& delivery : std::exchange(impl_->delivered, {})) on_delivery(delivery);
 }
 
