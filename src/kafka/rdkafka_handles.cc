@@ -254,16 +254,16 @@ Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string
   return OffsetsAt(client, {kLatest, topic, partitions, access}, timeout);
 }
 
-Result<std::map<int32_t, Ends>> QueryEnds(rd_kafka_t* client, const std::string& topic,
-                                          std::span<const int32_t> partitions,
-                                          std::chrono::milliseconds timeout, const Access& access) {
-  if (partitions.empty()) return std::map<int32_t, Ends>();
+Result<std::map<int32_t, Watermarks>> QueryEnds(rd_kafka_t* client, const std::string& topic,
+                                                std::span<const int32_t> partitions,
+                                                std::chrono::milliseconds timeout, const Access& access) {
+  if (partitions.empty()) return std::map<int32_t, Watermarks>();
   const auto until = SteadyClock::now() + timeout;
   auto lows = OffsetsAt(client, {kEarliest, topic, partitions, access}, timeout);
   if (!lows) return Fail(std::move(lows.error()));
   auto highs = OffsetsAt(client, {kLatest, topic, partitions, access}, LeftUntil(until));
   if (!highs) return Fail(std::move(highs.error()));
-  std::map<int32_t, Ends> ends;
+  std::map<int32_t, Watermarks> ends;
   for (const int32_t partition : partitions) ends[partition] = {lows->at(partition), highs->at(partition)};
   return ends;
 }

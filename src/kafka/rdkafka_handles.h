@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "kafka/client_settings.h"
 #include "kafka/denied.h"
+#include "run/group_log.h"
 
 namespace seen::kafka {
 
@@ -69,19 +70,14 @@ Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string
                                            std::span<const int32_t> partitions,
                                            std::chrono::milliseconds timeout);
 
-/// The first offset of a partition, and the one after its last record.
-struct Ends {
-  int64_t low = 0;
-  int64_t high = 0;
-};
 /// Both ends of each partition, by two questions after each other. `access`: for FailWith. kNotFound,
 /// kUnavailable, kDenied.
 ///
 /// rd_kafka_query_watermark_offsets is not used: before librdkafka 2.3 it doesn't return while the leader
 /// that it asks is down, whatever its timeout (librdkafka issue 4460).
-Result<std::map<int32_t, Ends>> QueryEnds(rd_kafka_t* client, const std::string& topic,
-                                          std::span<const int32_t> partitions,
-                                          std::chrono::milliseconds timeout, const Access& access);
+Result<std::map<int32_t, Watermarks>> QueryEnds(rd_kafka_t* client, const std::string& topic,
+                                                std::span<const int32_t> partitions,
+                                                std::chrono::milliseconds timeout, const Access& access);
 
 inline int ToTimeout(std::chrono::milliseconds timeout) {
   return static_cast<int>(timeout.count() < 0               ? 0

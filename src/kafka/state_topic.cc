@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "kafka/producer.h"
-#include "kafka/read_loop.h"
 
 namespace seen {
 namespace {
@@ -16,6 +15,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAsk{5'000};
 constexpr milliseconds kPoll{200};
+constexpr milliseconds kFetchWait{10};
+constexpr uint64_t kReadBytesMax = 16 << 20;
 constexpr milliseconds kSilence{30'000};  // then a read gives up
 constexpr milliseconds kLinger{20};
 constexpr const char* kDeliveryMs = "60000";
@@ -107,57 +108,44 @@ StateTopicReader::StateTopicReader(StateTopicOptions options, const std::atomic<
 StateTopicReader::~StateTopicReader() = default;
 
 Status StateTopicReader::Connect() {
-  if (loop_) return {};
-  auto loop = kafka::ReadLoop::Open({options_.brokers,
-                                     options_.client,
-                                     options_.topic,
-                                     {{"group.id", "seen-reader"},
-                                      {"enable.partition.eof", "true"},
-                                      // The next read begins only when brokers have answered the last fetch
-                                      // of this one.
-                                      {"fetch.wait.max.ms", "10"},
-                                      {"queued.max.messages.kbytes", "16384"}}});
-  if (!loop) return Fail(std::move(loop.error()));
-  loop_ = std::move(*loop);
+  if (reader_) return {};
+  // The next read begins only when brokers have answered the last fetch of this one.
+  auto reader = TopicReader::Connect({.brokers = options_.brokers,
+                                      .client = options_.client,
+                                      .topic = options_.topic,
+                                      .queue_bytes_max = kReadBytesMax,
+                                      .fetch_wait = kFetchWait,
+                                      .waits = true});
+  if (!reader) return Fail(std::move(reader.error()));
+  reader_ = std::move(*reader);
   return {};
 }
 
 Result<int64_t> StateTopicReader::End(int32_t partition) {
   if (Status connected = Connect(); !connected) return Fail(std::move(connected.error()));
-  const auto ends = loop_->QueryEnds(partition, kAsk);
+  const auto ends = reader_->QueryEnds(partition, kAsk);
   if (ends) return ends->high;
-  loop_.reset();
+  reader_.reset();
   return Fail(ends.error());
 }
 
 Status StateTopicReader::Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) {
   Status read = Connect();
   if (read) read = ReadOnce(partition, from, to, visit);
-  if (read) read = loop_->Unassign();
-  if (!read) loop_.reset();
+  if (read) read = reader_->Stop();
+  if (!read) reader_.reset();
   return read;
 }
 
 Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, const Visit& visit) {
-  const auto ends = loop_->QueryEnds(partition, kAsk);
+  const auto ends = reader_->QueryEnds(partition, kAsk);
   if (!ends) return Fail(ends.error());
-  int64_t next = std::max(from, ends->low);
-  const int64_t end = std::min(to, ends->high);
-  std::vector<int64_t> assigned(static_cast<size_t>(partition) + 1, -1);
-  assigned.back() = next;
-  if (Status done = next < end ? loop_->Assign(assigned) : Status(); !done) return done;
+  if (Status started = reader_->Start({{partition, std::max(from, ends->low), std::min(to, ends->high)}});
+      !started) {
+    return started;
+  }
   auto heard = std::chrono::steady_clock::now();
   bool goes_on = true;
-  const auto take = [&](const rd_kafka_message_t& message) -> Result<bool> {
-    if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-      next = std::max(next, message.offset);  // the last offsets are gaps
-      return false;
-    }
-    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return message.offset >= next && message.offset < end;
-    if (kafka::CodeOf(message.err) == Code::kUnavailable) return false;
-    return kafka::FailWith(message.err, "read " + options_.topic + "/" + std::to_string(partition),
-                           loop_->access());
-  };
   const auto on_records = [&](int32_t, std::span<const Record> records) -> Status {
     heard = std::chrono::steady_clock::now();
     for (const Record& record : records) {
@@ -168,15 +156,16 @@ Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, c
                         "\"{}\". Set state.topic to a topic of this group's own",
                         options_.topic, record.key, options_.group));
       }
-      next = record.offset + 1;
       if (goes_on) goes_on = visit(record.offset, record.value);
     }
     return {};
   };
-  while (goes_on && next < end) {
+  while (goes_on) {
     if (stop_.load() || std::chrono::steady_clock::now() - heard > kSilence)
       return Fail(Code::kUnavailable, "read " + options_.topic + ": no answer");
-    if (Status polled = loop_->Poll(kPoll, take, on_records); !polled) return polled;
+    const auto more = reader_->Poll(kPoll, on_records);
+    if (!more) return Fail(more.error());
+    if (!*more) break;
   }
   return {};
 }

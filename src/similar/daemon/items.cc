@@ -5,8 +5,7 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "config/config_items.h"
-#include "kafka/followed_group_topic.h"
-#include "kafka/group_producer.h"
+#include "kafka/kafka_group_topic.h"
 #include "similar/daemon/item_topics.h"
 #include "similar/groups/item_reading.h"
 #include "similar/port/boilerplate.h"
@@ -212,8 +211,10 @@ Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
     return GroupProducer::Open(sink);
   };
   if (options_.guards_groups) {
-    const TopicFollower::Options written{config.kafka.brokers, config.kafka.client, items.groups_topic,
-                                         kGuardFetchBytes};
+    const TopicReader::Options written{.brokers = config.kafka.brokers,
+                                       .client = config.kafka.client,
+                                       .topic = items.groups_topic,
+                                       .queue_bytes_max = kGuardFetchBytes};
     taker.watch_groups = [written](const std::vector<int64_t>& from) {
       return FollowedGroupTopic::Open(written, from, kGuardAsks);
     };

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "kafka/admin.h"
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 #include "kafka/write_permission.h"
 
 namespace seen {

@@ -1,4 +1,4 @@
-#include "kafka/group_producer.h"
+#include "kafka/kafka_group_topic.h"
 
 #include <algorithm>
 
@@ -90,6 +90,33 @@ Status GroupProducer::AwaitAll(milliseconds patience) {
                   "topic \"" + impl.options.topic + "\" hasn't acknowledged all groups of items");
     }
   }
+}
+
+Result<std::unique_ptr<GroupTopic>> FollowedGroupTopic::Open(const TopicReader::Options& options,
+                                                             const std::vector<int64_t>& from,
+                                                             milliseconds timeout) {
+  auto reader = TopicReader::OpenToFollow(options, timeout);
+  if (!reader) return Fail(Code::kUnavailable, reader.error().message);
+  const auto& ends = (*reader)->ends();
+  std::vector<int64_t> next(ends.size());
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const bool is_in_log = i < from.size() && from[i] >= ends[i].low && from[i] <= ends[i].high;
+    next[i] = from.empty() ? ends[i].high : is_in_log ? from[i] : ends[i].low;
+  }
+  if (Status started = (*reader)->FollowFrom(next); !started) return Fail(std::move(started.error()));
+  return std::unique_ptr<GroupTopic>(new FollowedGroupTopic(std::move(*reader), std::move(next)));
+}
+
+Status FollowedGroupTopic::Read(const OnWritten& on_written) {
+  const auto polled = reader_->Poll(milliseconds(0), [&](int32_t partition, std::span<const Record> records) {
+    int64_t& next = next_offsets_[static_cast<size_t>(partition)];
+    for (const Record& record : records) {
+      next = record.offset + 1;
+      on_written({partition, record.offset, record.key, record.value, record.value_is_null,
+                  HeaderOf(record, kDecidedByHeader).value_or(std::string_view())});
+    }
+  });
+  return polled ? Status() : Fail(polled.error());
 }
 
 }  // namespace seen
