@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "kafka/group_member.h"
+#include "kafka/group_membership.h"
 #include "kafka/log_watch.h"
-#include "kafka/topic_config.h"
 
 namespace seen {
 
@@ -25,7 +24,7 @@ struct Consumer::Impl {
 
   ConsumerLink link;
   RecordFetcher fetcher{link};
-  GroupMember member;
+  GroupMembership member;
   LogWatch watch{link, fetcher};
 };
 

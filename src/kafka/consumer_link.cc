@@ -1,8 +1,6 @@
 #include "kafka/consumer_link.h"
 
 #include "base/log.h"
-#include "kafka/connection_trouble.h"
-#include "kafka/hidden_secrets.h"
 
 namespace seen {
 namespace {

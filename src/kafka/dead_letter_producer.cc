@@ -10,7 +10,6 @@
 #include "base/mutex.h"
 #include "base/repeating_thread.h"
 #include "kafka/producer.h"
-#include "kafka/topic_config.h"
 
 namespace seen {
 namespace {

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "kafka/message_record.h"
-#include "kafka/replay_probe.h"
 
 namespace seen::kafka {
 

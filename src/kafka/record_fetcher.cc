@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "base/prefetch.h"
 #include "flow/anchor_of.h"
-#include "kafka/message_record.h"
 
 namespace seen {
 namespace {

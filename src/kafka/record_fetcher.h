@@ -15,7 +15,7 @@
 
 #include "base/mutex.h"
 #include "kafka/consumer_link.h"
-#include "kafka/replay_probe.h"
+#include "kafka/message_record.h"
 
 namespace seen {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/back_off.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "model/record_hash.h"
@@ -63,7 +64,7 @@ bool GroupReader::WaitFor(milliseconds time) {
 
 void GroupReader::Run() {
   NameThread("groups");
-  milliseconds back_off = kBackOffMin;
+  BackOff back_off(kBackOffMin, kBackOffMax);
   while (!stop_.load()) {
     const auto begun = std::chrono::steady_clock::now();
     if (Status followed = Follow(); !followed) {
@@ -74,9 +75,8 @@ void GroupReader::Run() {
         SetProblem(followed.error().message);
       }
     }
-    if (std::chrono::steady_clock::now() - begun > kBackOffMax) back_off = kBackOffMin;
-    if (WaitFor(back_off)) break;
-    back_off = std::min(back_off * 2, kBackOffMax);
+    if (std::chrono::steady_clock::now() - begun > kBackOffMax) back_off.Reset();
+    if (WaitFor(back_off.Next())) break;
   }
   if (Status flushed = table_.Flush(); !flushed) SetProblem(flushed.error().message);
 }

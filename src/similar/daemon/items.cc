@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/back_off.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "config/config_items.h"
@@ -116,19 +117,18 @@ Result<std::unique_ptr<Items>> Items::Start(const Options& options, const Admin&
 }
 
 void Items::OpenWithRetries() {
-  milliseconds back_off = kBackOffMin;
+  BackOff back_off(kBackOffMin, kBackOffMax);
   for (int tries = 0;; ++tries) {
     const Status opened = Open();
     if (opened) return SetProblem("");
     if (opened.error().code == Code::kInvalidArgument) return Refuse(opened.error());
     SetProblem("waiting for items: " + opened.error().message);
     if (tries % kSaidEvery == 0) log::Warning("waiting for items", {{"reason", opened.error().message}});
-    const auto until = std::chrono::steady_clock::now() + back_off;
+    const auto until = std::chrono::steady_clock::now() + back_off.Next();
     const MutexLock lock(mutex_);
     while (!stop_ && stop_wanted_.WaitUntil(mutex_, until)) {
     }
     if (stop_) return;
-    back_off = std::min(back_off * 2, kBackOffMax);
   }
 }
 

@@ -8,7 +8,6 @@
 
 #include "kafka/admin.h"
 #include "kafka/topic_reader.h"
-#include "kafka/write_permission.h"
 
 namespace seen {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "consumer_harness.h"
 #include "faulty_broker.h"
-#include "kafka/group_member.h"
+#include "kafka/group_membership.h"
 #include "model/record_hash.h"
 
 namespace seen {
@@ -366,7 +366,7 @@ TEST(ConsumerSettings, LeaveTheLibrarysPollIntervalWhichNoSessionExceeds) {
     Consumer::Options options;
     options.group_id = "group";
     options.client = client;
-    const auto conf = GroupMember::MakeConf(options).value();
+    const auto conf = GroupMembership::MakeConf(options).value();
     char text[32];
     size_t size = sizeof text;
     EXPECT_EQ(rd_kafka_conf_get(conf.get(), "max.poll.interval.ms", text, &size), RD_KAFKA_CONF_OK);
@@ -376,7 +376,8 @@ TEST(ConsumerSettings, LeaveTheLibrarysPollIntervalWhichNoSessionExceeds) {
   EXPECT_EQ(interval({{"max.poll.interval.ms", "600000"}}), "600000");
   // 30 s would be less than the library's own session.timeout.ms.
   EXPECT_GT(std::chrono::minutes(5), SessionTimeout({}));
-  auto refused = GroupMember::MakeConf({.client = {{"max.poll.interval.ms", "30000"}}, .group_id = "group"});
+  auto refused =
+      GroupMembership::MakeConf({.client = {{"max.poll.interval.ms", "30000"}}, .group_id = "group"});
   EXPECT_EQ(kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*refused)).error().code, Code::kInvalidArgument);
 }
 

@@ -1,4 +1,4 @@
-#include "kafka/group_member.h"
+#include "kafka/group_membership.h"
 
 #include <algorithm>
 #include <string_view>
@@ -56,31 +56,32 @@ bool UsesFreedTopics() { return rd_kafka_version() >= 0x020400ff && rd_kafka_ver
 
 }  // namespace
 
-Result<kafka::ConfHandle> GroupMember::MakeConf(const Consumer::Options& options) {
+Result<kafka::ConfHandle> GroupMembership::MakeConf(const Consumer::Options& options) {
   return kafka::MakeConf(options.brokers, ConsumerDefaults(), options.client, ConsumerImposed(options));
 }
 
-Result<kafka::ClientHandle> GroupMember::MakeConsumer() {
+Result<kafka::ClientHandle> GroupMembership::MakeConsumer() {
   auto conf = MakeConf(link_.options);
   if (!conf) return Fail(std::move(conf.error()));
   rd_kafka_conf_set_opaque(conf->get(), this);
-  rd_kafka_conf_set_rebalance_cb(
-      conf->get(), [](rd_kafka_t*, rd_kafka_resp_err_t kind, rd_kafka_topic_partition_list_t* partitions,
-                      void* opaque) { static_cast<GroupMember*>(opaque)->OnRebalance(kind, partitions); });
+  rd_kafka_conf_set_rebalance_cb(conf->get(), [](rd_kafka_t*, rd_kafka_resp_err_t kind,
+                                                 rd_kafka_topic_partition_list_t* partitions, void* opaque) {
+    static_cast<GroupMembership*>(opaque)->OnRebalance(kind, partitions);
+  });
   rd_kafka_conf_set_error_cb(conf->get(), [](rd_kafka_t*, int error, const char* text, void* opaque) {
-    static_cast<GroupMember*>(opaque)->link_.NoteError(static_cast<rd_kafka_resp_err_t>(error), text);
+    static_cast<GroupMembership*>(opaque)->link_.NoteError(static_cast<rd_kafka_resp_err_t>(error), text);
   });
   return kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
 }
 
-void GroupMember::Use(kafka::ClientHandle made) {
+void GroupMembership::Use(kafka::ClientHandle made) {
   commits_.reset(rd_kafka_queue_new(made.get()));
   rd_kafka_poll_set_consumer(made.get());
   fetcher_.OpenQueues(made.get());
   link_.SetClient(std::move(made));
 }
 
-Status GroupMember::Start() {
+Status GroupMembership::Start() {
   auto made = MakeConsumer();
   if (!made) return Fail(std::move(made.error()));
   Use(std::move(*made));
@@ -89,13 +90,13 @@ Status GroupMember::Start() {
   return {};
 }
 
-void GroupMember::Leave() {
+void GroupMembership::Leave() {
   rd_kafka_consumer_close(link_.Client().get());  // runs OnRebalance, unless the client was fenced
   RevokeAll();
   rd_kafka_queue_poll_callback(commits_.get(), 0);
 }
 
-void GroupMember::Close() {
+void GroupMembership::Close() {
   const auto closing = link_.Client();
   if (closed_ || !closing) return;
   closed_ = true;
@@ -107,7 +108,7 @@ void GroupMember::Close() {
   link_.SetClient(nullptr);
 }
 
-Status GroupMember::BeginAnew() {
+Status GroupMembership::BeginAnew() {
   auto made = MakeConsumer();
   if (!made) return Fail(std::move(made.error()));
   const auto old = link_.Client();  // destroyed once no thread uses it any more
@@ -120,7 +121,7 @@ Status GroupMember::BeginAnew() {
   return Subscribe();
 }
 
-Status GroupMember::Subscribe() {
+Status GroupMembership::Subscribe() {
   const kafka::PartitionList topics(rd_kafka_topic_partition_list_new(1));
   rd_kafka_topic_partition_list_add(topics.get(), link_.options.topic.c_str(), RD_KAFKA_PARTITION_UA);
   if (const auto error = rd_kafka_subscribe(link_.Client().get(), topics.get());
@@ -130,7 +131,7 @@ Status GroupMember::Subscribe() {
   return {};
 }
 
-Status GroupMember::Poll(milliseconds timeout) {
+Status GroupMembership::Poll(milliseconds timeout) {
   const auto deadline = SteadyClock::now() + timeout;
   for (;;) {
     if (closed_) return Fail(Code::kUnavailable, "the consumer is closed");
@@ -164,7 +165,7 @@ Status GroupMember::Poll(milliseconds timeout) {
   }
 }
 
-std::optional<GroupMember::Fatal> GroupMember::FatalError() const {
+std::optional<GroupMembership::Fatal> GroupMembership::FatalError() const {
   char text[512];
   const auto error = rd_kafka_fatal_error(link_.Client().get(), text, sizeof text);
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return std::nullopt;
@@ -179,7 +180,7 @@ std::optional<GroupMember::Fatal> GroupMember::FatalError() const {
 // If a broker fails, a static member's answer to JoinGroup may get lost. Then the member joins once more, and
 // the coordinator fences it as its own predecessor. If two processes share an instance id, each fences the
 // other again and again, until one gives up.
-bool GroupMember::MayJoinAgain() {
+bool GroupMembership::MayJoinAgain() {
   const auto now = SteadyClock::now();
   while (!fenced_at_.empty() && now - fenced_at_.front() > kFencesWithin) fenced_at_.pop_front();
   if (fenced_at_.size() >= kFencesMax) return false;
@@ -187,7 +188,8 @@ bool GroupMember::MayJoinAgain() {
   return true;
 }
 
-void GroupMember::OnRebalance(rd_kafka_resp_err_t kind, const rd_kafka_topic_partition_list_t* partitions) {
+void GroupMembership::OnRebalance(rd_kafka_resp_err_t kind,
+                                  const rd_kafka_topic_partition_list_t* partitions) {
   if (kind == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
     link_.Answered();
     kafka::NoteAllowed(link_.access());
@@ -215,7 +217,7 @@ void GroupMember::OnRebalance(rd_kafka_resp_err_t kind, const rd_kafka_topic_par
   rd_kafka_assign(link_.Client().get(), nullptr);
 }
 
-void GroupMember::Revoke(std::span<const int32_t> partitions, bool lost) {
+void GroupMembership::Revoke(std::span<const int32_t> partitions, bool lost) {
   std::vector<int32_t> revoked;
   fetcher_.End(partitions);
   for (const int32_t partition : partitions) {
@@ -236,12 +238,12 @@ void GroupMember::Revoke(std::span<const int32_t> partitions, bool lost) {
   end_leases();  // the last commit was sent meanwhile, and must not renew them
 }
 
-void GroupMember::RevokeAll() {
+void GroupMembership::RevokeAll() {
   const std::vector<int32_t> all(owned_.begin(), owned_.end());
   Revoke(all, true);
 }
 
-void GroupMember::Commit(const std::map<int32_t, int64_t>& offsets) {
+void GroupMembership::Commit(const std::map<int32_t, int64_t>& offsets) {
   if (offsets.empty()) return;
   const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
   for (const auto& [partition, offset] : offsets) {
@@ -253,14 +255,14 @@ void GroupMember::Commit(const std::map<int32_t, int64_t>& offsets) {
       [](rd_kafka_t* consumer, rd_kafka_resp_err_t refusal, rd_kafka_topic_partition_list_t* answered,
          void* opaque) {
         const Instant sent(std::chrono::nanoseconds(reinterpret_cast<intptr_t>(opaque)));
-        static_cast<GroupMember*>(rd_kafka_opaque(consumer))->OnCommitted(refusal, answered, sent);
+        static_cast<GroupMembership*>(rd_kafka_opaque(consumer))->OnCommitted(refusal, answered, sent);
       },
       reinterpret_cast<void*>(static_cast<intptr_t>(sent_ns)));
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) commits_failed_.fetch_add(1);
 }
 
-void GroupMember::OnCommitted(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets,
-                              Instant sent) {
+void GroupMembership::OnCommitted(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets,
+                                  Instant sent) {
   if (error == RD_KAFKA_RESP_ERR__NO_OFFSET) return;
   auto worst = error;
   for (int i = 0; offsets != nullptr && i < offsets->cnt; ++i) {
@@ -286,7 +288,7 @@ void GroupMember::OnCommitted(rd_kafka_resp_err_t error, const rd_kafka_topic_pa
   if (kafka::IsDenied(worst)) kafka::NoteDenied(worst, link_.access());
 }
 
-void GroupMember::Rejoin() {
+void GroupMembership::Rejoin() {
   rd_kafka_unsubscribe(link_.Client().get());
   if (const Status subscribed = Subscribe(); !subscribed) {
     link_.NoteProblem("subscribe", subscribed.error().message);
@@ -295,7 +297,8 @@ void GroupMember::Rejoin() {
 
 // The leader of each partition of the topic. nullopt: the topic can't be asked for now, or the group's
 // offsets can't.
-std::optional<std::vector<int32_t>> GroupMember::AskForOpening(rd_kafka_topic_partition_list_t* committed) {
+std::optional<std::vector<int32_t>> GroupMembership::AskForOpening(
+    rd_kafka_topic_partition_list_t* committed) {
   const auto metadata = kafka::TopicMetadata(link_.Client().get(), link_.options.topic, kQuestion);
   if (!metadata) {
     link_.NoteOpening(metadata.error().message);
@@ -315,7 +318,7 @@ std::optional<std::vector<int32_t>> GroupMember::AskForOpening(rd_kafka_topic_pa
   return leaders;
 }
 
-void GroupMember::OpenPending() {
+void GroupMembership::OpenPending() {
   if (pending_.empty() || SteadyClock::now() < pending_next_) return;
   const kafka::PartitionList committed(rd_kafka_topic_partition_list_new(static_cast<int>(pending_.size())));
   for (const int32_t partition : pending_) {
@@ -328,8 +331,8 @@ void GroupMember::OpenPending() {
 }
 
 // A leader that is down costs one question, however many partitions it has: the others must not wait.
-void GroupMember::OpenAsked(const std::vector<int32_t>& leaders,
-                            const rd_kafka_topic_partition_list_t* committed) {
+void GroupMembership::OpenAsked(const std::vector<int32_t>& leaders,
+                                const rd_kafka_topic_partition_list_t* committed) {
   const auto asked = pending_;
   owned_.insert(asked.begin(), asked.end());
   const auto partition_count = static_cast<int32_t>(leaders.size());
@@ -355,7 +358,7 @@ void GroupMember::OpenAsked(const std::vector<int32_t>& leaders,
 }
 
 // The partition stays pending, unless the error is one that waiting doesn't mend.
-void GroupMember::Hold(const Error& error) {
+void GroupMembership::Hold(const Error& error) {
   if (error.code == Code::kUnavailable || error.code == Code::kDenied || error.code == Code::kNotFound) {
     link_.NoteOpening(error.message);
   } else if (failure_) {
@@ -363,8 +366,8 @@ void GroupMember::Hold(const Error& error) {
   }
 }
 
-Result<std::optional<int64_t>> GroupMember::OpenPartition(Assignment assignment,
-                                                          const rd_kafka_topic_partition_list_t* committed) {
+Result<std::optional<int64_t>> GroupMembership::OpenPartition(
+    Assignment assignment, const rd_kafka_topic_partition_list_t* committed) {
   for (int i = 0; i < committed->cnt; ++i) {
     const auto& entry = committed->elems[i];
     if (entry.partition != assignment.partition) continue;
@@ -381,7 +384,7 @@ Result<std::optional<int64_t>> GroupMember::OpenPartition(Assignment assignment,
 // From 2.4 to 2.8, a client that never saw the topic missing frees what it knows of the old topic. It still
 // uses that memory (librdkafka issue 4778). Then it asks the brokers without a pause, or ends the process. So
 // such a client is given up at once.
-void GroupMember::AwaitTopic() {
+void GroupMembership::AwaitTopic() {
   const auto now = SteadyClock::now();
   if (!link_.topic_away) {
     topic_next_ = {};

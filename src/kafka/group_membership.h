@@ -18,9 +18,9 @@
 namespace seen {
 
 /// The control thread, except where something else is said.
-class GroupMember {
+class GroupMembership {
  public:
-  GroupMember(ConsumerLink& link, RecordFetcher& fetcher, RebalanceHandler& rebalance)
+  GroupMembership(ConsumerLink& link, RecordFetcher& fetcher, RebalanceHandler& rebalance)
       : link_(link), fetcher_(fetcher), rebalance_(rebalance), owners_(link) {}
 
   /// A client's configuration. max.poll.interval.ms stays librdkafka's five minutes, unless kafka.client says
