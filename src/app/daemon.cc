@@ -543,10 +543,12 @@ Status Daemon::FollowGroups() {
     log::Warning("the copy of the groups of items is rebuilt", {{"reason", dropped}});
   }
   groups_ = std::move(*opened);
-  group_reader_ = std::make_unique<GroupReader>(
-      GroupReader::Options{config_.kafka.brokers, config_.kafka.client, config_.items->groups_topic,
-                           budget_.GroupFetchBytes()},
-      *groups_);
+  group_reader_ =
+      std::make_unique<GroupReader>(GroupReader::Options{.brokers = config_.kafka.brokers,
+                                                         .client = config_.kafka.client,
+                                                         .topic = config_.items->groups_topic,
+                                                         .queue_bytes_max = budget_.GroupFetchBytes()},
+                                    *groups_);
   shown_groups_.store(group_reader_.get());
   queries_.SetItemGroups(groups_.get());
   return {};

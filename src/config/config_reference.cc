@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "config/config_keys.h"
-#include "config/config_keys.h"
 #include "config/config_shapes.h"
 #include "config/config_text.h"
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "base/back_off.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "config/config.h"
@@ -26,17 +27,15 @@ struct BrokerWait {
 /// Calls `attempt` until it returns a value, kRefused or kInvalidArgument, or until the program stops.
 template <typename Attempt>
 auto RetryKafka(Attempt attempt, const BrokerWait& wait) -> decltype(attempt()) {
-  constexpr std::chrono::milliseconds kBackOffMax{2000};
   constexpr int kTriesALine = 15;
-  std::chrono::milliseconds back_off{100};
+  BackOff back_off(std::chrono::milliseconds(100), std::chrono::seconds(2));
   for (int tries = 0;; ++tries) {
     auto result = attempt();
     if (result || result.error().code == Code::kRefused || result.error().code == Code::kInvalidArgument)
       return result;
     wait.on_problem("waiting for Kafka: " + result.error().message);
     if (tries % kTriesALine == 0) log::Warning("waiting for Kafka", {{"reason", result.error().message}});
-    if (wait.stops_within(back_off)) return result;
-    back_off = std::min(back_off * 2, kBackOffMax);
+    if (wait.stops_within(back_off.Next())) return result;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/back_off.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "model/hashes.h"
@@ -63,7 +64,7 @@ bool GroupReader::WaitFor(milliseconds time) {
 
 void GroupReader::Run() {
   NameThread("groups");
-  milliseconds back_off = kBackOffMin;
+  BackOff back_off(kBackOffMin, kBackOffMax);
   while (!stop_.load()) {
     const auto begun = std::chrono::steady_clock::now();
     if (Status followed = Follow(); !followed) {
@@ -74,9 +75,8 @@ void GroupReader::Run() {
         SetProblem(followed.error().message);
       }
     }
-    if (std::chrono::steady_clock::now() - begun > kBackOffMax) back_off = kBackOffMin;
-    if (WaitFor(back_off)) break;
-    back_off = std::min(back_off * 2, kBackOffMax);
+    if (std::chrono::steady_clock::now() - begun > kBackOffMax) back_off.Reset();
+    if (WaitFor(back_off.Next())) break;
   }
   if (Status flushed = table_.Flush(); !flushed) SetProblem(flushed.error().message);
 }
@@ -86,13 +86,13 @@ Status GroupReader::Follow() {
   Reading reading;
   if (Status begun = Begin(reading); !begun) return begun;
   SetProblem("");
-  const TopicFollower::OnRecords take = [&](int32_t partition, std::span<const Record> records) {
+  const auto take = [&](int32_t partition, std::span<const Record> records) {
     return Take(reading, partition, records);
   };
   auto flushed = std::chrono::steady_clock::now();
   NoteProgress(reading);
   while (!stop_.load()) {
-    if (Status polled = reading.follower->Poll(kPoll, take); !polled) return polled;
+    if (const auto polled = reading.follower->Poll(kPoll, take); !polled) return Fail(polled.error());
     NoteProgress(reading);
     if (const auto now = std::chrono::steady_clock::now(); now - flushed > kFlushed) {
       flushed = now;
@@ -103,12 +103,12 @@ Status GroupReader::Follow() {
 }
 
 Status GroupReader::Begin(Reading& reading) {
-  auto opened = TopicFollower::Open(options_, kAsk);
+  auto opened = TopicReader::OpenToFollow(options_, kAsk);
   if (!opened) return Fail(opened.error());
   reading.follower = std::move(*opened);
   const auto& ends = reading.follower->ends();
   const auto foreign =
-      table_.Identify(reading.follower->cluster(), options_.topic, static_cast<int32_t>(ends.size()));
+      table_.Identify(reading.follower->Cluster(kAsk), options_.topic, static_cast<int32_t>(ends.size()));
   if (!foreign) return Fail(foreign.error());
   if (*foreign) log::Warning("the copy of the groups of items came from another topic: it is rebuilt");
   std::vector<int64_t> from;
@@ -133,7 +133,7 @@ Status GroupReader::Begin(Reading& reading) {
     reading.anchor_is_checked.push_back(!anchored);
     from.push_back(anchored ? at.anchor_offset : at.next_offset);
   }
-  return reading.follower->Start(from);
+  return reading.follower->FollowFrom(from);
 }
 
 Status GroupReader::Take(Reading& reading, int32_t partition, std::span<const Record> records) {

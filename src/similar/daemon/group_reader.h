@@ -12,7 +12,7 @@
 
 #include "base/log_budget.h"
 #include "base/mutex.h"
-#include "kafka/topic_follower.h"
+#include "kafka/topic_reader.h"
 #include "run/status.h"
 #include "similar/store/rocks_group_table.h"
 
@@ -20,7 +20,7 @@ namespace seen {
 
 class GroupReader {
  public:
-  using Options = TopicFollower::Options;
+  using Options = TopicReader::Options;
   /// Starts reading. `table` must outlive this object.
   GroupReader(Options options, RocksGroupTable& table);
   ~GroupReader();  // calls Stop
@@ -34,7 +34,7 @@ class GroupReader {
 
  private:
   struct Reading {
-    std::unique_ptr<TopicFollower> follower;
+    std::unique_ptr<TopicReader> follower;
     std::vector<RocksGroupTable::Position> positions;
     std::vector<bool> anchor_is_checked;  // by partition; true: compared, or there is nothing to compare
   };

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "base/back_off.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "config/config_items.h"
-#include "kafka/followed_group_topic.h"
-#include "kafka/group_producer.h"
+#include "kafka/kafka_group_topic.h"
 #include "similar/daemon/item_topics.h"
 #include "similar/groups/item_reading.h"
 #include "similar/port/boilerplate.h"
@@ -117,19 +117,18 @@ Result<std::unique_ptr<Items>> Items::Start(const Options& options, const Admin&
 }
 
 void Items::OpenWithRetries() {
-  milliseconds back_off = kBackOffMin;
+  BackOff back_off(kBackOffMin, kBackOffMax);
   for (int tries = 0;; ++tries) {
     const Status opened = Open();
     if (opened) return SetProblem("");
     if (opened.error().code == Code::kInvalidArgument) return Refuse(opened.error());
     SetProblem("waiting for items: " + opened.error().message);
     if (tries % kSaidEvery == 0) log::Warning("waiting for items", {{"reason", opened.error().message}});
-    const auto until = std::chrono::steady_clock::now() + back_off;
+    const auto until = std::chrono::steady_clock::now() + back_off.Next();
     const MutexLock lock(mutex_);
     while (!stop_ && stop_wanted_.WaitUntil(mutex_, until)) {
     }
     if (stop_) return;
-    back_off = std::min(back_off * 2, kBackOffMax);
   }
 }
 
@@ -212,8 +211,10 @@ Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
     return GroupProducer::Open(sink);
   };
   if (options_.guards_groups) {
-    const TopicFollower::Options written{config.kafka.brokers, config.kafka.client, items.groups_topic,
-                                         kGuardFetchBytes};
+    const TopicReader::Options written{.brokers = config.kafka.brokers,
+                                       .client = config.kafka.client,
+                                       .topic = items.groups_topic,
+                                       .queue_bytes_max = kGuardFetchBytes};
     taker.watch_groups = [written](const std::vector<int64_t>& from) {
       return FollowedGroupTopic::Open(written, from, kGuardAsks);
     };

@@ -29,7 +29,7 @@ struct WrittenGroup {
   std::string_view decided_by;  // kDecidedByHeader; empty: another program wrote it
 };
 
-/// Reads all partitions of the topic. Implemented by kafka/followed_group_topic.h. Reads from given offsets
+/// Reads all partitions of the topic. Implemented by kafka/kafka_group_topic.h. Reads from given offsets
 /// on. One thread.
 class GroupTopic {
  public:
@@ -66,8 +66,8 @@ inline std::optional<int32_t> IndexPartitionOf(std::string_view decided_by) {
   return partition;
 }
 
-/// Takes groups that have changed. Implemented by kafka/group_producer.h. They are queued until AwaitAll says
-/// that they have arrived.
+/// Takes groups that have changed. Implemented by kafka/kafka_group_topic.h. They are queued until AwaitAll
+/// says that they have arrived.
 class GroupSink {
  public:
   virtual ~GroupSink() = default;

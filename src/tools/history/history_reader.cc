@@ -1,4 +1,4 @@
-#include "tools/history/history_reader.h"
+#include "tools/history/history_file.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/result.h"
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 #include "tools/replay/history_source.h"
 
 namespace seen {

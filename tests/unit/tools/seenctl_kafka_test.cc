@@ -12,7 +12,7 @@
 #include "filter/snapshot.h"
 #include "kafka/bulk_producer.h"
 #include "kafka/embedded_broker.h"
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 #include "scratch_folder.h"
 #include "tools/check/snapshot_topic.h"
 #include "tools/commands.h"

@@ -1,13 +1,15 @@
 #pragma once
-// Sends groups of items to their compacted topic: idempotent, acks=all, keyed by item id, with Java's
-// partitioner.
+// The compacted topic of groups of items: its producer, and its reader from given offsets on. Records are
+// keyed by item id, with Java's partitioner.
 
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "kafka/client_settings.h"
+#include "kafka/topic_reader.h"
 #include "similar/port/group_topic.h"
 
 namespace seen {
@@ -36,6 +38,27 @@ class GroupProducer final : public GroupSink {
   struct Impl;
   explicit GroupProducer(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
+};
+
+class FollowedGroupTopic final : public GroupTopic {
+ public:
+  /// `from`: as in OpenGroupTopic. kUnavailable: no broker answers, or the topic doesn't exist.
+  static Result<std::unique_ptr<GroupTopic>> Open(const TopicReader::Options& options,
+                                                  const std::vector<int64_t>& from,
+                                                  std::chrono::milliseconds timeout);
+
+  Status Read(const OnWritten& on_written) override;
+  const std::vector<int64_t>& next_offsets() const override { return next_offsets_; }
+  bool AtEnd(int32_t partition) const override {
+    return next_offsets_[static_cast<size_t>(partition)] >= reader_->HighWatermark(partition);
+  }
+
+ private:
+  FollowedGroupTopic(std::unique_ptr<TopicReader> reader, std::vector<int64_t> from)
+      : reader_(std::move(reader)), next_offsets_(std::move(from)) {}
+
+  const std::unique_ptr<TopicReader> reader_;
+  std::vector<int64_t> next_offsets_;
 };
 
 }  // namespace seen

@@ -1,4 +1,4 @@
-#include "kafka/log_check.h"
+#include "kafka/log_watch.h"
 
 #include <random>
 

@@ -1,4 +1,4 @@
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-#include "kafka/denied.h"
+#include "kafka/missing_acls.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "kafka/replay_probe.h"
+#include "kafka/message_record.h"
 
 #include <string_view>
 
