@@ -15,7 +15,7 @@
 #include "tools/read_config.h"
 #include "tools/replay/history_options.h"
 #include "tools/state/daemon_state.h"
-#include "tools/state/history_digest.h"
+#include "tools/state/from_history.h"
 #include "tools/state/state_report.h"
 #include "tools/state/state_source.h"
 #include "tools/whole_file.h"
@@ -90,8 +90,12 @@ Result<StateReport> ComputeOfHistory(const DigestOptions& options, TimeMs as_of)
   auto source = OpenHistory(options.history, target, /*replayed_into=*/"", *times, Manifest{});
   if (!source) return Fail(source.error());
   Rejects rejects(*share);
-  auto report = DigestHistory(
-      {.build = {.memory_bytes = options.memory_mib << 20,
+  StateReport report;
+  report.source = "history";
+  report.as_of = as_of;
+  const auto digest = IntoDigest(options.scratch, report);
+  const auto built =
+      IntoState({.memory_bytes = options.memory_mib << 20,
                  .threads = std::max(1U, std::thread::hardware_concurrency()),
                  .partitions = options.partitions > 0 ? std::optional(options.partitions) : std::nullopt,
                  .live_from = "",
@@ -99,10 +103,8 @@ Result<StateReport> ComputeOfHistory(const DigestOptions& options, TimeMs as_of)
                  .since = TimesOfExposures(options.history, *times).since,
                  .until = TimesOfExposures(options.history, *times).until,
                  .quiet = options.quiet},
-       .scratch = options.scratch,
-       .as_of = as_of},
-      target, **source, rejects);
-  if (!report) return report;
+                target, *digest, **source, rejects);
+  if (!built) return Fail(built.error());
   if (rejects.total() > 0)
     fmt::print(stderr, "seenctl: warning: {} lines are no events, and aren't in the digest\n",
                rejects.total());

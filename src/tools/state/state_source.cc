@@ -125,14 +125,7 @@ Result<StateReport> DigestSource(const StateSource& source, TimeMs as_of, bool q
     }
     report.topic = descriptor.identity.topic;
     report.partitions_total = descriptor.identity.partition_count;
-    PartitionDigest digest;
-    digest.partition = partition;
-    digest.as_of = as_of;
-    if (const auto& position = (*rows)->position()) {
-      digest.next_offset = position->next_offset;
-      digest.partition_time = position->partition_time;
-    }
-    StateDigester digester(descriptor, as_of);
+    StateDigester digester(descriptor, (*rows)->position(), as_of);
     const Status read = (*rows)->ForEach([&](std::string_view key, std::string_view value) -> Status {
       if (++visited % kRowsAtOnce == 0) {
         if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
@@ -144,8 +137,7 @@ Result<StateReport> DigestSource(const StateSource& source, TimeMs as_of, bool q
       return Fail(read.error().code,
                   fmt::format("{}, partition {}: {}", source.name(), partition, read.error().message));
     }
-    digest.filters = digester.Finish();
-    report.partitions.push_back(std::move(digest));
+    report.partitions.push_back(digester.Finish());
   }
   return report;
 }
