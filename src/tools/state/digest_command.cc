@@ -25,9 +25,7 @@ namespace {
 
 struct DigestOptions {
   DaemonAddress http;
-  std::string directory;
-  std::string backups;
-  std::optional<uint32_t> backup;
+  StateSourceOptions state;
   HistoryOptions history;
   std::string config;
   std::string brokers;     // empty: those of the configuration
@@ -116,9 +114,8 @@ Result<StateReport> ComputeOfHistory(const DigestOptions& options, TimeMs as_of)
 
 Result<StateReport> Compute(const DigestOptions& options, TimeMs as_of) {
   if (!options.history.empty()) return ComputeOfHistory(options, as_of);
-  if (!options.directory.empty() || !options.backups.empty()) {
-    const auto source = options.directory.empty() ? StateSource::OfBackup(options.backups, options.backup)
-                                                  : StateSource::OfDirectory(options.directory);
+  if (!options.state.directory.empty() || !options.state.backups.empty()) {
+    const auto source = StateSource::Open(options.state);
     if (!source) return Fail(source.error());
     return DigestSource(*source, as_of, options.quiet);
   }
@@ -143,12 +140,12 @@ void WarnOfThePast(const StateReport& report) {
 }
 
 Status CheckSources(const DigestOptions& options) {
-  if (!options.directory.empty() && !options.backups.empty())
+  if (!options.state.directory.empty() && !options.state.backups.empty())
     return Fail(Code::kInvalidArgument, "--from: --dir is given as well; leave one of them out");
-  if (options.backup && options.backups.empty())
+  if (options.state.backup && options.state.backups.empty())
     return Fail(Code::kInvalidArgument, "--backup: give --from, the directory of backups");
   if (options.history.empty()) return {};
-  if (!options.directory.empty() || !options.backups.empty() || options.wait) {
+  if (!options.state.directory.empty() || !options.state.backups.empty() || options.wait) {
     return Fail(Code::kInvalidArgument,
                 "--history, --from-topic: --dir, --from or --wait is given as well; leave one of them out");
   }
@@ -187,9 +184,7 @@ Subcommand AddDigest(CLI::App& root) {
   auto options = std::make_shared<DigestOptions>();
   CLI::App* app = root.add_subcommand("digest", "print digests of a state: equal sets have equal digests");
   AddDaemonOptions(*app, options->http);
-  app->add_option("--dir", options->directory, "a stopped daemon's store.directory, instead of a daemon");
-  app->add_option("--from", options->backups, "a directory of backups, instead of a daemon");
-  app->add_option("--backup", options->backup, "with --from: the backup's number; default: the newest");
+  AddStateSourceOptions(*app, options->state);
   app->add_option("--history", options->history.files,
                   "files of events, instead of a daemon: as replay takes them; needs --config");
   app->add_option("--config", options->config,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "tools/common_options.h"
@@ -35,6 +36,12 @@ Status LinkFiles(const BackupDirectory& directory, const BackedUpPartition& part
 }
 
 }  // namespace
+
+void AddStateSourceOptions(CLI::App& app, StateSourceOptions& options) {
+  app.add_option("--dir", options.directory, "a stopped daemon's store.directory");
+  app.add_option("--from", options.backups, "a directory of backups");
+  app.add_option("--backup", options.backup, "with --from: the backup's number; default: the newest");
+}
 
 StateSource::StateSource(StateSource&& other) noexcept
     : name_(std::move(other.name_)),
