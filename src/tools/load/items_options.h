@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "config/config_items.h"
-#include "decode/item_decoder.h"
+#include "similar/port/item_decoder.h"
 #include "kafka/client_settings.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"

@@ -1,8 +1,9 @@
-#include "tools/replay/into_state.h"
+#include "tools/state/from_history.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -129,6 +130,39 @@ class Build {
   uint64_t next_check_ = kLinesBetweenChecks;
 };
 
+Status WriteRows(StateBuilder& builder, std::vector<PartitionHead> heads, StateDestination& destination,
+                 bool quiet) {
+  const size_t partitions = heads.size();
+  if (Status begun = destination.Begin(std::move(heads)); !begun) return begun;
+  Progress progress("write", partitions, "partitions",
+                    quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  std::atomic<size_t> next{0};
+  std::atomic<uint64_t> done{0};
+  std::vector<Status> outcomes(destination.threads());
+  const auto work = [&](size_t thread) {
+    for (size_t at = next++; at < partitions && outcomes[thread] && !Interrupted(); at = next++) {
+      const auto partition = static_cast<int32_t>(at);
+      outcomes[thread] =
+          builder.ForEachUserRow(partition, [&](const Row& row) { return destination.Add(partition, row); });
+      if (outcomes[thread]) outcomes[thread] = destination.End(partition);
+      ++done;
+      if (thread == 0) progress.Update(done);
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t thread = 1; thread < outcomes.size(); ++thread) others.emplace_back(work, thread);
+    work(0);
+  }
+  for (Status& outcome : outcomes) {
+    if (!outcome) return outcome;
+  }
+  if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: not all partitions are written");
+  progress.Update(done);
+  progress.Finish();
+  return destination.Finish();
+}
+
 }  // namespace
 
 Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const ReplayTarget& target,
@@ -139,10 +173,12 @@ Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const Repla
   report.live_offsets = std::move(*offsets);
   report.partitions = static_cast<int32_t>(report.live_offsets.size());
   if (Status prepared = destination.Prepare(report.partitions); !prepared) return Fail(prepared.error());
+  auto folder = destination.SortFolder();
+  if (!folder) return Fail(folder.error());
   auto builder = StateBuilder::Make({.config = target.config,
                                      .partitions = report.partitions,
                                      .memory_bytes = settings.memory_bytes,
-                                     .folder = destination.SortFolder(),
+                                     .folder = std::move(*folder),
                                      .threads = settings.threads,
                                      .since = settings.since,
                                      .until = settings.until,
@@ -155,11 +191,12 @@ Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const Repla
   report.sorted_bytes = (*builder)->sorted_bytes();
   const Instant writing = SystemClock().Now();
   const TimeMs complete_since = settings.whole ? TimeMs{0} : (*builder)->counts().first;
-  std::vector<BuiltState> states;
-  states.reserve(report.live_offsets.size());
+  std::vector<PartitionHead> heads;
   for (const auto& [partition, offset] : report.live_offsets)
-    states.push_back({partition, offset, complete_since});
-  if (Status written = destination.Write(**builder, states); !written) return Fail(written.error());
+    heads.push_back(
+        {(*builder)->DescriptorOf(partition), (*builder)->PositionOf({partition, offset, complete_since})});
+  if (Status written = WriteRows(**builder, std::move(heads), destination, settings.quiet); !written)
+    return Fail(written.error());
   report.write_s = Seconds(writing);
   report.counts = (*builder)->counts();
   builder->reset();

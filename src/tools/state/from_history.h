@@ -11,7 +11,7 @@
 #include "tools/replay/history_source.h"
 #include "tools/replay/rejects.h"
 #include "tools/replay/replay_config.h"
-#include "tools/replay/state_destination.h"
+#include "tools/state/destination.h"
 
 namespace seen {
 
