@@ -11,13 +11,13 @@ build:  ## builds build/release/seend and build/release/seenctl; installs what t
 	@cmake --build --preset release --parallel $(JOBS) --target seend seenctl
 
 demo: build  ## shows the main job on an embedded broker with real exposures; KEEP=1 leaves it running
-	@KEEP=$(KEEP) scripts/demo.sh
+	@KEEP=$(KEEP) scripts/demo.py
 
 test:  ## runs every test; installs what they need; prints one closing line (parts: tests/run.py --help)
 	@scripts/setup.sh --test
 	@$(PYTHON) tests/run.py test
 
-check:  ## checks format and headers, runs clang-tidy with thread-safety analysis, and the tests under sanitizers
+check:  ## checks format and headers, runs clang-tidy, the tests under sanitizers, and small runs of the benchmarks
 	@scripts/setup.sh --check
 	@$(PYTHON) tests/run.py check
 

@@ -11,6 +11,20 @@ from bystanders import quiet
 from contenders import all_contenders
 from pages import between_markers, table, wrapped
 
+# Columns of scenarios that only results.json has.
+ONLY_IN_RESULTS = {
+    "behind_before_kill",
+    "first_seen_at",
+    "greatest_lag",
+    "opened",
+    "others_cores",
+    "published_p50_ms_least",
+    "snapshot_requests_per_s",
+    "swept_users",
+    "unseen_requests_per_s",
+    "visible_p50_ms_least",
+    "visible_p99_ms_least",
+}
 FIRST_PAGE = """# Performance
 
 What `make bench` measured last, and what was learnt on the way. The parts between markers are generated; the rest is written by
@@ -296,13 +310,37 @@ def side_by_side(all_results):
         "With the state of 1,000,000 events; within 0.3 s of the topic's end again, which is the least that can be seen.",
         restart_table(known),
         "### Settings",
-        "\n".join(
-            f"- **{entry['title']}**: {entry['settings']}"
-            for _, entry in ordered(known)
-            if entry.get("settings")
+        settings_text(
+            {entry["title"]: entry["settings"] for _, entry in ordered(known) if entry.get("settings")}
         ),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def settings_text(settings):
+    """A list item for each system's common settings, and one for each contender's own. `settings`: {title:
+    parts, separated by semicolons}. The first word of a title names the system."""
+    systems = {}
+    for title, text in settings.items():
+        systems.setdefault(title.split()[0].rstrip(","), {})[title] = text.split("; ")
+    lines = []
+    for system, contenders in systems.items():
+        common = [
+            part
+            for part in next(iter(contenders.values()))
+            if len(contenders) > 1 and all(part in parts for parts in contenders.values())
+        ]
+        if common:
+            lines.append(f"**Each contender with {system}**: {'; '.join(common)}")
+        shorter = {}
+        for title, parts in contenders.items():
+            own = [part for part in parts if part not in common]
+            base = next((name for name, of in shorter.items() if of and set(of) <= set(own)), None)
+            more = [part for part in own if part not in shorter.get(base, [])]
+            shorter[title] = own
+            if own:
+                lines.append(f"**{title}**: " + "; ".join([f"as {base}"] * bool(base) + more))
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def runs_text(known):
@@ -330,25 +368,13 @@ def scenarios_text(page, scenarios):
 
 def scenario_text(name, entry):
     result = entry["result"]
-    rows = [
-        [words(key), shown(value)] for key, value in result.items() if not isinstance(value, (list, dict))
-    ]
-    text = [
-        f"### {name}",
-        entry["what"],
-        measured(entry),
-        table(["", ""], ["---", "---:"], rows) if rows else "",
-    ]
-    for key, value in result.items():
+    figures = {key: value for key, value in result.items() if not isinstance(value, (list, dict))}
+    text = [f"### {name}", entry["what"], measured(entry, short=True), sentence("", figures)]
+    if "summary" in result:
+        result = {key: value for key, value in result.items() if key != "phases"}
+    for value in result.values():
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            head = list(dict.fromkeys(key for row in value for key in row))
-            text.append(
-                table(
-                    [words(h) for h in head],
-                    ["---:"] * len(head),
-                    [[shown(row.get(h)) for h in head] for row in value],
-                )
-            )
+            text.append(rows_text(value))
     if result.get("curve"):
         paths.CHARTS.mkdir(parents=True, exist_ok=True)
         curve = result["curve"]
@@ -359,13 +385,62 @@ def scenario_text(name, entry):
     return "\n\n".join(part for part in text if part)
 
 
-def measured(stamp):
+def sentence(start, figures):
+    return start + "; ".join(f"{words(key)}: {shown(value)}" for key, value in figures.items())
+
+
+def rows_text(rows):
+    """A table of the rows, below a line of what all of them share. Runs of one case share a row. A table
+    of more than ten columns is turned, so that it has a column for each case."""
+    rows = cases(rows)
+    head = list(dict.fromkeys(key for row in rows for key in row))
+    values = {key: [row.get(key) for row in rows] for key in head}
+    shared = {key: of[0] for key, of in values.items() if len(rows) > 1 and of.count(of[0]) == len(of)}
+    hidden = ONLY_IN_RESULTS | ({"cores"} if "server_cpu_us_a_request" in head else set())
+    head = [key for key in head if key not in shared and key not in hidden]
+    lines = [[words(key), *map(shown, values[key])] for key in head]
+    if not head:
+        drawn = ""
+    elif len(head) > 10:
+        drawn = table(lines[0], ["---", *["---:"] * len(rows)], lines[1:])
+    else:
+        cells = [list(cell) for cell in zip(*lines)]
+        drawn = table(cells[0], ["---:"] * len(head), cells[1:])
+    return "\n\n".join(part for part in (shared and sentence("All rows: ", shared), drawn) if part)
+
+
+def cases(rows):
+    """The rows, with one for all runs of a case: medians and, in parentheses, the least and the most. The
+    first column, and the others before the first that was measured, name the case."""
+    if not {"run", "repeat"} & set(rows[0]):
+        return rows
+    keys = [key for key in dict.fromkeys(key for row in rows for key in row) if key not in ("run", "repeat")]
+    measured_keys = (at for at, key in enumerate(keys) if at and is_measured(key, rows[0].get(key)))
+    first = next(measured_keys, len(keys))
+    of_case = {}
+    for row in rows:
+        of_case.setdefault(tuple(row.get(key) for key in keys[:first]), []).append(row)
+    return [
+        dict(zip(keys[:first], case)) | {key: of_runs([row.get(key) for row in runs]) for key in keys[first:]}
+        for case, runs in of_case.items()
+    ]
+
+
+def is_measured(key, value):
+    return isinstance(value, float) or key.endswith(("_s", "_ms", "_us"))
+
+
+def of_runs(values):
+    return values[0] if values.count(values[0]) == len(values) else spread(values, shown)
+
+
+def measured(stamp, short=False):
     """The day, commit and machine of a run (results.stamp)."""
     machine = stamp["machine"]
-    return (
-        f"Measured on {machine['day']} at commit {stamp['commit']}: {machine['cpu']}, {machine['cores']} cores, "
-        f"{machine['memory_gib']} GiB, {machine['system']}, Linux {machine['kernel']}."
-    )
+    text = f"{machine['day']} at commit {stamp['commit']}: {machine['cpu']}, {machine['cores']} cores"
+    if short:
+        return f"{text}, Linux {machine['kernel']}."
+    return f"Measured on {text}, {machine['memory_gib']} GiB, {machine['system']}, Linux {machine['kernel']}."
 
 
 def words(key):

@@ -3,6 +3,7 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
+find_package(CURL 7.84 REQUIRED)
 
 # seen_require(NAME MINIMUM ...): find_package that takes any newer version. Several of these packages refuse every
 # other minor version when find_package itself is told one.

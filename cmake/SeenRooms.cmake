@@ -32,24 +32,19 @@ if(SEEN_SANITIZE MATCHES "undefined")
   set(SEEN_OUTER_OPTIONS ${SEEN_TEST_OPTIONS})
 endif()
 
-# seen_room(NAME [OUTER] LINKS libs...): one static library of a room's *.cc files.
+# seen_room(NAME [OUTER] LINKS libs...): one static library of a room's *.cc files. The room similar/text is seen_similar_text.
 # Rooms include each other by path from src/ ("model/delta.h"); tests/include_rule.py holds the order.
 function(seen_room NAME)
   cmake_parse_arguments(ROOM "OUTER" "" "LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.cc"
        "${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*/*.cc")
-  if(NOT sources)
-    add_library(seen_${NAME} INTERFACE)
-    target_include_directories(seen_${NAME} INTERFACE "${PROJECT_SOURCE_DIR}/src")
-    target_link_libraries(seen_${NAME} INTERFACE seen_options ${ROOM_LINKS})
-    return()
-  endif()
-  add_library(seen_${NAME} STATIC ${sources})
-  seen_unity(seen_${NAME} ${sources})
-  target_include_directories(seen_${NAME} PUBLIC "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(seen_${NAME} PUBLIC seen_options ${ROOM_LINKS})
+  string(REPLACE "/" "_" target "seen_${NAME}")
+  add_library(${target} STATIC ${sources})
+  seen_unity(${target} ${sources})
+  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(${target} PUBLIC seen_options ${ROOM_LINKS})
   if(ROOM_OUTER)
-    target_compile_options(seen_${NAME} PRIVATE ${SEEN_OUTER_OPTIONS})
+    target_compile_options(${target} PRIVATE ${SEEN_OUTER_OPTIONS})
   endif()
 endfunction()
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the order of the rooms in src: includes go downward only, third-party headers stay in their rooms.
 
-LEVELS lists the rooms from the bottom up. Rooms of one level don't include each other.
+LEVELS lists the rooms from the bottom up. Rooms of one level don't include each other. A wing is a folder of
+rooms. Rooms outside it include only its port; WIRING are the rooms that put the daemon and the tool together.
 
     include_rule.py [--self-test] [SRC]
     include_rule.py --transitive [SRC]     how many project headers each header includes, directly or not: the most first
@@ -15,38 +16,43 @@ import tempfile
 LEVELS = [
     ["base"],
     ["model"],
-    ["decode", "filter", "group"],
-    ["flow"],
-    ["items", "rows"],
+    ["decode", "filter", "owner"],
+    ["similar/port"],
+    ["similar/text", "flow"],
+    ["similar/groups", "rows"],
     ["state_stream"],
     ["run"],
-    ["rocks"],
-    ["kafka", "store", "item_store", "serve"],
+    ["similar/run", "rocks"],
+    ["similar/store", "kafka", "store"],
     ["config"],
     ["bulk_load", "query", "topics"],
+    ["serve", "similar/daemon"],
     ["app", "tools"],
     ["main"],
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 ANY = set(LEVEL_OF)
+WINGS = {room.split("/")[0] for room in LEVEL_OF if "/" in room}
+WIRING = {"app", "tools", "main"}
 
 # First part of a third-party include -> the rooms that may include it. Headers that only a .cc may include
 # follow below.
 THIRD_PARTY = {
     "librdkafka": {"kafka"},
-    "rocksdb": {"rocks", "store", "item_store"},
-    "simdjson.h": {"decode"},
-    "xxhash.h": {"model", "filter", "group", "kafka"},
-    "unicode": {"group"},
-    "re2": {"group"},
-    "boost": {"serve", "tools"},
-    "openssl": {"serve", "tools"},
+    "rocksdb": {"rocks", "store", "similar/store"},
+    "simdjson.h": {"decode", "similar/port"},
+    "xxhash.h": {"model", "filter", "similar/text", "kafka"},
+    "unicode": {"similar/text"},
+    "re2": {"similar/port"},
+    "boost": {"serve"},
+    "openssl": {"serve"},
+    "curl": {"tools"},
     "prometheus": {"serve"},
     "nlohmann": {"serve", "config", "query", "topics", "app", "tools"},
     "CLI": {"config", "tools"},
     "spdlog": {"base"},
     "fmt": ANY,
-    "tl": {"base", "decode", "config", "app"},
+    "tl": {"base", "decode", "similar/port", "config", "app"},
     "zlib.h": {"tools"},
     "zstd.h": {"rows", "tools"},
     "zstd_errors.h": {"tools"},
@@ -58,15 +64,25 @@ SYSTEM_HEADER = re.compile(r"[a-z_0-9]+(\.h)?")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
+def room_of(path):
+    """The room of a path from src: its first folder, or the first two in a wing. Perhaps no room at all."""
+    folders = path.split("/")[:-1]
+    return "/".join(folders[: 2 if folders and folders[0] in WINGS else 1])
+
+
 def complaint(room, is_header, bracket, target):
     """Why this file of `room` may not include `target`, or None."""
-    first = target.split("/")[0]
     if bracket == '"':
-        if first not in LEVEL_OF or "/" not in target:
+        other = room_of(target)
+        if other not in LEVEL_OF:
             return "is not a path from src (room/file.h)"
-        if first != room and LEVEL_OF[first] >= LEVEL_OF[room]:
-            return f"{first} is not below {room}"
+        if other != room and LEVEL_OF[other] >= LEVEL_OF[room]:
+            return f"{other} is not below {room}"
+        wing = other.split("/")[0]
+        if wing in WINGS - {room.split("/")[0]} and room not in WIRING and other != f"{wing}/port":
+            return f"{room} is outside the wing {wing}, so it includes only {wing}/port"
         return None
+    first = target.split("/")[0]
     if first in THIRD_PARTY:
         if room not in THIRD_PARTY[first]:
             return f"{first} stays in {', '.join(sorted(THIRD_PARTY[first]))}"
@@ -83,7 +99,7 @@ def check(src):
     files, complaints = 0, []
     for path in sorted(p for p in src.rglob("*") if p.suffix in (".h", ".cc")):
         files += 1
-        room = path.relative_to(src).parts[0]
+        room = room_of(path.relative_to(src).as_posix())
         if room not in LEVEL_OF:
             complaints.append(f"{path}: {room} is not a room")
             continue
@@ -120,11 +136,17 @@ GOOD = {
     "flow/flow.h": '#include "decode/event_decoder.h"\n#include "filter/snapshot.h"\n#include "flow/log_port.h"\n',
     "kafka/consumer.cc": '#include <librdkafka/rdkafka.h>\n#include "flow/log_port.h"\n',
     "main/seend.cc": '#include "app/daemon.h"\n',
+    "flow/groups.cc": '#include "similar/port/item_groups.h"\n',
+    "similar/groups/group_flow.cc": '#include "similar/text/simhash.h"\n#include "flow/flow.h"\n',
+    "app/daemon.cc": '#include "similar/daemon/items.h"\n',
 }
 BAD = {
     "upward": ("model/delta.h", '#include "flow/log_port.h"\n'),
     "sideways": ("kafka/consumer.cc", '  #  include "store/partition_store.h"\n'),
     "siblings": ("decode/a.cc", '#include "filter/snapshot.h"\n'),
+    "into a wing": ("query/a.cc", '#include "similar/text/simhash.h"\n'),
+    "upward in a wing": ("similar/text/a.cc", '#include "similar/groups/group_flow.h"\n'),
+    "a wing itself": ("app/a.cc", '#include "similar/a.h"\n'),
     "not from src": ("store/a.cc", '#include "store.h"\n'),
     "foreign library": ("flow/flow.cc", "#include <rocksdb/db.h>\n"),
     "library in a header": ("base/log.h", "#include <spdlog/spdlog.h>\n"),

@@ -24,7 +24,7 @@ from running.schedule import Schedule
 
 PARTS = {
     "test": ["rules", "clients", "unit", "simulation", "system"],
-    "check": ["format", "headers", "tidy", "asan-ubsan", "tsan"],
+    "check": ["format", "headers", "tidy", "asan-ubsan", "tsan", "bench"],
 }
 ALL = [part for parts in PARTS.values() for part in parts]
 
@@ -52,6 +52,9 @@ def tasks_of(chosen, words, builds):
     if "system" in chosen:  # after the clients' tests: both use Maven's and Go's folders
         after = (*build("release", "seen_programs"), *clients)
         tasks.append(tests.Task("system", "system", lambda: tests.system(words), after, 0))
+    if "bench" in chosen:  # after the system tests: each of both starts as many brokers as the memory takes
+        after = (*build("release", "seen_programs"), *(task for task in tasks if task.part == "system"))
+        tasks.append(tests.Task("bench", "bench", lambda: tests.system(words, "bench"), after, 0))
     for part in ("unit", "simulation"):
         if part in chosen:
             tasks.append(
@@ -89,6 +92,7 @@ def main():
     chosen = {part for name in asked for part in PARTS.get(name, [name])}
 
     signal.signal(signal.SIGTERM, stop_by_signal)
+    is_cold = not (ROOT / "build" / "release" / "build.ninja").exists()
     start, schedule = time.monotonic(), Schedule(tasks_of(chosen, arguments.words, not arguments.no_build))
     try:
         total = schedule.run()
@@ -97,6 +101,9 @@ def main():
         return 130
     for line in schedule.times():
         say(line)
+    if is_cold:
+        built = [part.cpu for name, part in schedule.parts.items() if name.startswith("build release")]
+        (LOGS / "cold-build-cpu-s.txt").write_text(f"{sum(built)}\n", encoding="utf-8")
     say(f"took {time.monotonic() - start:.0f} s; logs in {LOGS.relative_to(ROOT)}")
     say(str(total))
     return 0 if total.passed > 0 and total.failed == 0 else 1

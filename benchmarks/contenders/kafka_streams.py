@@ -6,8 +6,8 @@ PROJECT = Project("kafka-streams", "flink/src/common")
 STORE = "seen"
 
 SETTINGS = (
-    "num.stream.threads 2, at least once, commit every {commit_s} s, persistent RocksDB store (user -> a Bloom filter a "
-    "day, 16 items at first, growing fourfold, 1% over the window's days), changelog on, {cache}; RocksDB in one "
+    "num.stream.threads 2, at least once; persistent RocksDB store (user -> a Bloom filter a day, 16 items at first, "
+    "growing fourfold, 1% over the window's days), changelog on; commit every {commit_s} s, {cache}; RocksDB in one "
     "shared cache of 512 MiB, half of it write buffers, Bloom filters on; producer linger 5 ms, batches of 128 KiB, "
     "acks=all, idempotent; max.poll.records 5,000; static membership; topology.optimization all; JSON by Jackson's "
     "streaming parser; -Xmx1g, ParallelGC, jemalloc"

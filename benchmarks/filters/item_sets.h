@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/any_view.h"
 #include "filter/days.h"
-#include "filter/render_payload.h"
+#include "filter/payload.h"
 #include "filters/kinds.h"
 
 namespace seen::bench {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "filter/snapshot_format.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen::bench {
 

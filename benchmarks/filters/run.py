@@ -58,10 +58,13 @@ def write(measured, docs):
         "small": tables.small(figures),
         "auto": tables.auto(figures),
         "published": tables.published(figures, most),
-        "recall": tables.recall(figures),
         "machine": f"{machine['cpu']}, {machine['cores']} cores, shared with other work, {machine['system']}, Linux {machine['kernel']}, "
         f"{machine['day']}; {measured['rounds']} rounds.",
-        "all": "\n\n".join(f"### {items:,} items\n\n{tables.all_of(figures, items)}" for items in counts),
+        "all": "\n\n".join(
+            f"### {items:,} items\n\n{tables.all_of(figures, items)}"
+            for items in counts
+            if items in tables.IN_ALL
+        ),
     }
     page_path = docs / "FILTERS.md"
     page = (page_path if page_path.exists() else ROOT / "docs" / "FILTERS.md").read_text()

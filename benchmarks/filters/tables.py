@@ -3,6 +3,9 @@
 from figures import least, middle
 from pages import table
 
+# The numbers of items that the page shows; build/bench/filters.json has more.
+IN_ALL = (3_000,)
+IN_SMALL = (1, 5, 20, 100)
 # The claims of the papers: size (against a standard Bloom filter), accesses of a look-up, and deletion.
 CLAIMS = {
     "bloom": ("1×", "k", "no"),
@@ -116,6 +119,7 @@ def all_of(figures, items):
     rows = []
     for kind, asked in figures.rows():
         size, speed = figures.sizes[kind, asked, items], figures.speeds.get((kind, asked, items), {})
+        recall = figures.recalls.get((kind, asked, items), {"ns": [], "with_parse_ns": []})
         rows.append(
             [
                 titled(kind),
@@ -125,8 +129,8 @@ def all_of(figures, items):
                 ratio_of(size),
                 lines_of(size),
                 *[span(speed.get(name)) for name in ("build_ns", "hit_ns", "miss_ns")],
-                yes(size["removes"]),
-                yes(size["merges"]),
+                *[span([ns / 1000 for ns in recall[name]]) for name in ("ns", "with_parse_ns")],
+                span([ns / 1000 for ns in speed.get("parse_ns", [])]),
             ]
         )
     return table(
@@ -140,31 +144,11 @@ def all_of(figures, items):
             "ns to build an item",
             "ns a hit",
             "ns a miss",
-            "deletes",
-            "merges",
+            "µs for 2,000 candidates",
+            "with parsing the snapshot",
+            "µs to parse the payload",
         ],
-        ["---", *["---:"] * 8, "---", "---"],
-        rows,
-    )
-
-
-def recall(figures):
-    rows = []
-    for (kind, asked, items), line in figures.recalls.items():
-        speed = figures.speeds.get((kind, asked, items), {})
-        rows.append(
-            [
-                titled(kind),
-                asked_text(asked),
-                *[
-                    span([ns / 1000 for ns in samples])
-                    for samples in (line["ns"], line["with_parse_ns"], speed.get("parse_ns", []))
-                ],
-            ]
-        )
-    return table(
-        ["", "asked", "µs for 2,000 candidates", "with parsing the snapshot", "parsing the payload alone"],
-        ["---", *["---:"] * 4],
+        ["---", *["---:"] * 11],
         rows,
     )
 
@@ -173,7 +157,7 @@ def small(figures):
     """Bytes of a payload. The fewest at each rate are bold."""
     parts = []
     for rate in (0.01, 0.001):
-        counts = figures.small_items()
+        counts = [items for items in figures.small_items() if items in IN_SMALL]
         best = {
             items: min(
                 figures.small[kind, asked, items]["bytes"]

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "group/feature_reader.h"
+#include "similar/text/feature_reader.h"
 
 namespace seen::micro {
 namespace {

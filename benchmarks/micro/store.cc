@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "filter/snapshot.h"
-#include "flow/items_by_day.h"
+#include "flow/user_rows.h"
 #include "model/delta_seen.h"
 #include "store/rocks_partition_store.h"
 #include "store/store_directory.h"

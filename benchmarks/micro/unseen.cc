@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdlib>
 
-#include "model/similar_fingerprint.h"
+#include "model/hashes.h"
 #include "query/queries_candidates.h"
-#include "query/similar_candidates.h"
 #include "serve/unseen_body.h"
+#include "similar/port/similar_candidates.h"
 #include "users.h"
 
 namespace seen::micro {

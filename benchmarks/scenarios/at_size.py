@@ -1,9 +1,7 @@
-"""State ten times the memory: users of 3,000 items each over 30 days. A memory cgroup bounds the process and
-its page cache, so that a cold user is read from the disk. First come cold look-ups and cold publications
-alone. Then come phases of load, with 2,000 queries/s beside each phase: users in sessions (20 events within
-five minutes) at two rates; the same while all users are published, as at the end of a day; the same beside a
-replay; the same through a kill -9; users at random, as fast as the daemon takes them in. Every user with an
-event is published."""
+"""State ten times the memory: users of 3,000 items over 30 days. A memory cgroup bounds the process and its
+page cache, so that a cold user is read from the disk. After cold look-ups and publications alone come phases
+of load with 2,000 queries/s: users in sessions (20 events within five minutes); the same as all users are
+published, beside a replay, and through a kill -9; users at random, as fast as they are taken in."""
 
 import json
 import os

@@ -1,6 +1,5 @@
-"""seend beside the Flink job that it replaces (variant B on RocksDB, rendered every second). Users have some
-thousand items, and each changed user is published once a second. By turns, both read the same topic of 29
-days from an empty state to its end."""
+"""seend beside the Flink job that it replaces (variant B on RocksDB, rendered every second). Both read a topic
+of 29 days from an empty state to its end, and publish each changed user once a second."""
 
 import alone
 import measure

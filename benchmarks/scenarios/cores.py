@@ -1,7 +1,6 @@
 """What would stop a daemon with many cores? Two and sixteen workers take turns to read a topic of 64
-partitions from its start, on the processors of this machine. One more run shows the CPU by thread. One more
-run for each number of workers counts the locks (count_locks.c is preloaded), the calls of futex, and the
-switches between threads (perf stat)."""
+partitions. Then the CPU by thread, and the locks (count_locks.c), calls of futex and switches between threads
+(perf stat) of a thousand events."""
 
 import collections
 import os

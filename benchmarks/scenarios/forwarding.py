@@ -1,6 +1,5 @@
-"""What forwarding adds to a request, here `unseen` with 200 candidates. By turns, the client asks a daemon
-about its own users and about users of another daemon, to which the requests are forwarded. The client asks at
-a fixed pace, then as fast as it gets answers."""
+"""What forwarding adds to `unseen` with 200 candidates. The client asks a daemon about its own users and about
+another daemon's, by turns: at a fixed pace, then as fast as it gets answers."""
 
 import shutil
 import statistics

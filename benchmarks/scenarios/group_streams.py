@@ -1,8 +1,8 @@
 """Kafka Streams with three instances: how long does a partition give no answer after one is killed, without a
 copy and with one?
 
-The events are those of the scenario `group`. A partition answers if its store answers a query of its own
-instance. Kafka Streams has no part that forwards requests, so this is the least time that its users wait."""
+The events are those of the scenario `group`. Kafka Streams forwards no requests, so a partition answers if its
+own instance does."""
 
 import dataclasses
 import shutil

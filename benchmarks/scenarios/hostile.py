@@ -1,6 +1,5 @@
 """How much later other clients get their answers beside 1,000 hostile connections
-(tests/system/hostile_clients.py). The requests are `unseen` with 200 candidates, at a fixed pace. Runs
-without and with hostile connections take turns, first plain, then over TLS."""
+(tests/system/hostile_clients.py): `unseen` with 200 candidates at a fixed pace, plain and over TLS."""
 
 import statistics
 

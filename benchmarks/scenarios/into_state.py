@@ -45,8 +45,8 @@ def run(bench, settings, say):
         for name, write in (("one item an event", single), ("batches of 100", batches)):
             source = folder / "history.jsonl"
             write(source, s)
-            for _ in range(s["repeats"]):
-                rows.append({"history": name, **build(config, folder, s, str(source))})
+            for run in range(s["repeats"]):
+                rows.append({"run": run, "history": name, **build(config, folder, s, str(source))})
                 say(str(rows[-1]))
             source.unlink()
         users = max(1, s["items"] // 3_000)

@@ -14,12 +14,13 @@ def run(bench, settings, say):
             ),
             1,
         )
-        for _ in range(s["runs"]):
+        for run in range(s["runs"]):
             with alone.Seend(bench, workload.topic, publishing=False) as seend:
                 rate, cpu = alone.between(seend.wait_applied(s["events"], 300), 0, s["events"])
                 mean = workload.figures["bytes"] / workload.events
                 rows.append(
                     {
+                        "run": run,
                         "bytes_an_event": mean,
                         "events_per_s": rate,
                         "MB_per_s": rate * mean / 1e6,

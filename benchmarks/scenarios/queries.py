@@ -1,6 +1,5 @@
 """Which of 2,000 candidates has a user of 3,000 items not seen? `unseen` over HTTP beside RedisBloom's
-BF.MEXISTS over RESP, p50 and p99, by turns. Each side has one connection of the same raw client on loopback.
-The requests are made before the measurement."""
+BF.MEXISTS over RESP, by turns, with one connection of the same raw client on loopback."""
 
 import http.client
 import json

@@ -1,7 +1,7 @@
-"""Live latency with and without a replay beside it. One daemon has a steady live load. These phases take
-turns: nothing else (quiet); a replay of old events at full speed; publication of the users that only history
-touches; a replay that follows the daemon's lag; a replay that leaves live events no room (`--pace none`).
-`ratio`: a phase divided by the quiet phase of the same repeat, median."""
+"""Live latency with and without a replay beside it. Phases take turns: nothing else (quiet); a replay of old
+events at full speed; publication of the users that only history touches; a replay that follows the daemon's
+lag; a replay that leaves live events no room (`--pace none`). `ratio`: a phase divided by the quiet phase of
+the same repeat, median."""
 
 import resource
 import statistics

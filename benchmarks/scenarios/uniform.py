@@ -1,6 +1,6 @@
-"""Users at random, without sessions: each event is of a random one of a million users, 150 bytes long,
-uncompressed. By turns, seend (publishing off) and a bare consumer that decodes (bench_limit) read the same
-events. Then seend alone reads ten times as many."""
+"""Users at random, without sessions: a million users, events of 150 bytes, uncompressed. By turns, seend
+(publishing off) and a bare consumer that decodes (bench_limit) read the same events. Then seend alone reads
+ten times as many."""
 
 import statistics
 

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "common/arguments.h"
-#include "group/boilerplate.h"
 #include "similar/distances.h"
 #include "similar/near.h"
+#include "similar/port/boilerplate.h"
 #include "similar/texts.h"
 
 namespace seen::bench {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "group/item_features.h"
+#include "similar/text/item_features.h"
 
 namespace seen::bench {
 

@@ -24,9 +24,9 @@
 #include <string>
 #include <vector>
 
-#include "item_store/rocks_item_index.h"
-#include "items/group_flow.h"
-#include "items/group_rules.h"
+#include "similar/groups/group_flow.h"
+#include "similar/groups/group_rules.h"
+#include "similar/store/rocks_item_indexes.h"
 
 namespace seen::bench {
 namespace {

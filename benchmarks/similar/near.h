@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "items/group_flow.h"
+#include "similar/groups/group_flow.h"
 #include "similar/texts.h"
 
 namespace seen::bench {

@@ -2,10 +2,10 @@
 #include <bit>
 #include <unordered_map>
 
-#include "group/distance_rule.h"
-#include "items/item_index_port.h"
 #include "similar/distances.h"
+#include "similar/groups/item_index_port.h"
 #include "similar/near.h"
+#include "similar/text/simhash.h"
 
 namespace seen::bench {
 namespace {

@@ -3,9 +3,9 @@
 #include <unordered_map>
 
 #include "common/arguments.h"
-#include "group/idf_table.h"
-#include "item_store/rocks_item_index.h"
 #include "similar/near.h"
+#include "similar/store/rocks_item_indexes.h"
+#include "similar/text/idf_table.h"
 
 namespace seen::bench {
 namespace {

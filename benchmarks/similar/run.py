@@ -25,7 +25,6 @@ import descriptions  # noqa: E402
 import drawings  # noqa: E402
 import measure  # noqa: E402
 import opencc  # noqa: E402
-import plain_simhash  # noqa: E402
 import results  # noqa: E402
 import tables  # noqa: E402
 from pages import between_markers, wrapped  # noqa: E402
@@ -49,8 +48,6 @@ def measured_descriptions(program, texts, smoke):
             )
             corpus = measure.corpus(program, known, pathlib.Path(folder))
             out["corpora"].append(corpus | {"title": TITLES[name], "bars": BARS[name]})
-            if name == "long":
-                out["plain"] = plain_simhash.distances(known.items, list(known.pairs))
     return out
 
 
@@ -98,7 +95,6 @@ def parts_of_descriptions(figures, folder):
         "lists": tables.lists(corpora),
         "cost": tables.cost(corpora),
         "similarities": tables.similarities(corpora),
-        "plain-simhash": tables.plain(figures["plain"]),
         "how-good-machine": f"Texts of {machine['system']}'s mirror, {machine['day']}.",
     }
 
@@ -106,7 +102,10 @@ def parts_of_descriptions(figures, folder):
 def parts_of_chinese(figures, folder):
     """{marker: text} of the page. Draws the chart in `folder`. `figures`: figures["chinese"]."""
     (folder / "chinese-by-strength.svg").write_text(drawings.chinese_by_strength(figures))
-    return {"chinese": wrapped(tables.chinese(figures)), "chinese-kinds": tables.chinese_kinds(figures)}
+    return {
+        "chinese": wrapped(tables.chinese(figures)),
+        "chinese-kinds": wrapped(tables.chinese_kinds(figures)),
+    }
 
 
 def write(figures, docs):

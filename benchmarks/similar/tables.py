@@ -1,5 +1,8 @@
 """The tables of docs/SIMILAR.md."""
 
+import statistics
+
+from chinese_measure import BEFORE
 from measure import SIMILARITIES
 from pages import table
 
@@ -144,26 +147,11 @@ def cost(corpora):
     )
 
 
-def plain(found):
-    """`found`: {kind: distances of the true pairs of the long texts}."""
-    rows = []
-    for kind, counts in found.items():
-        total = sum(counts)
-        rows.append(
-            [kind, *(percent(sum(counts[: bits + 1]) / total) for bits in (0, 3, 6, 10, 16))]
-            if total
-            else [kind, *["—"] * 5]
-        )
-    return table(
-        ["64-bit SimHash of", "equal", "within 3 bits", "6", "10", "16"], ["---"] + ["---:"] * 5, rows
-    )
-
-
 CHINESE = {"long": "texts", "lines": "single lines"}
 
 
 def chinese(figures):
-    """Of each setting: the reposts that the bars are about, the natural pairs, and the speed. `figures`:
+    """A row for each setting: the reposts that the bars are about, the natural pairs, and the speed. `figures`:
     figures["chinese"]."""
     texts = {of["name"]: of for of in figures["texts"]}
     sizes = [
@@ -171,88 +159,89 @@ def chinese(figures):
         f" ({', '.join(f'{number:,} {lang}' for lang, number in sorted(of['langs'].items()))})"
         for name, of in texts.items()
     ]
-    rows = []
+    head, rows = ["segmentation"], {}
     for name, of in texts.items():
+        scores = {}
         for setting, measured in of["settings"].items():
-            bars = figures["bars"][name] if setting == figures["chosen"] else None
-            rows.append(chinese_row(f"{CHINESE[name]}: reposts", setting, measured["together"], bars))
-        for kind, title in (("all", "natural pairs"), ("two scripts", "natural pairs in two scripts")):
-            rows += [
-                chinese_row(f"{CHINESE[name]}: {title}", setting, measured["natural"][kind])
-                for setting, measured in of["settings"].items()
-            ]
+            if setting == BEFORE:
+                continue
+            scores = {"reposts": measured["together"], "natural pairs": measured["natural"]["all"]}
+            bars = {"reposts": figures["bars"][name]} if setting == figures["chosen"] else {}
+            for what, score in scores.items():
+                rows.setdefault(setting, []).extend(rates(score, bars.get(what)))
+        for what, score in scores.items():
+            head += [f"{CHINESE[name]}, {score['pairs']:,} {what}: precision", "recall"]
+    for setting, row in rows.items():
+        row.append(f"{texts['long']['settings'][setting]['microseconds']:,.0f} µs")
     script = "the other script" if figures["script"] == "other" else "the same script"
-    speeds = [
-        [setting, f"{measured['microseconds']:,.0f} µs"]
-        for setting, measured in texts["long"]["settings"].items()
-    ]
     return "\n\n".join(
         (
             f"{' and '.join(sizes)}. Reposts are in {script}, with edits of at most {figures['percent']}%. The run is `{figures['run']}`.",
             table(
-                ["", "segmentation", "true pairs", "found", "precision", "recall"],
-                ["---", "---"] + ["---:"] * 4,
-                rows,
+                [*head, "features of 500 characters"],
+                ["---"] + ["---:"] * len(head),
+                [[setting, *row] for setting, row in rows.items()],
             ),
-            table(["segmentation", "features of 500 characters"], ["---", "---:"], speeds),
         )
     )
 
 
-def chinese_row(title, setting, score, bars=None):
-    rates = (score["precision"], score["recall"])
-    return [
-        title,
-        setting,
-        f"{score['pairs']:,}",
-        f"{score['found']:,}",
-        *(map(verdict, rates, bars) if bars else map(percent, rates)),
-    ]
+def rates(score, bars=None):
+    found = (score["precision"], score["recall"])
+    return list(map(verdict, found, bars) if bars else map(percent, found))
 
 
 def chinese_kinds(figures):
-    """Of texts and of lines: recall by kind, setting and strength, with the least precision of all strengths,
-    and how many reposts there are."""
-    parts = []
-    columns = ["not edited", *(f"{strength}%" for strength in figures["strengths"])]
+    """Of texts and of lines: recall by kind and strength, with the least precision of all strengths. Only of
+    the chosen segmentation, and of further settings where they change something; the chart has the others."""
+    columns, usual = (0, *figures["strengths"]), usual_pairs(figures)
+    parts = [
+        f"A cell without a number has {usual:,} reposts. A row for a further setting is there where a recall "
+        "differs by a point or more."
+    ]
     for of in figures["texts"]:
-        rows, reposts = [], []
-        kinds = dict.fromkeys(bed["kind"] for measured in of["settings"].values() for bed in measured["beds"])
-        for kind in kinds:
-            for setting, measured in of["settings"].items():
-                beds = [
-                    next(
-                        (
-                            bed
-                            for bed in measured["beds"]
-                            if bed["kind"] == kind and bed["percent"] == strength
-                        ),
-                        None,
-                    )
-                    for strength in (0, *figures["strengths"])
-                ]
-                precisions = [bed["precision"] for bed in beds if bed and bed["precision"] is not None]
-                rows.append(
-                    [
-                        kind,
-                        setting,
-                        *(percent(bed["recall"]) if bed else "" for bed in beds),
-                        percent(min(precisions, default=None)),
-                    ]
-                )
-            reposts.append(
-                [kind, *(f"{bed['pairs']:,} ({percent(bed['reached'])})" if bed else "" for bed in beds)]
-            )
+        settings = {
+            setting: {(bed["kind"], bed["percent"]): bed for bed in measured["beds"]}
+            for setting, measured in of["settings"].items()
+            if setting.startswith(figures["chosen"])
+        }
+        rows = []
+        for kind in dict.fromkeys(kind for beds in settings.values() for kind, _ in beds):
+            for setting, beds in settings.items():
+                shown = [beds.get((kind, strength)) for strength in columns]
+                precisions = [bed["precision"] for bed in shown if bed and bed["precision"] is not None]
+                least = percent(min(precisions, default=None))
+                recalls = [bed["recall"] or 0 for bed in shown if bed]
+                if setting == figures["chosen"]:
+                    chosen = recalls
+                elif max((abs(one - other) for one, other in zip(recalls, chosen)), default=0) < 0.01:
+                    continue
+                rows.append([kind, setting, *(recall_text(bed, usual) for bed in shown), least])
+        names = ["not edited", *(f"{strength}%" for strength in figures["strengths"])]
         parts += [
             f"#### Recall by kind: {CHINESE[of['name']]}",
             table(
-                ["kind", "segmentation", *columns, "the least precision"],
-                ["---", "---"] + ["---:"] * (len(columns) + 1),
+                ["kind", "segmentation", *names, "the least precision"],
+                ["---", "---"] + ["---:"] * (len(names) + 1),
                 rows,
             ),
-            "How many reposts there are, and the strength that they reach on average:",
-            table(["kind", *columns], ["---"] + ["---:"] * len(columns), reposts),
         ]
     return "\n\n".join(
         [*parts, "![Recall of reposts by strength, for each kind](similar/chinese-by-strength.svg)"]
     )
+
+
+def usual_pairs(figures):
+    """The number of reposts that most of the cells have."""
+    return statistics.mode(
+        bed["pairs"]
+        for of in figures["texts"]
+        for measured in of["settings"].values()
+        for bed in measured["beds"]
+    )
+
+
+def recall_text(bed, usual):
+    if not bed:
+        return ""
+    return percent(bed["recall"]) + (f" of {bed['pairs']:,}" if bed["pairs"] != usual else "")

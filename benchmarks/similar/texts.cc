@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "common/arguments.h"
-#include "decode/item_decoder.h"
-#include "group/feature_reader.h"
+#include "similar/port/item_decoder.h"
+#include "similar/text/feature_reader.h"
 
 namespace seen::bench {
 namespace {

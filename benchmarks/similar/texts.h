@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "group/item_features.h"
-#include "group/text_rules.h"
+#include "similar/port/options.h"
+#include "similar/text/item_features.h"
 
 namespace seen::bench {
 

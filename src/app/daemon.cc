@@ -10,40 +10,37 @@
 #include "app/embedded.h"
 #include "app/exposures.h"
 #include "app/fills.h"
-#include "app/items.h"
 #include "app/kept_copies.h"
 #include "app/listeners.h"
 #include "app/memory_budget.h"
-#include "app/rekeying.h"
 #include "app/reload.h"
-#include "app/resource_status.h"
 #include "app/service_manager.h"
 #include "app/space_wait.h"
 #include "app/state_copies.h"
 #include "app/stop_signal.h"
-#include "app/version.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "config/peer_rules.h"
-#include "flow/lease.h"
 #include "flow/replica_letters.h"
 #include "kafka/admin.h"
 #include "kafka/consumer.h"
 #include "kafka/dead_letter_producer.h"
 #include "kafka/snapshot_producer.h"
+#include "owner/lease.h"
 #include "query/queries.h"
 #include "run/log_end_watch.h"
 #include "serve/credentials.h"
 #include "serve/forwarder.h"
 #include "serve/metrics.h"
 #include "serve/routes.h"
-#include "store/resting_state.h"
-#include "topics/broker_wait.h"
+#include "similar/daemon/group_reader.h"
+#include "similar/daemon/items.h"
+#include "store/resting_rows.h"
 #include "topics/cluster_owner.h"
 #include "topics/daemon_topics.h"
-#include "topics/group_reader.h"
 #include "topics/other_group.h"
 #include "topics/peer_routes.h"
+#include "topics/rekeying.h"
 #include "topics/retention_watch.h"
 
 namespace seen {
@@ -546,10 +543,12 @@ Status Daemon::FollowGroups() {
     log::Warning("the copy of the groups of items is rebuilt", {{"reason", dropped}});
   }
   groups_ = std::move(*opened);
-  group_reader_ = std::make_unique<GroupReader>(
-      GroupReader::Options{config_.kafka.brokers, config_.kafka.client, config_.items->groups_topic,
-                           budget_.GroupFetchBytes()},
-      *groups_);
+  group_reader_ =
+      std::make_unique<GroupReader>(GroupReader::Options{.brokers = config_.kafka.brokers,
+                                                         .client = config_.kafka.client,
+                                                         .topic = config_.items->groups_topic,
+                                                         .queue_bytes_max = budget_.GroupFetchBytes()},
+                                    *groups_);
   shown_groups_.store(group_reader_.get());
   queries_.SetItemGroups(groups_.get());
   return {};

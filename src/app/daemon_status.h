@@ -4,10 +4,14 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "app/memory_budget.h"
 #include "base/mutex.h"
 #include "config/config.h"
-#include "serve/daemon_status.h"
+#include "query/daemon_status.h"
+#include "rocks/resources.h"
 
 namespace seen {
 
@@ -49,4 +53,15 @@ class StatusBoard {
   mutable std::atomic<bool> was_ready_{false};
 };
 
+// Memory by share and disk space, for the gauges.
+
+/// Leaves out shares that are empty in this configuration. Any thread.
+std::vector<MemoryShare> MemoryShares(const MemoryBudget& budget, const StoreResources& resources,
+                                      const std::vector<PartitionStatus>& partitions);
+
+/// nullopt: the folder doesn't exist yet, or the system can't say. One system call. Any thread.
+std::optional<DiskSpace> DiskSpaceOf(const std::string& folder);
+
+/// As in CMakeLists.txt, e.g. "0.1.0".
+inline constexpr std::string_view kVersion = SEEN_VERSION;
 }  // namespace seen

@@ -12,10 +12,10 @@
 
 #include "app/rocks_stores.h"
 #include "base/mutex.h"
-#include "flow/output_guard.h"
 #include "flow/publisher.h"
 #include "kafka/admin.h"
 #include "kafka/consumer.h"
+#include "owner/output_guard.h"
 #include "run/last_published_reader.h"
 #include "run/output_watch.h"
 #include "run/runner_threads.h"

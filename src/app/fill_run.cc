@@ -96,10 +96,10 @@ Status FillRun::OpenLog() {
   if (!log) return Fail(log.error());
   // Queried after the range was found. If records still stood before the range, none of the range was
   // deleted.
-  const auto low = (*log)->QueryLow(status_.partition, kQuestion);
-  if (!low) return Fail(low.error());
+  const auto ends = (*log)->QueryEnds(status_.partition, kQuestion);
+  if (!ends) return Fail(ends.error());
   const auto place = static_cast<size_t>(status_.partition);
-  if ((*log)->ranges().at(place).from >= status_.to_offset && *low < status_.to_offset) {
+  if ((*log)->ranges().at(place).from >= status_.to_offset && ends->low < status_.to_offset) {
     // Right after a deletion of records, a broker may know no offset for any time (seen with Kafka 3.9).
     reading.from_time.reset();
     log = TopicReader::Open(reading, kQuestion);
@@ -107,7 +107,7 @@ Status FillRun::OpenLog() {
   }
   log_ = std::move(*log);
   status_.from_offset = status_.next_offset = log_->ranges().at(place).from;
-  reaches_since_ = reading.from_time && *low < status_.from_offset;
+  reaches_since_ = reading.from_time && ends->low < status_.from_offset;
   return {};
 }
 

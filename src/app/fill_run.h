@@ -15,8 +15,8 @@
 #include "bulk_load/history_fill.h"
 #include "config/config.h"
 #include "flow/open_partition.h"
-#include "kafka/reader.h"
-#include "serve/fill_port.h"
+#include "kafka/topic_reader.h"
+#include "query/fill_port.h"
 
 namespace seen {
 

@@ -5,23 +5,41 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/fill_requests.h"
 #include "app/fill_run.h"
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "base/repeating_thread.h"
+#include "base/result.h"
+#include "base/threads.h"
 #include "flow/open_partition.h"
-#include "serve/fill_port.h"
+#include "query/fill_port.h"
 
 namespace seen {
+
+/// Requested fills, in a file beside the stores. After a crash the next process goes on with those that
+/// aren't done, and knows those that are.
+struct FillRequest {
+  std::string filter;
+  std::string id;
+  TimeMs asked_at;
+  std::set<int32_t> partitions;  // to be filled
+  std::set<int32_t> done;        // filled already
+  friend bool operator==(const FillRequest&, const FillRequest&) = default;
+};
+
+/// Empty if the file is missing. kCorrupt: the file isn't a list of fills.
+Result<std::vector<FillRequest>> ReadFillRequests(const std::string& path);
+/// All or nothing, and durable when it returns. kNoSpace, kUnavailable.
+Status WriteFillRequests(const std::string& path, const std::vector<FillRequest>& requests);
 
 /// Any thread. A thread of the object's own runs the fills.
 class Fills final : public FillPort {

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "state_stream/stream_end.h"
-#include "store/resting_state.h"
+#include "store/resting_rows.h"
 
 namespace seen {
 namespace {

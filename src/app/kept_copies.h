@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/mutex.h"
-#include "base/repeating_thread.h"
 #include "base/result.h"
+#include "base/threads.h"
 #include "kafka/state_topic.h"
 #include "store/store_directory.h"
 

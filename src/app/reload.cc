@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "config/config_changes.h"
 #include "serve/credentials.h"
+#include "similar/text/idf_table.h"
 
 namespace seen {
 
@@ -57,6 +58,21 @@ void Reload::Apply(const Config& read, const std::string& path) {
     const SnapshotPolicy& policy = read.filters[i].snapshot->policy;
     config_.filters[i].snapshot->policy.Change(policy.shape(), policy.debounce());
   }
+}
+
+PrintCommand CheckFiles(const CheckCommand& check) {
+  std::string mistakes;
+  const auto note = [&](const auto& read) {
+    if (!read) mistakes += fmt::format("{}: {}\n", check.name, read.error().message);
+  };
+  CredentialFiles tls = CredentialFilesOf(check.config.access);
+  CredentialFiles tokens;
+  tokens.tokens.swap(tls.tokens);  // apart, so that a mistake in one doesn't hide one in the other
+  note(Credentials::Load(tls));
+  note(Credentials::Load(tokens));
+  if (check.config.items) note(ReadIdfFile(check.config.items->idf_file));
+  if (!mistakes.empty()) return {kExitConfiguration, {}, std::move(mistakes)};
+  return {0, fmt::format("{}: ok\n", check.name), {}};
 }
 
 }  // namespace seen

@@ -39,4 +39,9 @@ class Reload final : public ReloadPort {
   nlohmann::ordered_json running_ GUARDED_BY(mutex_);
 };
 
+// seend --check-config: the part that needs the machine's files.
+
+/// Reads the files that the configuration names, as a start does. One line per mistake.
+PrintCommand CheckFiles(const CheckCommand& check);
+
 }  // namespace seen

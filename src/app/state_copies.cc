@@ -141,14 +141,7 @@ Result<PartitionDigest> StateCopies::DigestOf(const std::string& folder, const D
   if (!rows && rows.error().code == Code::kNotFound)
     return Fail(Code::kUnavailable, fmt::format("partition {} has no checkpoint yet", question.partition));
   if (!rows) return Fail(rows.error());
-  PartitionDigest digest;
-  digest.partition = question.partition;
-  digest.as_of = as_of;
-  if (const auto& position = (*rows)->position()) {
-    digest.next_offset = position->next_offset;
-    digest.partition_time = position->partition_time;
-  }
-  StateDigester digester((*rows)->descriptor(), as_of);
+  StateDigester digester((*rows)->descriptor(), (*rows)->position(), as_of);
   uint64_t visited = 0;
   const Status read = (*rows)->ForEach([&](std::string_view key, std::string_view value) -> Status {
     if (++visited % kRowsAtOnce == 0 && !IsWanted())
@@ -156,8 +149,7 @@ Result<PartitionDigest> StateCopies::DigestOf(const std::string& folder, const D
     return digester.Add(key, value);
   });
   if (!read) return Fail(read.error());
-  digest.filters = digester.Finish();
-  return digest;
+  return digester.Finish();
 }
 
 // Refuses a stopped partition: its flow may hold changes that its store lacks.

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/version.h"
+#include "app/daemon_status.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "rows/position_codec.h"
 #include "state_stream/stream_end.h"
-#include "store/resting_state.h"
+#include "store/resting_rows.h"
 #include "store/rocks_restore.h"
 
 namespace seen {
@@ -22,8 +22,6 @@ constexpr int kBasesAtOnce = 2;
 constexpr milliseconds kLastRuns{2'000};
 constexpr milliseconds kLastRunsSlice{5};
 constexpr milliseconds kHurry{10'000};
-constexpr milliseconds kLookFirst{250};
-constexpr milliseconds kLookMax{30'000};
 constexpr milliseconds kTrimEvery{60'000};
 constexpr milliseconds kTrimAnswered{5'000};
 }  // namespace
@@ -106,8 +104,8 @@ void StateStreams::Run() {
       StateTopicReader reader(options_.topic, stop_);
       const bool known =
           std::all_of(unknown.begin(), unknown.end(), [&](int32_t p) { return Look(reader, p); });
-      look_wait_ = known ? kLookFirst : std::min(kLookMax, 2 * look_wait_);
-      look_at_ = known ? Instant{} : clock_.Now() + look_wait_;
+      if (known) look_wait_.Reset();
+      look_at_ = known ? Instant{} : clock_.Now() + look_wait_.Next();
     }
     Trim();
     std::this_thread::sleep_for(kStep);

@@ -9,10 +9,11 @@
 #include <string>
 #include <thread>
 
+#include "base/back_off.h"
 #include "base/clock.h"
 #include "base/log_budget.h"
 #include "base/mutex.h"
-#include "flow/checkpoint_recorder.h"
+#include "flow/checkpoint_part.h"
 #include "kafka/admin.h"
 #include "kafka/state_topic.h"
 #include "rocks/resources.h"
@@ -88,9 +89,9 @@ class StateStreams {
   std::map<int32_t, Trimming> trimmings_;       // only used by thread_
   Instant trimmed_at_{};                        // likewise
   Instant look_at_{};                           // likewise
-  std::chrono::milliseconds look_wait_{250};    // likewise
-  LogBudget unread_budget_;                     // likewise
-  LogBudget trim_budget_;                       // likewise
+  BackOff look_wait_{std::chrono::milliseconds(500), std::chrono::seconds(30)};  // likewise
+  LogBudget unread_budget_;                                                      // likewise
+  LogBudget trim_budget_;                                                        // likewise
   mutable Mutex shown_mutex_;
   std::string problem_ GUARDED_BY(shown_mutex_);
   std::string write_problem_ GUARDED_BY(shown_mutex_);

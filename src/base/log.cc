@@ -1,13 +1,16 @@
 #include "base/log.h"
 
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <memory>
-
-#include "base/log_line.h"
 
 namespace seen::log {
 namespace {
@@ -56,6 +59,145 @@ void Write(Level level, std::string_view event, Fields fields) {
   const std::string line =
       FormatLine(SystemClock{}.WallNow(), level, line_format.load(std::memory_order_relaxed), event, fields);
   Logger().log(SpdlogLevel(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
+namespace {
+
+/// The length in bytes of the valid UTF-8 sequence at the start of `text`; 0: there is none. Unicode 15,
+/// table 3-7.
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
+    return i < text.size() && byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    return follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && follows(2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool second = follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
+    return second && follows(2) && follows(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+/// Appends `text` between quotes. The two formats differ only in the escapes of control bytes and invalid
+/// bytes.
+void AppendQuoted(std::string& out, std::string_view text, Format format) {
+  out += '"';
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    const auto byte = static_cast<unsigned char>(text.front());
+    if (length == 0) {
+      format == Format::kJson ? out += "\\ufffd" : out += fmt::format("\\x{:02x}", byte);
+    } else if (byte == '"' || byte == '\\') {
+      (out += '\\') += text.front();
+    } else if (byte == '\n') {
+      out += "\\n";
+    } else if (byte == '\r') {
+      out += "\\r";
+    } else if (byte == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      out += fmt::format(fmt::runtime(format == Format::kJson ? "\\u{:04x}" : "\\x{:02x}"), byte);
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  out += '"';
+}
+
+bool NeedsQuotes(std::string_view text) {
+  if (text.empty()) return true;
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    const size_t length = Utf8Length(text);
+    if (length == 0 || byte <= 0x20 || byte == 0x7F || byte == '"' || byte == '=' || byte == '\\')
+      return true;
+    text.remove_prefix(length);
+  }
+  return false;
+}
+
+void AppendValue(std::string& out, const Field::Value& value, Format format) {
+  struct Visitor {
+    std::string& out;
+    Format format;
+    void operator()(int64_t v) const { fmt::format_to(std::back_inserter(out), "{}", v); }
+    void operator()(uint64_t v) const { fmt::format_to(std::back_inserter(out), "{}", v); }
+    void operator()(bool v) const { out += v ? "true" : "false"; }
+    void operator()(double v) const {
+      if (format == Format::kJson && !std::isfinite(v)) {
+        out += "null";
+      } else {
+        fmt::format_to(std::back_inserter(out), "{}", v);
+      }
+    }
+    void operator()(std::string_view v) const {
+      if (format == Format::kJson || NeedsQuotes(v)) {
+        AppendQuoted(out, v, format);
+      } else {
+        out += v;
+      }
+    }
+  };
+  std::visit(Visitor{out, format}, value);
+}
+
+}  // namespace
+
+std::string_view LevelName(Level level) {
+  switch (level) {
+    case Level::kDebug:
+      return "debug";
+    case Level::kInfo:
+      return "info";
+    case Level::kWarning:
+      return "warning";
+    case Level::kError:
+      return "error";
+    case Level::kAudit:
+      return "audit";
+  }
+  return "info";
+}
+
+std::string FormatTime(TimeMs time) {
+  using namespace std::chrono;
+  const sys_time<milliseconds> instant{milliseconds{time.value}};
+  const sys_days day = floor<days>(instant);
+  const year_month_day date{day};
+  const hh_mm_ss clock{instant - day};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     clock.subseconds().count());
+}
+
+std::string FormatLine(TimeMs time, Level level, Format format, std::string_view event, Fields fields) {
+  std::string line;
+  line.reserve(160);
+  if (format == Format::kText) {
+    line = fmt::format("{} {} {}", FormatTime(time), LevelName(level), event);
+    for (const Field& field : fields) {
+      ((line += ' ') += field.name) += '=';
+      AppendValue(line, field.value, format);
+    }
+    return line;
+  }
+  line = fmt::format(R"({{"time":"{}","level":"{}","event":)", FormatTime(time), LevelName(level));
+  AppendQuoted(line, event, format);
+  for (const Field& field : fields) {
+    line += ',';
+    AppendQuoted(line, field.name, format);
+    line += ':';
+    AppendValue(line, field.value, format);
+  }
+  line += '}';
+  return line;
 }
 
 }  // namespace seen::log

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <variant>
 
+#include "base/clock.h"
+
 namespace seen::log {
 
 enum class Level { kDebug, kInfo, kWarning, kError, kAudit };  // kAudit: written at any minimum
@@ -45,5 +47,17 @@ inline void Warning(std::string_view event, Fields fields = {}) { Write(Level::k
 inline void Error(std::string_view event, Fields fields = {}) { Write(Level::kError, event, fields); }
 /// Records who did what, for operators who must be able to prove it.
 inline void Audit(std::string_view event, Fields fields = {}) { Write(Level::kAudit, event, fields); }
+
+// The format of a log line. Pure. base/log.h writes the lines.
+
+/// Formats one line, without a newline. Any value is allowed. Text stays one line, and its values stay
+/// separable: spaces, quotes, control bytes and invalid bytes are quoted and escaped. JSON stays valid:
+/// invalid UTF-8 becomes U+FFFD, and a number that JSON can't express becomes null.
+std::string FormatLine(TimeMs time, Level level, Format format, std::string_view event, Fields fields);
+
+/// "2026-11-21T10:04:00.123Z"
+std::string FormatTime(TimeMs time);
+
+std::string_view LevelName(Level level);
 
 }  // namespace seen::log

@@ -1,5 +1,8 @@
 #include "base/result.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 namespace seen {
 
 std::string_view CodeName(Code code) {
@@ -22,6 +25,12 @@ std::string_view CodeName(Code code) {
       return "refused";
   }
   return "unknown";
+}
+
+void CheckFailed(std::string_view what, const std::source_location& where) {
+  std::fprintf(stderr, "check failed at %s:%u (%s): %.*s\n", where.file_name(), where.line(),
+               where.function_name(), static_cast<int>(what.size()), what.data());
+  std::abort();
 }
 
 }  // namespace seen

@@ -2,6 +2,7 @@
 // The one error type of the project. A code states what the caller should do. The message names field, value
 // and remedy.
 
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -40,5 +41,17 @@ inline tl::unexpected<Error> Fail(Code code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }
 inline tl::unexpected<Error> Fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+
+// Checks for cases that "can't happen". They stay on in release builds: a daemon that is wrong must stop, not
+// publish.
+
+[[noreturn]] void CheckFailed(std::string_view what, const std::source_location& where);
+
+/// Aborts with `what` and the place unless `condition` holds. For invariants only, never for outside input.
+inline void Check(bool condition, std::string_view what,
+                  const std::source_location& where = std::source_location::current()) {
+  if (!condition) [[unlikely]]
+    CheckFailed(what, where);
+}
 
 }  // namespace seen

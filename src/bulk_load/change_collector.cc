@@ -1,6 +1,6 @@
 #include "bulk_load/change_collector.h"
 
-#include "rows/row_writer.h"
+#include "rows/row_batch.h"
 
 namespace seen {
 

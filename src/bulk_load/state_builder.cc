@@ -5,11 +5,9 @@
 #include <deque>
 #include <thread>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "config/flow_options.h"
 #include "decode/event_decoder.h"
-#include "rows/keys.h"
-#include "rows/row_writer.h"
 
 namespace seen {
 namespace {
@@ -20,17 +18,6 @@ constexpr size_t kBatchesOfAGroup = 16;
 constexpr uint64_t kTailShare = 5;
 constexpr uint64_t kFoldShare = 4;
 constexpr uint64_t kTailBytesMin = 1 << 20;
-
-/// Visits the rows of a position.
-class PositionRows final : public RowWriter {
- public:
-  explicit PositionRows(const RowFold::Visit& visit) : visit_(visit) {}
-  Status Commit() override { return {}; }
-
- private:
-  Status Write(const Row& row) override { return visit_(row); }
-  const RowFold::Visit& visit_;
-};
 
 }  // namespace
 
@@ -277,10 +264,10 @@ Status StateBuilder::Finish(std::vector<RejectedLine>& rejected) {
   });
 }
 
-Status StateBuilder::ForEachFirstRow(const BuiltState& state, const RowFold::Visit& visit) const {
+Position StateBuilder::PositionOf(const BuiltState& state) const {
   Position position;
   position.next_offset = state.live_offset;
-  position.partition_time = PartitionTime(state.partition);
+  position.partition_time = partitions_[static_cast<size_t>(state.partition)]->position().partition_time;
   for (size_t i = 0; i < filter_ids_.size(); ++i) {
     int32_t window_days = options_.config.filters[i].window_days;
     for (const KindConfig& kind : options_.config.filters[i].kinds)
@@ -291,19 +278,18 @@ Status StateBuilder::ForEachFirstRow(const BuiltState& state, const RowFold::Vis
                                 .window_days = window_days,
                                 .last_published = LastPublished::kInState});
   }
-  if (Status put = PositionRows(visit).PutPosition(position); !put) return put;
+  return position;
+}
+
+StoreDescriptor StateBuilder::DescriptorOf(int32_t partition) const {
   StoreDescriptor descriptor = descriptor_;
-  descriptor.identity.partition = state.partition;
-  return visit({RowOp::kPut, DescriptorKey(), EncodeDescriptor(descriptor)});
+  descriptor.identity.partition = partition;
+  return descriptor;
 }
 
 Status StateBuilder::ForEachUserRow(int32_t partition, const RowFold::Visit& visit) {
   PartitionBuilder& builder = *partitions_[static_cast<size_t>(partition)];
   return builder.runs().ForEach([&](FilterId filter) { return builder.HorizonOf(filter); }, visit);
-}
-
-TimeMs StateBuilder::PartitionTime(int32_t partition) const {
-  return partitions_[static_cast<size_t>(partition)]->position().partition_time;
 }
 
 uint64_t StateBuilder::sorted_bytes() const {

@@ -66,15 +66,15 @@ class StateBuilder {
   /// Puts all that was added into the sorted rows. `rejected` as in Add.
   Status Finish(std::vector<RejectedLine>& rejected);
 
-  /// Call after Finish: first ForEachFirstRow, then ForEachUserRow. Together they visit the partition's state
-  /// as its store begins: all puts, with ascending keys. The first rows are the position, with what belongs
-  /// to it, and the descriptor. The users follow. Any thread, one per partition.
-  Status ForEachFirstRow(const BuiltState& state, const RowFold::Visit& visit) const;
+  // After Finish. Any thread, one per partition.
+
+  /// What the partition's state begins with.
+  Position PositionOf(const BuiltState& state) const;
+  StoreDescriptor DescriptorOf(int32_t partition) const;
+  /// Visits the users' rows as a store begins with them: all puts, with ascending keys.
   Status ForEachUserRow(int32_t partition, const RowFold::Visit& visit);
 
   const BuildCounts& counts() const { return counts_; }
-  /// The partition time of a partition's events. After Finish.
-  TimeMs PartitionTime(int32_t partition) const;
   /// Bytes of sorted rows written to files.
   uint64_t sorted_bytes() const;
 

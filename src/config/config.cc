@@ -9,17 +9,17 @@
 #include <iterator>
 #include <map>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "config/config_check.h"
 #include "config/config_event_format.h"
 #include "config/config_fields.h"
-#include "config/config_items_reading.h"
+#include "config/config_items.h"
 #include "config/config_kinds.h"
 #include "config/config_override.h"
 #include "config/config_text.h"
 #include "config/peer_rules.h"
 #include "kafka/client_settings.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 namespace {

@@ -15,13 +15,11 @@
 
 #include "base/log.h"
 #include "decode/event_format.h"
-#include "decode/item_format.h"
 #include "filter/snapshot_format.h"
 #include "flow/filter_policy.h"
-#include "group/boilerplate.h"
-#include "group/text_rules.h"
-#include "items/group_options.h"
 #include "model/partitioner.h"
+#include "similar/port/item_decoder.h"
+#include "similar/port/options.h"
 
 namespace seen {
 

@@ -1,21 +1,15 @@
 #include "config/config_items.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "config/config_check.h"
 #include "config/config_fields.h"
-#include "config/config_items_reading.h"
+#include "similar/port/boilerplate.h"
 
 namespace seen {
-namespace {
 
-constexpr uint64_t kIdfBytesMax = 512 << 20;
+namespace {
 
 ItemFormat ReadItemFormat(const ConfigJson& document, std::vector<ConfigError>& errors) {
   ConfigFieldReader reader(errors);
@@ -120,28 +114,6 @@ GroupOptions GroupOptionsOf(const ItemsConfig& items) {
 TextRules TextRulesOf(const ItemsConfig& items) {
   return {.segmentation = items.segmentation.value_or(kDefaultSegmentation),
           .boilerplate = items.boilerplate};
-}
-
-Result<IdfSource> ReadIdfFile(const std::optional<std::string>& path) {
-  if (!path) return IdfSource{IdfTable::Bundled(), std::string(IdfTable::BundledText())};
-  const auto refuse = [&](const std::string& what) {
-    return Fail(Code::kInvalidArgument,
-                "items.idf_file: " + *path + ": " + what +
-                    "; make one with `seenctl idf`, or give null for the bundled table");
-  };
-  std::error_code failed;
-  const uint64_t bytes = std::filesystem::file_size(*path, failed);
-  if (failed) return refuse(failed.message());
-  if (bytes > kIdfBytesMax)
-    return refuse(std::to_string(bytes) + " bytes, more than " + std::to_string(kIdfBytesMax));
-  std::ifstream file(*path, std::ios::binary);
-  IdfSource source;
-  source.text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file && !file.eof()) return refuse(std::strerror(errno));
-  auto table = IdfTable::Parse(source.text);
-  if (!table) return refuse(table.error().message);
-  source.table = std::move(*table);
-  return source;
 }
 
 }  // namespace seen

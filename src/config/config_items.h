@@ -1,17 +1,13 @@
 #pragma once
-// The parts of the daemon's configuration that other programs need to group items as the daemon does.
+// Reads the section "items" of the configuration. config.cc reads the other sections.
 
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "base/result.h"
 #include "config/config.h"
-#include "group/idf_table.h"
-#include "items/group_flow.h"
+#include "config/config_text.h"
 
 namespace seen {
 
@@ -31,11 +27,14 @@ GroupOptions GroupOptionsOf(const ItemsConfig& items);
 /// The rules by which a new index reads texts.
 TextRules TextRulesOf(const ItemsConfig& items);
 
-struct IdfSource {
-  std::shared_ptr<const IdfTable> table;
-  std::string text;  // the text of `table`
-};
-/// Reads items.idf_file; nullopt: the bundled table. kInvalidArgument names key, file, line and remedy.
-Result<IdfSource> ReadIdfFile(const std::optional<std::string>& path);
+/// The topic of the items in order, if items.topic has several partitions: as given, or derived from
+/// items.topic. Empty if these keys are invalid.
+std::string OrderedTopic(const ConfigJson& document);
+
+/// Appends the mistakes in items.fields. `document`: as CheckConfig resolved it.
+void CheckItemFields(const ConfigJson& document, std::vector<ConfigError>& errors);
+
+/// Reads the section. `document` has no mistakes, and has the section.
+ItemsConfig ToItems(const ConfigJson& document);
 
 }  // namespace seen

@@ -5,10 +5,8 @@
 #include <array>
 #include <iterator>
 
-#include "config/config_key_rules.h"
-#include "config/config_keys_parts.h"
-
 namespace seen {
+
 namespace {
 
 using enum ConfigType;
@@ -55,8 +53,7 @@ constexpr ConfigKey kKeys[] = {
     {.path = "kafka", .type = kSection, .default_json = "{}", .meaning = "The cluster and how to reach it."},
     {.path = "kafka.brokers",
      .rule = &kBrokerList,
-     .meaning = "Addresses of the cluster's brokers. seend needs them, except with --embedded-kafka, which "
-                "ignores them."},
+     .meaning = "Addresses of the cluster's brokers. With --embedded-kafka they aren't needed."},
     {.path = "kafka.group_id",
      .default_json = R"("seend")",
      .rule = &kGroupName,
@@ -66,9 +63,8 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "null",
      .nullable = true,
      .rule = &kGroupName,
-     .meaning =
-         "Name of this member (static membership). After a restart with the same name, the daemon gets its "
-         "partitions back at once. null: seend makes a name from the host's name and store.directory."},
+     .meaning = "Name of this member (static membership). With the same name, a restarted daemon gets its "
+                "partitions back at once. null: made from the host's name and store.directory."},
     {.path = "kafka.client",
      .type = kMap,
      .default_json = "{}",
@@ -96,15 +92,14 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "null",
      .nullable = true,
      .rule = &kTopicName,
-     .meaning = "Topic for events keyed by user, if input.keyed_by_user is false. seend creates it if it is "
-                "missing. null: the name of input.topic, followed by \"-by-user\"."},
+     .meaning = "Topic for events keyed by user, if input.keyed_by_user is false. seend creates it. null: "
+                "the name of input.topic, followed by \"-by-user\"."},
     {.path = "input.partitioner",
      .type = kChoice,
      .default_json = R"("murmur2")",
      .choices = kPartitioners,
      .meaning = "How the producer of the events maps a key to a partition: murmur2 as Java clients do, or "
-                "crc32 as librdkafka and kcat do by default. Look-ups by user rely on it. The key has no "
-                "effect if input.keyed_by_user is false."},
+                "crc32 as librdkafka and kcat do by default. No effect if input.keyed_by_user is false."},
     {.path = "input.dead_letter_topic",
      .default_json = R"("exposures-dead-letters")",
      .rule = &kTopicName,
@@ -129,8 +124,8 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "60",
      .minimum = 1,
      .maximum = 86'400,
-     .meaning = "seend publishes a replay's users when the replay ends. A replay ends, at the latest, when "
-                "no event of it comes for this time."},
+     .meaning = "A replay ends, at the latest, when no event of it comes for this time. Then seend publishes "
+                "its users."},
     {.path = "input.workers",
      .type = kInteger,
      .unit = "threads",
@@ -138,8 +133,8 @@ constexpr ConfigKey kKeys[] = {
      .nullable = true,
      .minimum = 1,
      .maximum = 1024,
-     .meaning = "Threads that decode and apply events, at most one for each partition. null: one for each "
-                "processor. Set it if a container may use fewer processors than its machine has."},
+     .meaning = "Threads that decode and apply events, at most one a partition. null: one a processor. Set "
+                "it if a container may use fewer processors than its machine has."},
 
     {.path = "input.fields",
      .type = kSection,
@@ -207,9 +202,9 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "null",
      .nullable = true,
      .shape = &kKindsShape,
-     .meaning = "Maps the names of kinds in events to kinds: exposed, served, removed, erased, or one of "
-                "filters[].kinds. seend skips events of a kind that maps to null. Events of an unknown kind "
-                "become dead letters. null: events use the kinds' own names."},
+     .meaning = "Maps the kinds' names in events to exposed, served, removed, erased, or one of "
+                "filters[].kinds. seend skips a kind that maps to null. Unknown kinds become dead letters. "
+                "null: events use the kinds' own names."},
     {.path = "input.only_if",
      .type = kShape,
      .default_json = "null",
@@ -244,9 +239,8 @@ constexpr ConfigKey kKeys[] = {
      .default_json = R"("seen-watermarks")",
      .nullable = true,
      .rule = &kTopicName,
-     .meaning = "Compacted topic with a record a second for each partition. By these records, readers tell a "
-                "stale topic from a quiet one. null: seend writes no watermarks. If no filter publishes, it "
-                "writes none either."},
+     .meaning = "Compacted topic with a record a second for each partition, which tell a stale topic from a "
+                "quiet one. null: none. If no filter publishes, seend writes none either."},
 
     {.path = "state",
      .type = kSection,
@@ -256,10 +250,9 @@ constexpr ConfigKey kKeys[] = {
      .default_json = R"("seen-state")",
      .nullable = true,
      .rule = &kTopicName,
-     .meaning =
-         "Topic to which seend writes the partitions' state. If store.directory has no state of a partition, "
-         "or older state, seend restores the partition from this topic. Each group of owners needs its own "
-         "topic. seend creates the topic if it is missing. null: state is on this machine only."},
+     .meaning = "Topic of the partitions' state. If store.directory has no state of a partition, or older "
+                "state, seend restores it from here. Each group of owners needs its own topic. seend creates "
+                "it. null: state is on this machine only."},
     {.path = "state.run_every_s",
      .type = kInteger,
      .unit = "seconds",
@@ -281,9 +274,9 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "32",
      .minimum = 0,
      .maximum = 1'048'576,
-     .meaning = "Disk space for copies of partitions that other daemons own now. Copies make a later restore "
-                "short. Beyond this limit, seend deletes the oldest copy, if the topic can restore it. With "
-                "store.explain_days it deletes none, because no topic has the journal."},
+     .meaning = "Disk space for copies of partitions that other daemons own now. Beyond it, seend deletes "
+                "the oldest copy, if the topic can restore it. With store.explain_days it deletes none, "
+                "because no topic has the journal."},
 
     {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},
     {.path = "store.directory",
@@ -312,9 +305,8 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "0",
      .minimum = 0,
      .maximum = 400,
-     .meaning = "Days before today for which seend keeps a journal of what was shown, even beyond the "
-                "windows. The journal has item, scene, position, time and request of each event. 0: no "
-                "journal; seend drops an existing one."},
+     .meaning = "Days before today for which seend keeps a journal of what was shown: item, scene, position, "
+                "time and request. 0: no journal; seend drops an existing one."},
     {.path = "store.explain_mib",
      .type = kInteger,
      .unit = "MiB",
@@ -361,8 +353,8 @@ constexpr ConfigKey kKeys[] = {
      .minimum = 1,
      .maximum = 100'000,
      .is_live = true,
-     .meaning = "Limit of open connections of one client; further ones get 503. A client is an IPv4 address, "
-                "or the /64 network of an IPv6 address."},
+     .meaning = "Limit of open connections of one client; further ones get 503. A client is an IPv4 address "
+                "or an IPv6 /64."},
     {.path = "http.client_requests_per_s_max",
      .type = kInteger,
      .default_json = "100000",

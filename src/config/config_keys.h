@@ -67,4 +67,16 @@ std::string DescribeRange(const ConfigKey& key);
 /// Formats a number of the table as people write it: 1048576, 0.5.
 std::string NumberText(double number);
 
+// The parts of the table that have their own files.
+
+std::span<const ConfigKey> FiltersConfigKeys();
+std::span<const ConfigKey> ItemsConfigKeys();
+
+// Rules for texts, for keys that stand in several files.
+
+inline constexpr TextRule kTopicName = {
+    "a topic name Kafka allows: 1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-', not '.' or '..'",
+    "(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,249}", 249};
+inline constexpr TextRule kPath = {"a path of 1 to 1024 bytes", "[^\\u0000]+", 1024};
+
 }  // namespace seen

@@ -1,8 +1,7 @@
 // The table's rows for filters.
 #include <array>
 
-#include "config/config_key_rules.h"
-#include "config/config_keys_parts.h"
+#include "config/config_keys.h"
 #include "filter/snapshot_format.h"
 
 namespace seen {
@@ -51,9 +50,9 @@ constexpr ConfigKey kKeys[] = {
      .type = kChoice,
      .default_json = R"("exposed_at")",
      .choices = kWindowBys,
-     .meaning = "\"exposed_at\": the window counts from the time when the item was shown. "
-                "\"item_created_at\": from the time when the item was created, for recall of young items "
-                "only. An event without item_created_at counts from the time when the item was shown."},
+     .meaning = "\"exposed_at\": the window counts from when the item was shown. \"item_created_at\": from "
+                "when it was created, for recall of young items only. An event without item_created_at "
+                "counts from when the item was shown."},
     {.path = "filters[].exposures_min",
      .type = kInteger,
      .unit = "exposures",
@@ -77,8 +76,8 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "1800",
      .minimum = 6,
      .maximum = 604'800,
-     .meaning = "How long a served item counts as seen without an exposure: at least this time, and at most "
-                "a sixth longer. seend rounds the value up to a multiple of 6."},
+     .meaning = "How long a served item counts as seen without an exposure, and at most a sixth longer. "
+                "seend rounds the value up to a multiple of 6."},
     {.path = "filters[].kinds",
      .type = kShape,
      .default_json = "{}",
@@ -119,9 +118,9 @@ constexpr ConfigKey kKeys[] = {
      .default_json = R"("split_block_bloom")",
      .choices = kSnapshotFormatNames,
      .is_live = true,
-     .meaning = "Kind of filter. schemas/snapshot.md describes the bytes, and docs/FILTERS.md compares the "
-                "kinds. \"auto\": for each user the kind with the fewest bytes. After a change, the daily "
-                "sweep re-renders all users' filters; `seenctl publish` does it at once."},
+     .meaning = "Kind of filter: docs/FILTERS.md compares them. \"auto\": for each user the kind with the "
+                "fewest bytes. After a change, the daily sweep re-renders all users' filters; `seenctl "
+                "publish` does it at once."},
     {.path = "filters[].snapshot.size",
      .type = kChoice,
      .default_json = R"("fewest")",
@@ -135,8 +134,8 @@ constexpr ConfigKey kKeys[] = {
      .minimum_excluded = true,
      .maximum = 0.5,
      .is_live = true,
-     .meaning = "Share of unseen items that a published filter may call seen. A lower rate makes larger "
-                "filters: 0.01 takes about 10.6 bits an item. Look-ups over HTTP are exact."},
+     .meaning = "Share of unseen items that a published filter may call seen: 0.01 takes about 10.6 bits an "
+                "item. Look-ups over HTTP are exact."},
     {.path = "filters[].snapshot.debounce_ms",
      .type = kInteger,
      .unit = "milliseconds",

@@ -1,10 +1,8 @@
 // The table's rows for items.
 #include <array>
 
-#include "config/config_key_rules.h"
-#include "config/config_keys_parts.h"
-#include "group/text_rules.h"
-#include "items/group_options.h"
+#include "config/config_keys.h"
+#include "similar/port/options.h"
 
 namespace seen {
 namespace {
@@ -32,8 +30,8 @@ constexpr ConfigKey kKeys[] = {
      .nullable = true,
      .rule = &kTopicName,
      .meaning = "Topic in which seend puts items in order, if items.topic has more than one partition. Each "
-                "partition of it has an index of its own, for the languages (lang) that hash to the "
-                "partition. null: the name of items.topic, followed by \"-in-order\"."},
+                "partition has an index, for the languages (lang) that hash to it. null: the name of "
+                "items.topic, followed by \"-in-order\"."},
     {.path = "items.fields",
      .type = kSection,
      .default_json = "{}",
@@ -87,7 +85,7 @@ constexpr ConfigKey kKeys[] = {
      .nullable = true,
      .choices = kSimilarMethodNames,
      .meaning = "How seend finds candidates: by MinHash bands, by SimHash (which misses many), or by both. "
-                "null: the method of the existing index; a new index gets \"minhash\"."},
+                "null: as the index has it; a new one gets \"minhash\"."},
     {.path = "items.distance_max",
      .type = kInteger,
      .unit = "bits",
@@ -98,9 +96,8 @@ constexpr ConfigKey kKeys[] = {
      .type = kChoice,
      .default_json = R"("sketch")",
      .choices = kVerifications,
-     .meaning =
-         "\"sketch\": seend compares candidates by a stored sketch of their words. \"off\": every candidate "
-         "counts as similar. Use \"off\" for measurements, or if bytes matter more than precision."},
+     .meaning = "\"sketch\": seend compares candidates by a stored sketch of their words. \"off\": every "
+                "candidate counts as similar, for measurements, or if bytes matter more than precision."},
     {.path = "items.similarity_min",
      .type = kNumber,
      .default_json = "0.8",
@@ -120,9 +117,8 @@ constexpr ConfigKey kKeys[] = {
      .nullable = true,
      .choices = kSegmentationNames,
      .meaning =
-         "What the 3-shingles of Chinese and Japanese are made of: characters (\"trigrams\"), words by "
-         "ICU's dictionary, or more than one of these. null: an existing index keeps its own; a new one "
-         "gets \"trigrams\"."},
+         "What the 3-shingles of Chinese and Japanese are made of: characters (\"trigrams\"), words by ICU's "
+         "dictionary, or several of these. null: as the index has it; a new one gets \"trigrams\"."},
     {.path = "items.boilerplate",
      .type = kShape,
      .default_json = "[]",
@@ -133,7 +129,7 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "null",
      .nullable = true,
      .rule = &kPath,
-     .meaning = "Table of word counts for the weights of SimHash, made by `seenctl idf`. null: the bundled "
+     .meaning = "Table of word counts for the weights of SimHash, made by `seen_idf`. null: the bundled "
                 "table. An index keeps the table with which it was built."},
 };
 

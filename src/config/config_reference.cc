@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "config/config_keys.h"
+#include "config/config_shapes.h"
 #include "config/config_text.h"
 
 namespace seen {
@@ -91,14 +93,34 @@ ConfigJson SecretSchema() {
   return {{"description", "A string from an environment variable or a file."}, {"oneOf", std::move(ways)}};
 }
 
-constexpr std::string_view kTableHead =
-    "| key | default | must be | takes effect | meaning |\n| --- | --- | --- | --- | --- |\n";
+constexpr std::string_view kTableHead = "| key | default | must be | meaning |\n| --- | --- | --- | --- |\n";
+
+/// DescribeRange, with the words that the page explains once, under "Values". A default of null says by
+/// itself that the key may be null.
+std::string BriefRange(const ConfigKey& key) {
+  static const std::pair<std::string_view, std::string_view> kWords[] = {
+      {kTopicName.description, "a topic name"},
+      {"1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-'", "a name"},
+      {kPath.description, "a path"},
+      {kFieldShape.description, "a pointer"},
+      {kTimeFieldShape.description, "a time pointer"},
+      {kConditionsShape.description, "conditions"},
+      {"a whole number from ", ""},
+      {"one of ", ""}};
+  constexpr std::string_view kOrNull = ", or null";
+  std::string text = DescribeRange(key);
+  for (const auto& [words, brief] : kWords) {
+    if (text.starts_with(words)) text.replace(0, words.size(), brief);
+  }
+  if (key.default_json == "null" && text.ends_with(kOrNull)) text.resize(text.size() - kOrNull.size());
+  return text;
+}
 
 void AppendRow(const ConfigKey& key, std::string& out) {
   std::string fallback = key.default_json.empty() ? "none" : fmt::format("`{}`", key.default_json);
   if (key.type == ConfigType::kSection) fallback = "as below";
-  out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.path, fallback, DescribeRange(key),
-                     key.is_live ? "reload" : "restart", key.meaning);
+  out += fmt::format("| `{}` | {} | {} | {}{} |\n", key.path, fallback, BriefRange(key), key.meaning,
+                     key.is_live ? " *Reload.*" : "");
 }
 
 void AppendRows(const ConfigNode& section, std::string& out) {

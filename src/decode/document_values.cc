@@ -3,7 +3,7 @@
 #include <charconv>
 #include <limits>
 
-#include "decode/event_limits.h"
+#include "decode/event_format.h"
 #include "decode/json_document.h"
 
 namespace seen {

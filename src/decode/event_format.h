@@ -2,19 +2,24 @@
 // The format of a topic's events, as configured. EventPlan prepares it for use.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "decode/condition.h"
 #include "decode/coverage.h"
 #include "decode/event_kinds.h"
 #include "decode/event_time.h"
 #include "decode/json_pointer.h"
 
 namespace seen {
+
+// The limits of both ways of reading an event.
+
+inline constexpr size_t kItemsMax = 10'000;                          // in one batch event
+inline constexpr int64_t kExposedAtEnd = (int64_t{1} << 32) * 1000;  // ms: seconds are kept in 32 bits
 
 enum class Field : uint8_t {
   kUserId,

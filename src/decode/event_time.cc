@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "decode/event_limits.h"
+#include "decode/event_format.h"
 
 namespace seen {
 namespace {

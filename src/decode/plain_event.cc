@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "decode/event_limits.h"
+#include "decode/event_format.h"
 #include "decode/plain_digits.h"
 #include "decode/plain_scanner.h"
 

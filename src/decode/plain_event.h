@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-#include "decode/event_buffers.h"
+#include "decode/document_event.h"
 #include "decode/event_plan.h"
 #include "decode/scalar.h"
 

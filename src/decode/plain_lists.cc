@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "decode/event_limits.h"
+#include "decode/event_format.h"
 #include "decode/plain_digits.h"
 #include "decode/plain_scanner.h"
 #include "model/event.h"

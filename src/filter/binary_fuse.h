@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "filter/bits.h"
 #include "filter/fingerprint_hash.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 
@@ -25,6 +25,24 @@ struct BinaryFuseShape {
 
   uint64_t Entries() const { return segments == 0 ? 0 : (uint64_t{segments} + 2) << length_log2; }
   uint64_t Starts() const { return uint64_t{segments} << length_log2; }
+};
+
+/// The shapes that a binary fuse filter tries, beginning with the smallest that has a fair chance.
+/// One shape after another for `count` (> 0) items, each with the number of seeds to try. They grow without
+/// end: large ones by at least one segment, small ones by at least one entry.
+class BinaryFuseShapes {
+ public:
+  explicit BinaryFuseShapes(size_t count);
+  BinaryFuseShape shape() const { return shape_; }
+  uint32_t seeds() const { return seeds_; }  // 1 to 256
+  void Next();
+
+ private:
+  void TakeSmall(uint64_t entries);
+
+  size_t count_;
+  uint32_t seeds_;
+  BinaryFuseShape shape_;
 };
 
 /// An item's hash for one of the 256 seeds, and its three places.

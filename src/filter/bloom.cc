@@ -1,9 +1,13 @@
 #include "filter/bloom.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <utility>
 
-#include "base/check.h"
-#include "filter/bloom_probes.h"
+#include "base/result.h"
+#include "filter/size_memo.h"
+#include "filter/snapshot_format.h"
 
 namespace seen {
 namespace {
@@ -84,3 +88,108 @@ void BloomFilter::Insert(std::span<const Fingerprint> fingerprints, std::span<ch
 }
 
 }  // namespace seen
+
+namespace seen::bloom {
+namespace {
+
+constexpr int kMostProbes = kProbesMax;
+
+/// A lower bound of the places for an exact rate: by Jensen's inequality, E[fill^k] is at least E[fill]^k.
+double PlacesAtLeast(size_t count, uint32_t probes, double rate) {
+  const double fill = std::pow(rate, 1.0 / probes);
+  const double thrown = static_cast<double>(count) * probes;
+  return -1.0 / std::expm1(std::log1p(-fill) / thrown);
+}
+
+Size Compute(size_t count, double rate, uint32_t places_per_byte) {
+  if (count == 0) return {1, 1};
+  Size best{kProbesMax + 1, kPlaceBytesMax};
+  // Begins at the usual optimum, log2(1 / rate) probes, and goes outwards: the bound excludes most of the
+  // rest.
+  const int usual = std::clamp(static_cast<int>(std::lround(-std::log2(rate))), 1, kMostProbes);
+  for (int step = 0; step < 2 * kMostProbes; ++step) {
+    const int k = usual + (step % 2 == 0 ? step / 2 : -(step / 2 + 1));
+    if (k < 1 || k > kMostProbes) continue;
+    const auto probes = static_cast<uint32_t>(k);
+    const uint32_t most = best.place_bytes - (probes < best.probes ? 0 : 1);
+    const double bound = std::ceil(PlacesAtLeast(count, probes, rate) / places_per_byte);
+    if (bound > most) continue;
+    const auto holds = [&](uint32_t bytes) {
+      return FalsePositiveRate(count, probes, bytes * places_per_byte) <= rate;
+    };
+    uint32_t enough = std::max(static_cast<uint32_t>(bound), 1U);
+    uint32_t too_few = enough - 1;
+    uint32_t stride = 1;
+    bool held = holds(enough);
+    while (!held && enough < most) {
+      too_few = enough;
+      enough = std::min(enough + stride, most);
+      stride *= 2;
+      held = holds(enough);
+    }
+    if (!held) continue;
+    while (enough - too_few > 1) {
+      const uint32_t middle = too_few + (enough - too_few) / 2;
+      (holds(middle) ? enough : too_few) = middle;
+    }
+    best = {probes, enough};
+  }
+  return best;
+}
+
+// One number holds both results: below 2^14 items a filter of the least rate takes under 2^27 bytes.
+constexpr size_t kCountsRemembered = 16'384;
+constinit SizeMemo<8, kCountsRemembered> bits_memo;
+constinit SizeMemo<8, kCountsRemembered> counters_memo;
+
+}  // namespace
+
+double FalsePositiveRate(size_t count, uint32_t probes, uint32_t places) {
+  Check(probes >= 1 && probes <= kProbesMax && places > 0, "1 to 32 probes of at least one place");
+  // different[d]: the probability that the probes fall on d different places.
+  const long double m = places;
+  std::array<long double, kProbesMax + 1> different{1};
+  for (uint32_t thrown = 0; thrown < probes; ++thrown) {
+    for (uint32_t d = thrown + 1; d > 0; --d)
+      different[d] = different[d] * (d / m) + different[d - 1] * (1 - (d - 1) / m);
+    different[0] = 0;
+  }
+  // The probability that d given places are all set, by inclusion and exclusion over the j of them that are
+  // clear. The terms are at most C(d, d / 2): 64 bits of mantissa are enough for them.
+  std::array<long double, kProbesMax + 1> none_of{};  // the probability that j given places are all clear
+  for (uint32_t j = 0; j <= probes; ++j) {
+    const long double thrown = static_cast<long double>(count) * probes;
+    none_of[j] = thrown == 0   ? 1
+                 : j >= places ? 0
+                               : std::exp(thrown * std::log1p(-static_cast<long double>(j) / m));
+  }
+  long double rate = 0;
+  for (uint32_t d = 1; d <= probes; ++d) {
+    if (different[d] <= 0) continue;
+    long double all = 0;
+    long double choose = 1;
+    for (uint32_t j = 0; j <= d; ++j) {
+      all += choose * none_of[j];
+      choose *= -static_cast<long double>(d - j) / (j + 1);
+    }
+    rate += different[d] * all;
+  }
+  return static_cast<double>(std::clamp(rate, 0.0L, 1.0L));
+}
+
+Size SizeFor(size_t count, double rate, uint32_t places_per_byte) {
+  Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
+  Check(places_per_byte == 8 || places_per_byte == 2, "places are bits or halves of a byte");
+  rate = std::max(rate, kRateMin);
+  // The least rate takes under 44 places an item.
+  Check(count <= size_t{kPlaceBytesMax} / 44 * places_per_byte, "too many items for one filter");
+  if (count >= kCountsRemembered) return Compute(count, rate, places_per_byte);
+  auto& memo = places_per_byte == 8 ? bits_memo : counters_memo;
+  const uint32_t packed = memo.Get(count, rate, [&] {
+    const Size size = Compute(count, rate, places_per_byte);
+    return size.place_bytes << 5 | (size.probes - 1);
+  });
+  return {(packed & 31) + 1, packed >> 5};
+}
+
+}  // namespace seen::bloom

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/check.h"
-#include "filter/bloom_probes.h"
+#include "base/result.h"
+#include "filter/bloom.h"
 
 namespace seen {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "filter/snapshot_format.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 

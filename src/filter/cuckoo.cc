@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/check.h"
+#include "base/result.h"
+#include "filter/bits.h"
 #include "filter/cuckoo_build.h"
-#include "filter/cuckoo_shape.h"
-#include "filter/field_writer.h"
+#include "filter/cuckoo_places.h"
 #include "filter/size_memo.h"
-#include "filter/sorted.h"
+#include "filter/sort_keys.h"
 
 namespace seen {
 namespace {

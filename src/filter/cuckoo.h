@@ -10,8 +10,7 @@
 
 #include "base/result.h"
 #include "filter/cuckoo_places.h"
-#include "filter/cuckoo_table.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 

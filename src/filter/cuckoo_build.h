@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/prefetch.h"
-#include "filter/cuckoo_table.h"
-#include "model/fingerprint.h"
+#include "base/probed_cells.h"
+#include "filter/cuckoo_places.h"
+#include "model/hashes.h"
 
 namespace seen {
 

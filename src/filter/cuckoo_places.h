@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "filter/bits.h"
 #include "filter/fingerprint_hash.h"
@@ -31,6 +32,22 @@ struct CuckooShape {
   }
   friend bool operator==(const CuckooShape&, const CuckooShape&) = default;
 };
+
+// The size of a cuckoo filter: schemas/snapshot.md, "Sizing".
+
+inline constexpr size_t kCuckooCountMax = size_t{1} << 26;
+
+/// The share of unseen fingerprints for which a filter of `count` items answers "seen".
+double CuckooRate(size_t count, CuckooShape shape);
+
+/// The shape with the fewest bits that has at least `buckets_min` buckets and a CuckooRate of at most `rate`.
+/// `rate` is in (0, kRateMax] (Check). Each place has `more_bits` besides its entry. About 0.5 microseconds.
+CuckooShape CuckooShapeFor(size_t count, double rate, uint32_t buckets_min, uint32_t more_bits);
+
+/// The number of buckets to try first for a set that is known as a whole: most sets fit.
+uint32_t TightCuckooBuckets(size_t count);
+/// The number to try after `buckets` were too few.
+uint32_t MoreCuckooBuckets(uint32_t buckets);
 
 /// Buckets of four fields of `width` bits. The low `entry_bits` of a field are an entry. Reads no byte
 /// outside.
@@ -98,6 +115,26 @@ class PackedBuckets {
   uint32_t width_ = 0, entry_mask_ = 0, lanes_ = 0;
   uint64_t ones_ = 0, highs_ = 0, masks_ = 0;
   uint64_t short_ = 0;  // all of `bytes_` if they are shorter than a load
+};
+
+// The buckets of a cuckoo filter while it is filled. Each place is one integer. Its low 32 bits are the
+// entry, 0 if the place is free.
+
+/// `Slot` is uint32_t, or uint64_t if more than the entry is kept. One thread.
+template <typename Slot>
+class CuckooTable {
+ public:
+  explicit CuckooTable(CuckooShape shape) : shape_(shape), slots_(shape.Places()) {}
+
+  CuckooShape shape() const { return shape_; }
+  const std::vector<Slot>& slots() const { return slots_; }
+  Slot& operator[](uint64_t place) { return slots_[place]; }
+  Slot operator[](uint64_t place) const { return slots_[place]; }
+  static uint32_t EntryOf(Slot slot) { return static_cast<uint32_t>(slot); }
+
+ private:
+  CuckooShape shape_;
+  std::vector<Slot> slots_;
 };
 
 }  // namespace seen

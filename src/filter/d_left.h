@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "filter/d_left_layout.h"
 #include "filter/snapshot_format.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/bits.h"
 #include "filter/snapshot_format.h"
 

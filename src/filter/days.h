@@ -5,7 +5,7 @@
 #include <span>
 
 #include "model/day.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/bits.h"
 #include "filter/size_memo.h"
 #include "filter/snapshot_format.h"
-#include "filter/sorted.h"
+#include "filter/sort_keys.h"
 
 namespace seen {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "model/rice.h"
 
 namespace seen {

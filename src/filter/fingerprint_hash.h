@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 

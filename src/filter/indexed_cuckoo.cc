@@ -4,11 +4,10 @@
 #include <bit>
 #include <vector>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/bits.h"
 #include "filter/cuckoo_build.h"
-#include "filter/cuckoo_shape.h"
-#include "filter/field_writer.h"
+#include "filter/cuckoo_places.h"
 
 namespace seen {
 namespace {

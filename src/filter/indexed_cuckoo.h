@@ -14,9 +14,8 @@
 
 #include "base/result.h"
 #include "filter/cuckoo_places.h"
-#include "filter/cuckoo_table.h"
 #include "filter/days.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 

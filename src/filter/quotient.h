@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "filter/quotient_layout.h"
 #include "filter/snapshot_format.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <vector>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/quotient.h"
 #include "filter/sort_keys.h"
 

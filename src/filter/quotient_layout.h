@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/prefetch.h"
+#include "base/probed_cells.h"
 #include "filter/bits.h"
 #include "filter/fingerprint_hash.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/quotient_layout.h"
 #include "filter/size_memo.h"
 #include "filter/snapshot_format.h"

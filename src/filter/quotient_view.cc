@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/quotient.h"
 
 namespace seen {

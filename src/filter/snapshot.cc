@@ -7,10 +7,9 @@
 #include <cstring>
 #include <limits>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/bits.h"
-#include "filter/grow_payload.h"
-#include "filter/render_payload.h"
+#include "filter/payload.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

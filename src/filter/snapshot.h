@@ -9,12 +9,10 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "filter/any_view.h"
-#include "filter/render_payload.h"
+#include "filter/payload.h"
 #include "filter/snapshot_format.h"
 #include "model/day.h"
-#include "model/fingerprint.h"
-#include "model/similar_fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "filter/render_payload.h"
+#include "filter/payload.h"
 #include "filter/size_memo.h"
 
 namespace seen {

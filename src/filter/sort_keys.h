@@ -5,9 +5,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "filter/bits.h"
+#include "model/hashes.h"
 
 namespace seen {
 
@@ -46,5 +48,12 @@ inline void SortKeys(std::vector<uint32_t>& keys, uint32_t bits) {
 
 /// As std::sort.
 inline void SortKeys(std::vector<uint64_t>& keys, uint32_t /*bits*/) { std::sort(keys.begin(), keys.end()); }
+
+// Fingerprints in ascending order, for kinds whose bytes must not depend on the order of the input.
+
+/// Returns `fingerprints` if they are in order, else a sorted copy in `copy`, which must outlive the result.
+/// O(n): about 8 ns an item, 1 ns if they are in order. Any thread.
+std::span<const Fingerprint> Sorted(std::span<const Fingerprint> fingerprints,
+                                    std::vector<Fingerprint>& copy);
 
 }  // namespace seen

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "filter/snapshot_format.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen::split_block_bloom {
 

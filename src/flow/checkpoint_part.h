@@ -5,6 +5,7 @@
 // The store's file needs this order of the list: journal, users, last published snapshots, marks, endings,
 // served rows.
 
+#include <memory>
 #include <vector>
 
 #include "flow/partition_state.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/record_hash.h"
+#include "model/hashes.h"
 
 namespace seen {
 
@@ -106,6 +106,10 @@ uint64_t FilterPolicy::RenderingHash() const {
     if (shape.power_of_two) text += " 2^";
   }
   return RecordHash(name, text);
+}
+
+bool AsksGroupsShown(const FilterPolicy& policy) {
+  return policy.exposures_min <= 1 && policy.window_by == WindowBy::kExposedAt;
 }
 
 }  // namespace seen

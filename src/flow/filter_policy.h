@@ -13,15 +13,20 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "filter/snapshot_format.h"
-#include "flow/filter_choices.h"
 #include "flow/store_port.h"
 #include "model/day.h"
 #include "model/delta.h"
 #include "model/delta_seen.h"
 #include "model/horizon.h"
 #include "model/segment_kind.h"
+#include "similar/port/options.h"
 
 namespace seen {
+
+enum class WindowBy : uint8_t {
+  kExposedAt,
+  kItemCreatedAt,  // recall takes only young items, so old ones may be forgotten
+};
 
 /// One bit per filter, by its place in the configuration.
 using FilterMask = uint16_t;
@@ -104,5 +109,10 @@ struct FilterPolicy {
   /// Changes whenever the same states would give other snapshots.
   uint64_t RenderingHash() const;
 };
+
+/// Whether the group fingerprints of what was shown are asked. They aren't asked if an item may be shown
+/// again while they count. That item's own first exposure left its group's fingerprint there, so the item
+/// would be similar to itself.
+bool AsksGroupsShown(const FilterPolicy& policy);
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// Users of one partition whose snapshot another process has written (flow/output_guard.h). They become due.
+// Users of one partition whose snapshot another process has written (owner/output_guard.h). They become due.
 
 #include <deque>
 #include <map>

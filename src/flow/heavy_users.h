@@ -13,7 +13,7 @@
 
 #include "base/mutex.h"
 #include "flow/status.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 
 namespace seen {
 

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "flow/store_port.h"
 #include "model/event.h"
+#include "model/hashes.h"
 
 namespace seen {
 
@@ -104,5 +107,16 @@ class DeadLetterSink {
   /// Forgets what is outstanding for `partition`. It was revoked: its next owner reads those records again.
   virtual void Forget(int32_t partition) = 0;
 };
+
+/// kRefused: records that were read are no longer in the log, and retention didn't delete them. `evidence`
+/// names topic and partition; `remedy` is a clause.
+inline Error LogWasCut(const std::string& evidence, const std::string& remedy) {
+  return {Code::kRefused, evidence + ": the topic was recreated, or its log was cut. Remedy: " + remedy};
+}
+
+/// The record's anchor. It distinguishes the record from any other that could stand at its offset.
+inline Anchor AnchorOf(const Record& record) {
+  return {record.offset, record.timestamp, RecordHash(record.key, record.value)};
+}
 
 }  // namespace seen

@@ -9,7 +9,6 @@
 #include "flow/foreign_users.h"
 #include "flow/last_published.h"
 #include "flow/log_port.h"
-#include "flow/marks_part.h"
 #include "flow/partition_checkpoint.h"
 #include "flow/partition_fill.h"
 #include "flow/partition_intake.h"
@@ -23,7 +22,6 @@
 #include "flow/store_port.h"
 #include "flow/unexposed_flow.h"
 #include "flow/user_reader.h"
-#include "flow/users_part.h"
 
 namespace seen {
 

@@ -4,8 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "flow/anchor_of.h"
-#include "flow/log_cut.h"
+#include "flow/log_port.h"
 
 namespace seen {
 namespace {

@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "flow/hold_reason.h"
 #include "flow/last_published.h"
 #include "flow/log_port.h"
 #include "flow/partition_journal.h"
@@ -22,6 +21,7 @@
 #include "flow/replay_runs.h"
 #include "flow/reporter.h"
 #include "flow/republisher.h"
+#include "flow/status.h"
 #include "flow/tail.h"
 #include "flow/unexposed_flow.h"
 

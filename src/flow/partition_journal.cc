@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "flow/log_port.h"
 #include "model/delta.h"
 

@@ -16,7 +16,7 @@
 #include "base/mutex.h"
 #include "flow/checkpoint_part.h"
 #include "flow/filter_policy.h"
-#include "flow/journal_budget.h"
+#include "flow/journal_port.h"
 #include "flow/log_port.h"
 #include "flow/status.h"
 #include "flow/store_port.h"

@@ -9,14 +9,30 @@
 #include <vector>
 
 #include "decode/event_decoder.h"
-#include "flow/checkpoint_recorder.h"
 #include "flow/filter_policy.h"
-#include "flow/item_groups_port.h"
-#include "flow/journal_budget.h"
+#include "flow/journal_port.h"
+#include "flow/store_port.h"
 #include "flow/unexposed_log.h"
 #include "model/partitioner.h"
+#include "similar/port/item_groups.h"
 
 namespace seen {
+
+/// Records what each checkpoint changed. Implemented by state_stream/.
+class CheckpointRecorder {
+ public:
+  virtual ~CheckpointRecorder() = default;
+  /// Wraps `writer`: what is written through the wrapper is recorded once it has committed. Checkpoint
+  /// thread.
+  virtual std::unique_ptr<CheckpointWriter> Record(std::unique_ptr<CheckpointWriter> writer,
+                                                   const Position& position) = 0;
+
+  // Control thread, while no checkpoint runs.
+  /// From now on, another member of the group may own the partition: nothing is recorded.
+  virtual void Pause() = 0;
+  /// This process owns the partition again.
+  virtual void Resume() = 0;
+};
 
 struct PartitionOptions {
   int32_t partition = 0;

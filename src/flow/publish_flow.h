@@ -34,11 +34,8 @@
 #include "base/mutex.h"
 #include "flow/filter_policy.h"
 #include "flow/log_port.h"
-#include "flow/marks_left.h"
-#include "flow/publish_ref_set.h"
 #include "flow/publish_table.h"
 #include "flow/reporter.h"
-#include "flow/snapshot_sample.h"
 
 namespace seen {
 

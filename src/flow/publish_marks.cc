@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "flow/publish_flow.h"
 
 namespace seen {

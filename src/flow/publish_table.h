@@ -6,15 +6,60 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/prefetch.h"
+#include "base/hyper_log_log.h"
+#include "base/probed_cells.h"
 #include "base/tag_index.h"
-#include "flow/publish_ref_set.h"
 #include "flow/store_port.h"
 
 namespace seen {
+
+// A set of users, contiguous in memory. Not thread-safe.
+
+/// The tag of a user in a TagIndex. User keys are hashes, so their bits make a good tag.
+inline uint32_t TagOf(const UserRef& ref) {
+  return static_cast<uint32_t>(ref.user.low) ^ static_cast<uint32_t>(ref.filter.number() * 0x9e3779b1u);
+}
+
+class UserRefSet {
+ public:
+  bool contains(const UserRef& ref) const { return Find(ref) != TagIndex::kNone; }
+  bool empty() const { return refs_.empty(); }
+  size_t size() const { return refs_.size(); }
+  /// In no order; valid until the next change.
+  std::span<const UserRef> refs() const { return refs_; }
+
+  void insert(const UserRef& ref) {
+    if (contains(ref)) return;
+    index_.Insert(TagOf(ref), static_cast<uint32_t>(refs_.size()));
+    refs_.push_back(ref);
+  }
+  /// Whether it was there.
+  bool erase(const UserRef& ref) {
+    const uint32_t at = Find(ref);
+    if (at == TagIndex::kNone) return false;
+    const auto last = static_cast<uint32_t>(refs_.size() - 1);
+    index_.Remove(TagOf(ref), at);
+    if (at != last) {  // the last moves into the gap
+      index_.Remove(TagOf(refs_[last]), last);
+      refs_[at] = refs_[last];
+      index_.Insert(TagOf(refs_[at]), at);
+    }
+    refs_.pop_back();
+    return true;
+  }
+
+ private:
+  uint32_t Find(const UserRef& ref) const {
+    return index_.Find(TagOf(ref), [&](uint32_t number) { return refs_[number] == ref; });
+  }
+
+  TagIndex index_;
+  std::vector<UserRef> refs_;
+};
 
 /// A number for each place that PublishFlow publishes to: filters in configuration order, then retired
 /// topics.
@@ -77,6 +122,35 @@ class PublishTable {
   std::vector<std::unique_ptr<PublishEntry[]>> chunks_;
   std::vector<uint32_t> free_;
   uint32_t end_ = 0;
+};
+
+/// How many marks of the store have a user whom the publisher doesn't follow. Not thread-safe.
+/// An overload leaves a user to a mark again and again, but the store has one mark of the user. A scan reads
+/// the marks in ascending order. It reads those ahead of its place. The next scan reads those behind.
+class MarksLeft {
+ public:
+  /// A checkpoint wrote the user's mark, for the first time or again. `behind`: a scan is under way and has
+  /// passed the mark.
+  void Add(const UserRef& ref, bool behind) { (behind ? behind_ : ahead_).Add(ref); }
+  /// The scan has read so many marks more.
+  void Scanned(uint64_t marks) { scanned_ += marks; }
+  /// The next scan begins with the first mark.
+  void ScanEnded();
+
+  bool None() const { return UpperBound() == 0; }
+  /// Exact if no user was added twice. Otherwise too high, by up to 30% of what the scan began with.
+  uint64_t UpperBound() const;
+
+ private:
+  struct Part {
+    uint64_t added = 0;
+    HyperLogLog<10> users;  // a standard error of 3%
+
+    void Add(const UserRef& ref);
+    uint64_t UpperBound() const;
+  };
+  Part ahead_, behind_;
+  uint64_t scanned_ = 0;
 };
 
 }  // namespace seen

@@ -16,8 +16,6 @@ constexpr milliseconds kCheckpointPoll{10};
 constexpr milliseconds kIdle{50};
 // The wait while nothing is due: whatever comes next wakes the publisher, or may wait for seconds.
 constexpr milliseconds kQuiet{250};
-constexpr milliseconds kBackOffFirst{200};
-constexpr milliseconds kBackOffMax{10'000};
 // The sink waits for more snapshots only if more than kFewASecond are sent in a second.
 constexpr milliseconds kSendEvery{4};
 constexpr uint64_t kFewASecond = 100'000;
@@ -203,14 +201,14 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane) {
 
 void Publisher::BeginGroup(OpenPartition& open, Lane& lane, Pass& pass) {
   Republisher& republisher = open.flow->republisher;
-  BackOff& back_off = lane.back_offs[static_cast<size_t>(PublishStep::kRender)];
+  Retry& retry = lane.retries[static_cast<size_t>(PublishStep::kRender)];
   if (open.stopped.load(std::memory_order_relaxed)) return;
-  if (clock_.Now() < back_off.until) return NoteRest(open, back_off.until, false, pass);
+  if (clock_.Now() < retry.until) return NoteRest(open, retry.until, false, pass);
   const TimeMs wall = clock_.WallNow();
   const auto may_render = republisher.MayRender(wall, clock_.Now());
   if (!may_render) {
-    Failed(PublishStep::kRender, open, back_off, may_render.error());
-    return NoteRest(open, back_off.until, false, pass);
+    Failed(PublishStep::kRender, open, retry, may_render.error());
+    return NoteRest(open, retry.until, false, pass);
   }
   if (!*may_render) return NoteRest(open, clock_.Now() + kCheckpointPoll, false, pass);
   groups_.push_back({&open, &lane, wall, republisher.ServedSecond(wall), {}, {}});
@@ -332,12 +330,12 @@ void Publisher::Withhold(std::span<PublishFlow::Rendering> users) {
 
 void Publisher::Send(Group& group, Pass& pass) {
   PartitionFlow& flow = *group.open->flow;
-  BackOff& back_off = group.lane->back_offs[static_cast<size_t>(PublishStep::kRender)];
+  Retry& retry = group.lane->retries[static_cast<size_t>(PublishStep::kRender)];
   if (!group.rendered) {
     for (const auto users : group.users) flow.publish.PutBack(users);
-    Failed(PublishStep::kRender, *group.open, back_off, group.rendered.error());
+    Failed(PublishStep::kRender, *group.open, retry, group.rendered.error());
   } else {
-    back_off = {};
+    retry = {};
     WithSink(*group.open, *group.lane, [&](SnapshotSink& sink) {
       for (const auto users : group.users) {
         if (users.empty()) continue;
@@ -348,7 +346,7 @@ void Publisher::Send(Group& group, Pass& pass) {
     });
   }
   flow.republisher.Rendered(clock_.Now());
-  NoteRest(*group.open, back_off.until, group.rendered && !pass.sink_full, pass);
+  NoteRest(*group.open, retry.until, group.rendered && !pass.sink_full, pass);
   for (const auto users : group.users) {
     for (PublishFlow::Rendering& one : users) {
       if (one.bytes.capacity() > kKeptBytes) one.bytes = {};
@@ -358,15 +356,14 @@ void Publisher::Send(Group& group, Pass& pass) {
 
 template <typename Work>
 void Publisher::Try(PublishStep step, OpenPartition& open, Lane& lane, const Work& work) {
-  BackOff& back_off = lane.back_offs[static_cast<size_t>(step)];
-  if (open.stopped.load(std::memory_order_relaxed) || clock_.Now() < back_off.until) return;
-  if (const Status done = work(); !done) return Failed(step, open, back_off, done.error());
-  back_off = {};
+  Retry& retry = lane.retries[static_cast<size_t>(step)];
+  if (open.stopped.load(std::memory_order_relaxed) || clock_.Now() < retry.until) return;
+  if (const Status done = work(); !done) return Failed(step, open, retry, done.error());
+  retry = {};
 }
 
-void Publisher::Failed(PublishStep step, OpenPartition& open, BackOff& back_off, const Error& error) {
-  back_off.delay = std::clamp(2 * back_off.delay, kBackOffFirst, kBackOffMax);
-  back_off.until = clock_.Now() + back_off.delay;
+void Publisher::Failed(PublishStep step, OpenPartition& open, Retry& retry, const Error& error) {
+  retry.until = clock_.Now() + retry.delay.Next();
   if (error.code == Code::kCorrupt) open.Stop(error.message);
   reporter_.PublishFailed(open.partition, step, error);
 }

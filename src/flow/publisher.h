@@ -22,15 +22,15 @@
 #include <optional>
 #include <vector>
 
+#include "base/back_off.h"
 #include "base/clock.h"
 #include "base/work_pool.h"
-#include "flow/lease.h"
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
-#include "flow/outputs_owner.h"
 #include "flow/publish_flow.h"
 #include "flow/reporter.h"
 #include "flow/watermark_beat.h"
+#include "owner/lease.h"
 
 namespace seen {
 
@@ -59,9 +59,9 @@ class Publisher {
   uint64_t Outstanding() const;
 
  private:
-  struct BackOff {
+  struct Retry {
     Instant until{};  // no retry before this
-    std::chrono::milliseconds delay{0};
+    BackOff delay{std::chrono::milliseconds(200), std::chrono::seconds(10)};
   };
   // A record that a replica would have sent. It counts as published once the owner has published all changes
   // that it holds.
@@ -72,7 +72,7 @@ class Publisher {
   class WithholdingSink;
   // What the publisher keeps for an open partition.
   struct Lane {
-    std::array<BackOff, kPublishSteps> back_offs;
+    std::array<Retry, kPublishSteps> retries;
     std::vector<PublishFlow::Acknowledgement> snapshots;
     std::vector<PublishFlow::Acknowledgement> unexposed;
     bool held_lease = false;        // in the last step
@@ -125,7 +125,7 @@ class Publisher {
   void Send(Group& group, Pass& pass);
   template <typename Work>
   void Try(PublishStep step, OpenPartition& open, Lane& lane, const Work& work);
-  void Failed(PublishStep step, OpenPartition& open, BackOff& back_off, const Error& error);
+  void Failed(PublishStep step, OpenPartition& open, Retry& retry, const Error& error);
   Status ScanMarks(OpenPartition& open);
   void Acknowledge(const std::vector<PartitionPointer>& opened, const Pass& pass);
   bool ShouldSendNow(const Pass& pass);

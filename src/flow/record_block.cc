@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/prefetch.h"
+#include "base/probed_cells.h"
 #include "decode/own_event.h"
-#include "flow/event_checks.h"
+#include "flow/event_rules.h"
 #include "flow/unexposed_log.h"
 
 namespace seen {

@@ -4,7 +4,9 @@
 // record of it has come for a while. Threads: the partition's worker; any thread for Names.
 
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -12,6 +14,17 @@
 #include "flow/log_port.h"
 
 namespace seen {
+
+// The headers of replayed records, and of the records without a value that begin and end a run in a
+// partition: docs/REPLAY.md.
+
+inline constexpr std::string_view kReplayHeader = "seen-replay";  // the run's name
+inline constexpr std::string_view kReplayPublishHeader = "seen-replay-publish";
+inline constexpr std::string_view kReplayPublishLive = "live";  // anything else: when the run ends
+inline constexpr std::string_view kReplayMarkHeader = "seen-replay-mark";
+inline constexpr std::string_view kReplayBegin = "begin";
+inline constexpr std::string_view kReplayEnd = "end";
+inline constexpr size_t kReplayRunBytesMax = 64;
 
 class ReplayRuns {
  public:

@@ -9,7 +9,7 @@
 
 #include "base/mutex.h"
 #include "flow/log_port.h"
-#include "flow/outputs_owner.h"
+#include "owner/lease.h"
 
 namespace seen {
 

@@ -3,16 +3,30 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "flow/hold_reason.h"
 #include "flow/store_port.h"
 #include "model/event.h"
 
 namespace seen {
+
+/// Why a partition takes no records at the moment.
+enum class HoldReason : uint8_t { kNone, kDiskFull, kDeadLettersFull, kLevel0Files, kTailFull };
+
+inline constexpr std::array kHoldReasons = {HoldReason::kDiskFull, HoldReason::kDeadLettersFull,
+                                            HoldReason::kLevel0Files, HoldReason::kTailFull};
+
+/// As in labels of metrics: "disk_full".
+constexpr std::string_view HoldReasonName(HoldReason reason) {
+  constexpr std::string_view kNames[] = {"none", "disk_full", "dead_letters_full", "level0_files",
+                                         "tail_full"};
+  return kNames[static_cast<size_t>(reason)];
+}
 
 /// How far the stream had been read when an answer was made; the `Seen-As-Of` header.
 struct AsOf {

@@ -16,9 +16,8 @@
 #include "flow/journal_port.h"
 #include "model/day.h"
 #include "model/filter_number.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "model/horizon.h"
-#include "model/user_key.h"
 
 namespace seen {
 

@@ -7,8 +7,8 @@
 #include <new>
 #include <utility>
 
-#include "base/check.h"
-#include "base/prefetch.h"
+#include "base/probed_cells.h"
+#include "base/result.h"
 
 namespace seen {
 namespace {

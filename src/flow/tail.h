@@ -16,12 +16,12 @@
 #include <string_view>
 #include <vector>
 
-#include "base/prefetch.h"
+#include "base/probed_cells.h"
 #include "flow/filter_policy.h"
 #include "flow/tail_memory.h"
 #include "flow/user_index.h"
 #include "model/change.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 
 namespace seen {
 

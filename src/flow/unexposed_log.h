@@ -12,8 +12,7 @@
 #include "flow/store_port.h"
 #include "model/delta.h"
 #include "model/event.h"
-#include "model/fingerprint.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 
 namespace seen {
 

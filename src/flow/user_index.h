@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/prefetch.h"
-#include "model/user_key.h"
+#include "base/probed_cells.h"
+#include "model/hashes.h"
 
 namespace seen {
 

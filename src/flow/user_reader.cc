@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "flow/items_by_day.h"
-#include "flow/stored_user_id.h"
+#include "flow/user_rows.h"
 #include "model/change.h"
 #include "model/delta_view.h"
 

@@ -9,13 +9,19 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "filter/days.h"
+#include "flow/store_port.h"
 #include "flow/tail_memory.h"
 #include "flow/user_index.h"
-#include "model/user_key.h"
+#include "model/answer_limits.h"
+#include "model/hashes.h"
 
 namespace seen {
 
@@ -76,6 +82,28 @@ class UserRows {
   size_t left_ = 0;
   std::vector<std::byte*> chunks_;
   std::vector<std::unique_ptr<std::byte[]>> long_rows_;
+};
+
+/// The id of a user whom no tail knows: from the mark, else from the state, else from the kept last published
+/// snapshot. Empty: none has it.
+Result<std::string> StoredUserId(const PartitionStore& store, const UserRef& user);
+
+/// A user's items by the days they count for.
+enum class DayBy : uint8_t {
+  kWindow,  // CountedEnd::day: for readers that drop days past the window
+  kTime,    // the day of CountedEnd::second: for readers that ask when an item was seen
+};
+
+/// Keeps its memory: one per thread.
+class ItemsByDay {
+ public:
+  /// Returns the newest day first, and each day's fingerprints in order. `ends`: of unique fingerprints, in
+  /// any order. The result is valid until the next call.
+  std::span<const DayOfItems> Group(std::span<const CountedEnd> ends, DayBy by);
+
+ private:
+  std::vector<Fingerprint> fingerprints_;
+  std::vector<DayOfItems> days_;
 };
 
 }  // namespace seen

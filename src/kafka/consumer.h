@@ -21,8 +21,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "flow/lease.h"
 #include "kafka/client_settings.h"
+#include "owner/lease.h"
 #include "run/group_log.h"
 
 namespace seen {
@@ -54,8 +54,9 @@ class Consumer final : public GroupLog {
   Consumer(const Consumer&) = delete;
   Consumer& operator=(const Consumer&) = delete;
 
-  /// Logs unreachable brokers with back-off. Must be called at least every few seconds: max.poll.interval.ms
-  /// is librdkafka's 5 minutes.
+  /// Logs unreachable brokers with back-off. Call it again and again: Seek and retries wait for it. A member
+  /// whose handlers keep it for longer than max.poll.interval.ms (librdkafka's five minutes, unless
+  /// kafka.client says otherwise) loses its partitions.
   Status PollControl(std::chrono::milliseconds timeout) override;
   size_t PollWorker(int worker, std::chrono::milliseconds timeout, WorkerHandler& handler) override;
   int WorkerOf(int32_t partition) const override;

@@ -2,26 +2,25 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "base/log.h"
 #include "base/mutex.h"
-#include "kafka/producing.h"
-#include "kafka/topic_config.h"
+#include "base/threads.h"
+#include "kafka/producer.h"
 
 namespace seen {
 namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kPoll{50};
 constexpr milliseconds kRetryAfter{1000};
 constexpr milliseconds kAskAfter{10'000};       // for the topic's limit, while it isn't known
 constexpr milliseconds kAskAgainAfter{60'000};  // the limit may have been raised
-constexpr int kAloneMs = 500;                   // for a letter to go out in its own batch
+constexpr milliseconds kAlone{500};             // for a letter to go out in its own batch
 constexpr size_t kBatchOverheadBytes = 512;     // record batch and record headers, varints
 constexpr size_t kHeadersBytesMax = 1024;       // ours: short ones and a topic name of at most 249 bytes
 constexpr size_t kOverhead = kBatchOverheadBytes + kHeadersBytesMax;
@@ -59,14 +58,9 @@ Kept KeptOf(size_t key, size_t value, size_t bytes_max) {
   return kept;
 }
 
-void SetHeader(rd_kafka_headers_t* headers, const char* name, std::string_view text) {
-  rd_kafka_header_remove(headers, name);
-  rd_kafka_header_add(headers, name, -1, text.data(), static_cast<ssize_t>(text.size()));
-}
-
 void SetTruncated(rd_kafka_headers_t* headers, const Letter& letter, size_t key, size_t value) {
-  if (value < letter.value_bytes) SetHeader(headers, "truncated", std::to_string(letter.value_bytes));
-  if (key < letter.key_bytes) SetHeader(headers, "truncated-key", std::to_string(letter.key_bytes));
+  if (value < letter.value_bytes) kafka::SetHeader(headers, "truncated", std::to_string(letter.value_bytes));
+  if (key < letter.key_bytes) kafka::SetHeader(headers, "truncated-key", std::to_string(letter.key_bytes));
 }
 
 struct Outstanding {
@@ -77,46 +71,56 @@ struct Outstanding {
 }  // namespace
 
 struct DeadLetterProducer::Impl {
+  explicit Impl(const Options& given) : options(given), producer(ProducerOptions()) {}
+
   Options options;
-  kafka::ClientHandle client;
-  kafka::TopicHandle topic;
   std::atomic<size_t> content_bytes_max{0};  // key and value
   std::atomic<uint64_t> outstanding{0};
   std::atomic<uint64_t> retries{0};
-  std::atomic<bool> stopping{false};
 
   mutable Mutex mutex;
   std::map<int32_t, Outstanding> partitions GUARDED_BY(mutex);
-  std::deque<Retry> retry;  // the poll thread's own
+  std::deque<Retry> retry;  // the thread's own
   std::chrono::steady_clock::time_point retry_at{};
   std::chrono::steady_clock::time_point ask_at{};
-  std::thread poll;  // runs delivery reports and retries; joined first
+  RepeatingThread thread;    // runs delivery reports and retries
+  kafka::Producer producer;  // its last reports need the fields above
 
-  bool Produce(Letter* letter, const void* key, size_t key_bytes, const void* value, size_t value_bytes,
-               rd_kafka_headers_t* headers) const;
+  kafka::Producer::Options ProducerOptions();
+  bool Produce(Letter& letter, std::string_view key, std::string_view value, kafka::HeadersHandle& headers);
   void Acknowledge(const Letter& letter);
   void OnDelivery(const rd_kafka_message_t& message);
   void AskLimit();
   /// Shortens a letter that the topic refused. False: nothing is left to cut.
   bool Cut(Retry& again);
   void SendAgain();
-  void Run();
 };
 
-// Takes letter and headers if it returns true. If it returns false, the caller tries again, and doesn't look
-// at rd_kafka_last_error.
-bool DeadLetterProducer::Impl::Produce(Letter* letter, const void* key, size_t key_bytes, const void* value,
-                                       size_t value_bytes, rd_kafka_headers_t* headers) const {
-  const auto error = rd_kafka_producev(
-      client.get(), RD_KAFKA_V_RKT(topic.get()), RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
-      RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key, key_bytes),
-      RD_KAFKA_V_VALUE(const_cast<void*>(value), value_bytes), RD_KAFKA_V_TIMESTAMP(letter->timestamp),
-      RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(letter), RD_KAFKA_V_END);
+kafka::Producer::Options DeadLetterProducer::Impl::ProducerOptions() {
+  const size_t bytes_max = options.message_bytes_max;
+  return {.name = "producer of dead letters",
+          .brokers = options.brokers,
+          .client = options.client,
+          .topics = {options.topic},
+          .queue_bytes_max = options.queue_bytes_max,
+          .linger = milliseconds(20),
+          .batch_bytes = std::clamp<size_t>(bytes_max, 1024, 1'000'000),
+          // An idempotent producer may end in a fatal error. This one must go on for ever, at the cost of a
+          // rare duplicate.
+          .imposed = {{"enable.idempotence", "false"},
+                      {"message.max.bytes", std::to_string(std::max<size_t>(bytes_max, 1000) + kOverhead)}},
+          .on_delivery = [this](const rd_kafka_message_t& message) { OnDelivery(message); }};
+}
+
+// Takes letter and headers if it returns true.
+bool DeadLetterProducer::Impl::Produce(Letter& letter, std::string_view key, std::string_view value,
+                                       kafka::HeadersHandle& headers) {
+  const auto error = producer.Produce(
+      {.key = key, .value = value, .ticket = &letter, .timestamp_ms = letter.timestamp, .headers = &headers});
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != RD_KAFKA_RESP_ERR__QUEUE_FULL &&
       kafka::MayLog("dead letter refused")) {
     log::Warning("dead letter refused, will be sent again", {{"error", rd_kafka_err2str(error)}});
   }
-  if (kafka::IsDenied(error)) kafka::NoteDenied(error, kafka::WriteTo(options.topic));
   return error == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
@@ -131,8 +135,7 @@ void DeadLetterProducer::Impl::Acknowledge(const Letter& letter) {
 
 void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   std::unique_ptr<Letter> letter(static_cast<Letter*>(message._private));
-  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) kafka::NoteAllowed(kafka::WriteTo(options.topic));
-  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || stopping) {
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || thread.stopping()) {
     Acknowledge(*letter);
     return;
   }
@@ -141,18 +144,13 @@ void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
         "dead letter not delivered, will be sent again",
         {{"topic", options.topic}, {"error", rd_kafka_err2str(message.err)}, {"bytes", message.len}});
   }
-  if (kafka::IsDenied(message.err)) kafka::NoteDenied(message.err, kafka::WriteTo(options.topic));
   Retry again;
   again.key_is_null = message.key == nullptr;
   again.value_is_null = message.payload == nullptr;
   if (!again.key_is_null) again.key.assign(static_cast<const char*>(message.key), message.key_len);
   if (!again.value_is_null) again.value.assign(static_cast<const char*>(message.payload), message.len);
-  rd_kafka_headers_t* headers = nullptr;
-  if (rd_kafka_message_headers(&message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR && headers != nullptr) {
-    again.headers.reset(rd_kafka_headers_copy(headers));
-  } else {
-    again.headers.reset(rd_kafka_headers_new(1));
-  }
+  again.headers = kafka::CopyHeaders(&message);
+  if (!again.headers) again.headers.reset(rd_kafka_headers_new(1));
   again.too_large = message.err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
   if (again.too_large) ask_at = {};
   again.letter = std::move(letter);
@@ -194,16 +192,17 @@ void DeadLetterProducer::Impl::SendAgain() {
       continue;
     }
     const bool alone = std::exchange(again.too_large, false);
-    if (!Produce(again.letter.get(), again.key_is_null ? nullptr : again.key.data(), again.key.size(),
-                 again.value_is_null ? nullptr : again.value.data(), again.value.size(),
-                 again.headers.get())) {
+    const auto view = [](const std::string& text, bool is_null) {
+      return is_null ? std::string_view() : std::string_view(text);
+    };
+    if (!Produce(*again.letter, view(again.key, again.key_is_null), view(again.value, again.value_is_null),
+                 again.headers)) {
       break;
     }
-    (void)again.letter.release();
-    (void)again.headers.release();
+    (void)again.letter.release();  // comes back in OnDelivery
     retries.fetch_add(1);
     retry.pop_front();
-    if (alone) rd_kafka_flush(client.get(), kAloneMs);
+    if (alone) producer.Flush(kAlone);
   }
   retry_at = std::chrono::steady_clock::now() + kRetryAfter;
 }
@@ -212,7 +211,7 @@ void DeadLetterProducer::Impl::AskLimit() {
   const auto now = std::chrono::steady_clock::now();
   if (outstanding == 0 || now < ask_at) return;
   ask_at = now + kAskAfter;
-  auto limit = kafka::DescribeTopicConfig(client.get(), options.topic, "max.message.bytes",
+  auto limit = kafka::DescribeTopicConfig(producer.client(), options.topic, "max.message.bytes",
                                           milliseconds(1000), AclOperation::kWrite);
   if (!limit) return;
   ask_at = now + kAskAgainAfter;
@@ -222,46 +221,19 @@ void DeadLetterProducer::Impl::AskLimit() {
   content_bytes_max = bytes > kOverhead ? bytes - kOverhead : 0;
 }
 
-void DeadLetterProducer::Impl::Run() {
-  while (!stopping) {
-    rd_kafka_poll(client.get(), 50);
-    AskLimit();
-    SendAgain();
-  }
-}
-
 DeadLetterProducer::DeadLetterProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-
-DeadLetterProducer::~DeadLetterProducer() {
-  impl_->stopping = true;
-  if (impl_->poll.joinable()) impl_->poll.join();
-  rd_kafka_purge(impl_->client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-  rd_kafka_flush(impl_->client.get(), 200);
-}
+DeadLetterProducer::~DeadLetterProducer() { impl_->thread.Stop(); }
 
 Result<std::unique_ptr<DeadLetterProducer>> DeadLetterProducer::Open(const Options& options) {
-  auto impl = std::make_unique<Impl>();
-  impl->options = options;
+  auto impl = std::make_unique<Impl>(options);
   impl->content_bytes_max = options.message_bytes_max - std::min(options.message_bytes_max, kOverhead);
-  auto made = kafka::OpenTopicProducer(
-      {options.brokers,
-       options.client,
-       {options.queue_bytes_max, milliseconds(20)},
-       {},
-       // An idempotent producer may end in a fatal error. This one must go on for ever, at the cost of a rare
-       // duplicate.
-       {{"enable.idempotence", "false"},
-        {"batch.size", std::to_string(std::clamp<size_t>(options.message_bytes_max, 1024, 1'000'000))},
-        {"message.max.bytes", std::to_string(std::max<size_t>(options.message_bytes_max, 1000) + kOverhead)}},
-       impl.get(),
-       [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-         static_cast<Impl*>(opaque)->OnDelivery(*message);
-       }},
-      options.topic, Partitioner::kMurmur2);
-  if (!made) return Fail(std::move(made.error()));
-  impl->client = std::move(made->client);
-  impl->topic = std::move(made->topic);
-  impl->poll = std::thread([raw = impl.get()] { raw->Run(); });
+  if (Status opened = impl->producer.Open(); !opened) return Fail(std::move(opened.error()));
+  impl->thread.Start("dead-letters", {}, [raw = impl.get()] {
+    raw->producer.Poll(kPoll);
+    raw->AskLimit();
+    raw->SendAgain();
+    return milliseconds(0);
+  });
   return std::unique_ptr<DeadLetterProducer>(new DeadLetterProducer(std::move(impl)));
 }
 
@@ -278,7 +250,9 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
   const auto value = record.value.substr(0, kept.value);
 
   kafka::HeadersHandle headers(rd_kafka_headers_new(7));
-  const auto set = [&](const char* name, std::string_view text) { SetHeader(headers.get(), name, text); };
+  const auto set = [&](const char* name, std::string_view text) {
+    kafka::SetHeader(headers.get(), name, text);
+  };
   set("reason", RejectReasonName(letter.rejection.reason));
   // Never empty: readers take an empty header for a missing one.
   set("field", letter.rejection.field.empty() ? "value" : letter.rejection.field);
@@ -294,13 +268,11 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
     ++partition.offsets[record.offset];
     impl_->outstanding.fetch_add(1);
   }
-  if (!impl_->Produce(state.get(), record.key.data(), key.size(),
-                      record.value_is_null ? nullptr : value.data(), value.size(), headers.get())) {
+  if (!impl_->Produce(*state, key, record.value_is_null ? std::string_view() : value, headers)) {
     impl_->Acknowledge(*state);
     return false;
   }
-  (void)state.release();    // comes back in OnDelivery
-  (void)headers.release();  // librdkafka owns them now
+  (void)state.release();  // comes back in OnDelivery
   return true;
 }
 

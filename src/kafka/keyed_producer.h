@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "kafka/client_settings.h"
-#include "run/rekey_port.h"
+#include "run/rekey_flow.h"
 
 namespace seen {
 

@@ -6,9 +6,7 @@
 
 #include "base/buffer_arena.h"
 #include "base/log.h"
-#include "base/mutex.h"
-#include "kafka/connection_trouble.h"
-#include "kafka/hidden_secrets.h"
+#include "kafka/client_log.h"
 
 namespace seen::kafka {
 namespace {
@@ -38,23 +36,6 @@ const ClientSettings& RoomDefaults() {
   return defaults;
 }
 
-void OnLog(const rd_kafka_t*, int level, const char* facility, const char* text) {
-  const std::string_view kind = facility;
-  // About properties of the other role: one kafka.client serves consumers and producers.
-  if (kind == "CONFWARN" || kind == "AUTOCREATE") return;
-  // About a connection that nobody used for a long time.
-  if (kind == "FAIL" && std::string_view(text).find("Disconnected (after") != std::string_view::npos) return;
-  const std::string shown = WithoutSecrets(text);
-  NoteConnectionLine(shown);
-  if (level > 6 || !MayLog(std::string("librdkafka ") + facility)) return;
-  const auto severity = level <= 3   ? log::Level::kError
-                        : level <= 5 ? log::Level::kWarning
-                                     : log::Level::kInfo;
-  // The client waits for an unreachable broker. It is no error of this program.
-  const bool away = kind == "FAIL" || kind == "ERROR";
-  log::Write(away ? log::Level::kWarning : severity, "kafka client", {{"about", kind}, {"text", shown}});
-}
-
 bool UsesTokens(const rd_kafka_conf_t* conf) {
   std::array<char, 64> mechanism{};
   size_t size = mechanism.size();
@@ -71,6 +52,10 @@ rd_kafka_resp_err_t OnThreadStart(rd_kafka_t*, rd_kafka_thread_type_t type, cons
 rd_kafka_resp_err_t OnNewConsumer(rd_kafka_t* client, const rd_kafka_conf_t*, void*, char*, size_t) {
   return rd_kafka_interceptor_add_on_thread_start(client, "seen", OnThreadStart, nullptr);
 }
+
+using ConfigResourceHandle =
+    std::unique_ptr<rd_kafka_ConfigResource_t, Destroyer<rd_kafka_ConfigResource_destroy>>;
+using AdminOptionsHandle = std::unique_ptr<rd_kafka_AdminOptions_t, Destroyer<rd_kafka_AdminOptions_destroy>>;
 
 // Timestamps of ListOffsets in the Kafka protocol.
 constexpr int64_t kLatest = -1;
@@ -143,7 +128,7 @@ Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& ro
       return Fail(Code::kInvalidArgument, property + ": " + WithoutSecrets(reason.data()));
     }
   }
-  rd_kafka_conf_set_log_cb(conf.get(), OnLog);
+  rd_kafka_conf_set_log_cb(conf.get(), LogClientLine);
   return conf;
 }
 
@@ -221,32 +206,6 @@ Result<MetadataHandle> TopicMetadata(rd_kafka_t* client, const std::string& topi
   return metadata;
 }
 
-bool MayLog(std::string_view key) {
-  using Clock = std::chrono::steady_clock;
-  struct Entry {
-    Clock::time_point next;
-    Clock::duration wait;
-  };
-  static Mutex mutex;
-  static std::map<std::string, Entry, std::less<>> entries GUARDED_BY(mutex);
-  const auto now = Clock::now();
-  const MutexLock lock(mutex);
-  const auto found = entries.find(key);
-  if (found == entries.end()) {
-    // Keys are few (facilities, error names). If they aren't, forgetting them only repeats lines.
-    if (entries.size() > 1000) entries.clear();
-    entries.emplace(key, Entry{now + std::chrono::seconds(1), std::chrono::seconds(1)});
-    return true;
-  }
-  auto& entry = found->second;
-  if (now < entry.next) return false;
-  constexpr Clock::duration kWaitMax = std::chrono::minutes(5);
-  const bool quiet = now - entry.next > kWaitMax;
-  entry.wait = quiet ? Clock::duration(std::chrono::seconds(1)) : std::min(entry.wait * 2, kWaitMax);
-  entry.next = now + entry.wait;
-  return true;
-}
-
 Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string& topic,
                                            std::span<const int32_t> partitions,
                                            std::chrono::milliseconds timeout) {
@@ -254,18 +213,60 @@ Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string
   return OffsetsAt(client, {kLatest, topic, partitions, access}, timeout);
 }
 
-Result<std::map<int32_t, Ends>> QueryEnds(rd_kafka_t* client, const std::string& topic,
-                                          std::span<const int32_t> partitions,
-                                          std::chrono::milliseconds timeout, const Access& access) {
-  if (partitions.empty()) return std::map<int32_t, Ends>();
+Result<std::map<int32_t, Watermarks>> QueryEnds(rd_kafka_t* client, const std::string& topic,
+                                                std::span<const int32_t> partitions,
+                                                std::chrono::milliseconds timeout, const Access& access) {
+  if (partitions.empty()) return std::map<int32_t, Watermarks>();
   const auto until = SteadyClock::now() + timeout;
   auto lows = OffsetsAt(client, {kEarliest, topic, partitions, access}, timeout);
   if (!lows) return Fail(std::move(lows.error()));
   auto highs = OffsetsAt(client, {kLatest, topic, partitions, access}, LeftUntil(until));
   if (!highs) return Fail(std::move(highs.error()));
-  std::map<int32_t, Ends> ends;
+  std::map<int32_t, Watermarks> ends;
   for (const int32_t partition : partitions) ends[partition] = {lows->at(partition), highs->at(partition)};
   return ends;
+}
+
+Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const std::string& topic,
+                                                       const std::string& name,
+                                                       std::chrono::milliseconds timeout,
+                                                       AclOperation wanted_for) {
+  const Access access{.operation = AclOperation::kDescribeConfigs, .topic = topic};
+  const std::string what = "configuration of topic \"" + topic + "\"";
+  const auto metadata = TopicMetadata(client, topic, timeout, wanted_for);
+  if (!metadata) return Fail(metadata.error());
+  const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), ToTimeout(timeout), nullptr, 0);
+  // Any broker knows the value. If no broker is named, librdkafka waits for a controller, and the embedded
+  // broker has none.
+  const int32_t leader = (*metadata)->topics[0].partitions[0].leader;
+  if (leader >= 0) rd_kafka_AdminOptions_set_broker(options.get(), leader, nullptr, 0);
+  const ConfigResourceHandle resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
+  const QueueHandle queue(rd_kafka_queue_new(client));
+  rd_kafka_ConfigResource_t* asked[] = {resource.get()};
+  rd_kafka_DescribeConfigs(client, asked, 1, options.get(), queue.get());
+  const EventHandle event(rd_kafka_queue_poll(queue.get(), ToTimeout(timeout) + 500));
+  if (!event) return Fail(Code::kUnavailable, what + ": no answer");
+  if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    // Some brokers can't be asked, among them the embedded one.
+    if (error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE) return std::optional<std::string>();
+    return FailWith(error, what, access);
+  }
+  size_t count = 0;
+  const auto* result = rd_kafka_event_DescribeConfigs_result(event.get());
+  const auto** resources = rd_kafka_DescribeConfigs_result_resources(result, &count);
+  if (count != 1) return Fail(Code::kUnavailable, what + ": no answer");
+  if (const auto error = rd_kafka_ConfigResource_error(resources[0]); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return FailWith(error, what, access);
+  }
+  NoteAllowed(access);
+  const auto** entries = rd_kafka_ConfigResource_configs(resources[0], &count);
+  for (size_t i = 0; i < count; ++i) {
+    if (std::string_view(rd_kafka_ConfigEntry_name(entries[i])) != name) continue;
+    const char* const value = rd_kafka_ConfigEntry_value(entries[i]);
+    if (value != nullptr) return std::optional<std::string>(value);
+  }
+  return std::optional<std::string>();
 }
 
 }  // namespace seen::kafka

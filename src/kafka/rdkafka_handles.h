@@ -8,13 +8,16 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "kafka/client_log.h"
 #include "kafka/client_settings.h"
-#include "kafka/denied.h"
+#include "kafka/missing_acls.h"
+#include "run/group_log.h"
 
 namespace seen::kafka {
 
@@ -40,6 +43,32 @@ struct MetadataDestroyer {
   void operator()(const rd_kafka_metadata_t* metadata) const { rd_kafka_metadata_destroy(metadata); }
 };
 using MetadataHandle = std::unique_ptr<const rd_kafka_metadata_t, MetadataDestroyer>;
+
+/// What a request needs: an operation on a topic. If `group` is set, a request to the group needs kRead on
+/// it, or kDescribe if `operation` is kDescribe.
+struct Access {
+  AclOperation operation = AclOperation::kRead;
+  std::string_view topic = {};
+  std::string_view group = {};  // empty: no group is asked
+  bool only_describes = false;  // asks whether the topic exists; `operation` is the later use
+};
+
+inline Access WriteTo(std::string_view topic) { return {.operation = AclOperation::kWrite, .topic = topic}; }
+
+bool IsDenied(rd_kafka_resp_err_t error);
+
+/// "Kafka denies Read on topic "x". Remedy: add the ACL --operation Read --topic x (docs/…)".
+/// IsDenied(`error`) must hold.
+std::string MissingAcl(rd_kafka_resp_err_t error, const Access& access);
+
+/// As MissingAcl. Also logs the text, with repetition held back, and keeps it for MissingAcls.
+std::string NoteDenied(rd_kafka_resp_err_t error, const Access& access);
+
+/// The brokers allowed the access. Costs an atomic load while nothing is denied.
+void NoteAllowed(const Access& access);
+
+/// The error's words. For a denied request: the missing ACL, which is also noted.
+std::string Explain(rd_kafka_resp_err_t error, const Access& access);
 
 /// Applies `brokers` and the properties. Later maps override earlier ones: the room's defaults,
 /// `role_defaults`, `client`, `imposed`. Logging goes to base/log.h, with repetition held back.
@@ -69,28 +98,26 @@ Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string
                                            std::span<const int32_t> partitions,
                                            std::chrono::milliseconds timeout);
 
-/// The first offset of a partition, and the one after its last record.
-struct Ends {
-  int64_t low = 0;
-  int64_t high = 0;
-};
 /// Both ends of each partition, by two questions after each other. `access`: for FailWith. kNotFound,
 /// kUnavailable, kDenied.
 ///
 /// rd_kafka_query_watermark_offsets is not used: before librdkafka 2.3 it doesn't return while the leader
 /// that it asks is down, whatever its timeout (librdkafka issue 4460).
-Result<std::map<int32_t, Ends>> QueryEnds(rd_kafka_t* client, const std::string& topic,
-                                          std::span<const int32_t> partitions,
-                                          std::chrono::milliseconds timeout, const Access& access);
+Result<std::map<int32_t, Watermarks>> QueryEnds(rd_kafka_t* client, const std::string& topic,
+                                                std::span<const int32_t> partitions,
+                                                std::chrono::milliseconds timeout, const Access& access);
+
+/// DescribeConfigs for one value of a topic. nullopt: the broker doesn't know the name or can't describe
+/// topics. `wanted_for`: as in TopicMetadata. kNotFound, kUnavailable, kDenied. Any thread.
+Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const std::string& topic,
+                                                       const std::string& name,
+                                                       std::chrono::milliseconds timeout,
+                                                       AclOperation wanted_for = AclOperation::kRead);
 
 inline int ToTimeout(std::chrono::milliseconds timeout) {
   return static_cast<int>(timeout.count() < 0               ? 0
                           : timeout.count() > 1'000'000'000 ? 1'000'000'000
                                                             : timeout.count());
 }
-
-/// Holds back repetitions. Allows each `key` at once, then after waits of 1 s, doubling to 5 min.
-/// Thread-safe.
-bool MayLog(std::string_view key);
 
 }  // namespace seen::kafka

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "kafka/message_record.h"
-#include "kafka/replay_probe.h"
 
 namespace seen::kafka {
 
@@ -31,20 +30,20 @@ Result<std::unique_ptr<ReadLoop>> ReadLoop::Open(Options options) {
   return std::unique_ptr<ReadLoop>(new ReadLoop(std::move(options), std::move(*client)));
 }
 
-Result<std::vector<Ends>> ReadLoop::QueryEnds(std::chrono::milliseconds timeout) const {
+Result<std::vector<Watermarks>> ReadLoop::QueryEnds(std::chrono::milliseconds timeout) const {
   auto metadata = TopicMetadata(client_.get(), options_.topic, timeout);
   if (!metadata) return Fail(std::move(metadata.error()));
   std::vector<int32_t> partitions(static_cast<size_t>((*metadata)->topics[0].partition_cnt));
   std::iota(partitions.begin(), partitions.end(), 0);
   const auto found = kafka::QueryEnds(client_.get(), options_.topic, partitions, timeout, access());
   if (!found) return Fail(found.error());
-  std::vector<Ends> ends;
+  std::vector<Watermarks> ends;
   ends.reserve(found->size());
   for (const auto& [partition, both] : *found) ends.push_back(both);
   return ends;
 }
 
-Result<Ends> ReadLoop::QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const {
+Result<Watermarks> ReadLoop::QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const {
   const auto ends = kafka::QueryEnds(client_.get(), options_.topic, {&partition, 1}, timeout, access());
   if (!ends) return Fail(ends.error());
   return ends->at(partition);

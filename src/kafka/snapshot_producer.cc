@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "kafka/producing.h"
+#include "kafka/producer.h"
 
 namespace seen {
 namespace {
@@ -14,24 +14,37 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kReopenAfter{1000};
-constexpr milliseconds kPurgeAgain{1000};
 // After a topic has refused a snapshot, one snapshot of that length or more goes out per second, of any user.
 // That is enough to notice soon that max.message.bytes was raised, or that another one compresses better. It
 // is too few to delay other snapshots.
 constexpr milliseconds kTryTooLargeEvery{1000};
 constexpr size_t kBatchBytesMin = 1024;
 constexpr size_t kBatchBytesMax = 1'000'000;  // librdkafka's default
-constexpr size_t kFramingBytes = 512;         // of a batch and a record, about the maximum
 
 using Destination = std::pair<Output, FilterIndex>;
 
 /// One of the topics, and the length from which on it has refused snapshots.
 struct SinkTopic {
-  kafka::TopicHandle handle;
+  std::string name;
+  rd_kafka_topic_t* handle = nullptr;  // nullptr: not opened since the producer was
   size_t refused_bytes = std::numeric_limits<size_t>::max();
   SteadyClock::time_point try_at{};
 };
+
+std::map<Destination, std::string> TopicNames(const SnapshotProducer::Options& options) {
+  std::map<Destination, std::string> names;
+  for (const auto& [filter, name] : options.topics) names[{Output::kSnapshots, filter}] = name;
+  if (!options.unexposed_topic.empty()) names[{Output::kUnexposed, {}}] = options.unexposed_topic;
+  if (!options.watermarks_topic.empty()) names[{Output::kWatermarks, {}}] = options.watermarks_topic;
+  if (!options.cluster_topic.empty()) names[{Output::kCluster, {}}] = options.cluster_topic;
+  return names;
+}
+
+std::vector<std::string> NamesOf(const std::map<Destination, std::string>& topics) {
+  std::vector<std::string> names;
+  for (const auto& [to, name] : topics) names.push_back(name);
+  return names;
+}
 
 bool GoTogether(const OutgoingSnapshot& one, const OutgoingSnapshot& other) {
   return one.output == other.output && one.filter == other.filter && one.retired_topic == other.retired_topic;
@@ -40,34 +53,26 @@ bool GoTogether(const OutgoingSnapshot& one, const OutgoingSnapshot& other) {
 }  // namespace
 
 struct SnapshotProducer::Impl {
+  explicit Impl(const Options& given);
+
   Options options;
-  size_t batch_bytes = kBatchBytesMax;
-  kafka::ClientHandle client;
-  std::map<Destination, SinkTopic> topics;             // destroyed before the client
-  std::map<std::string, SinkTopic> retired;            // destroyed likewise; opened by their first tombstone
+  std::map<Destination, SinkTopic> topics;
+  std::map<std::string, SinkTopic> retired;            // opened by their first tombstone
   std::vector<OutputGuard::Delivered> delivered;       // by one poll
   std::vector<std::pair<uint64_t, Delivery>> refused;  // tickets that weren't sent, for acknowledgement
   std::atomic<uint64_t> outstanding{0};
   const Acknowledge* acknowledge = nullptr;  // while polling
-
-  // A client that is given up takes nothing more. It stays until each of its tickets has come back.
-  bool closing = false;
-  bool batch_too_large = false;
-  bool some_refused = false;  // some topic has `refused_bytes`
-  SteadyClock::time_point purge_at{};
-  SteadyClock::time_point reopen_at{};
-
+  bool some_refused = false;                 // some topic has `refused_bytes`
+  uint64_t opened_total = 0;                 // the producer's, when the topics were opened
   std::vector<rd_kafka_message_t> messages;  // of one Produce
   std::vector<size_t> numbers;               // their indexes among its snapshots
+  kafka::Producer producer;
 
-  Status Connect();
-  void BeginClosing(std::string_view why);
-  void Reopen();
   void Produce(std::span<OutgoingSnapshot> snapshots);
   void Refuse(const OutgoingSnapshot& snapshot, rd_kafka_resp_err_t error);
   void OnDelivery(const rd_kafka_message_t& message);
-  /// True: the snapshot itself was too large. False: its batch was.
-  bool IsTooLarge(const rd_kafka_message_t& message);
+  void NoteTooLarge(const rd_kafka_message_t& message);
+  void OpenTopics();
   SinkTopic* FindTopic(const OutgoingSnapshot& snapshot);
   bool IsMissing(std::string_view topic, rd_kafka_resp_err_t error);
   void ReportTooLarge(const std::string& topic, size_t bytes, std::string_view remedy);
@@ -79,7 +84,7 @@ struct SnapshotProducer::Impl {
     // The broker doesn't report the offset of a record that was sent twice.
     if (message.offset < 0) return;
     for (const auto& [to, topic] : topics) {
-      if (topic.handle.get() == message.rkt && to.first == Output::kSnapshots)
+      if (topic.handle == message.rkt && to.first == Output::kSnapshots)
         delivered.push_back({{to.second, message.partition}, message.offset});
     }
   }
@@ -89,62 +94,52 @@ struct SnapshotProducer::Impl {
   }
   SinkTopic* TopicOf(const rd_kafka_message_t& message) {
     for (auto& [filter, topic] : topics) {
-      if (topic.handle.get() == message.rkt) return &topic;
+      if (topic.handle == message.rkt) return &topic;
     }
     return nullptr;
   }
 };
 
-SnapshotProducer::SnapshotProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-
-SnapshotProducer::~SnapshotProducer() {
-  if (!impl_->client) return;
-  rd_kafka_purge(impl_->client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-  rd_kafka_flush(impl_->client.get(), 200);
-  impl_->topics.clear();
-  impl_->retired.clear();
+SnapshotProducer::Impl::Impl(const Options& given)
+    : options(given),
+      producer({.name = "snapshot producer",
+                .brokers = given.brokers,
+                .client = given.client,
+                .topics = NamesOf(TopicNames(given)),
+                .partitioner = given.partitioner,
+                .queue_bytes_max = given.queue_bytes_max,
+                .linger = given.linger,
+                .batch_bytes = std::clamp(given.batch_bytes_max, kBatchBytesMin, kBatchBytesMax),
+                // A snapshot is as large as its user's history. The broker decides the limit.
+                .defaults = {{"message.max.bytes", "8388608"},
+                             // A tombstone must not create a retired topic that was deleted.
+                             {"allow.auto.create.topics", "false"}},
+                .imposed = {{"message.timeout.ms", std::to_string(given.delivery_timeout.count())}},
+                .on_delivery = [this](const rd_kafka_message_t& message) { OnDelivery(message); }}) {
+  for (const auto& [to, name] : TopicNames(given)) topics[to].name = name;
 }
 
-Status SnapshotProducer::Impl::Connect() {
-  reopen_at = SteadyClock::now() + kReopenAfter;
-  auto made = kafka::OpenProducer({options.brokers,
-                                   options.client,
-                                   {options.queue_bytes_max, options.linger},
-                                   // A snapshot is as large as its user's history. The broker decides the
-                                   // limit.
-                                   {{"message.max.bytes", "8388608"},
-                                    // A tombstone must not create a retired topic that was deleted.
-                                    {"allow.auto.create.topics", "false"}},
-                                   {{"batch.size", std::to_string(batch_bytes)},
-                                    {"message.timeout.ms", std::to_string(options.delivery_timeout.count())}},
-                                   this,
-                                   [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-                                     static_cast<Impl*>(opaque)->OnDelivery(*message);
-                                   }});
-  if (!made) return Fail(std::move(made.error()));
-  std::map<Destination, std::string> names;
-  for (const auto& [filter, name] : options.topics) names[{Output::kSnapshots, filter}] = name;
-  if (!options.unexposed_topic.empty()) names[{Output::kUnexposed, {}}] = options.unexposed_topic;
-  if (!options.watermarks_topic.empty()) names[{Output::kWatermarks, {}}] = options.watermarks_topic;
-  if (!options.cluster_topic.empty()) names[{Output::kCluster, {}}] = options.cluster_topic;
-  std::map<Destination, SinkTopic> opened;
-  for (const auto& [to, name] : names) {
-    auto topic = kafka::MakeTopic(made->get(), name, options.partitioner);
-    if (!topic) return Fail(std::move(topic.error()));
-    opened[to].handle = std::move(*topic);
-  }
-  client = std::move(*made);
-  topics = std::move(opened);
-  return {};
+SnapshotProducer::SnapshotProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SnapshotProducer::~SnapshotProducer() = default;
+
+// Each producer has topics of its own. What a topic refused from the former one is tried again.
+void SnapshotProducer::Impl::OpenTopics() {
+  if (opened_total == producer.opened_total()) return;
+  opened_total = producer.opened_total();
+  retired.clear();
+  some_refused = false;
+  for (auto& [to, topic] : topics) topic = {topic.name, producer.Topic(topic.name)};
 }
 
 void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   const auto error = message.err;
   auto delivery = error == RD_KAFKA_RESP_ERR_NO_ERROR ? Delivery::kAcknowledged : Delivery::kFailed;
   if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
-    if (IsTooLarge(message)) delivery = Delivery::kTooLarge;
+    if (producer.IsTooLargeItself(message)) {
+      delivery = Delivery::kTooLarge;
+      NoteTooLarge(message);
+    }
   } else if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    kafka::NoteAllowed(kafka::WriteTo(rd_kafka_topic_name(message.rkt)));
     if (options.guard != nullptr) NoteOffset(message);
     if (some_refused) {
       auto* const topic = TopicOf(message);
@@ -160,25 +155,17 @@ void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
                                                                 {"bytes", message.len},
                                                                 {"error", rd_kafka_err2str(error)}});
   }
-  if (kafka::IsDenied(error)) kafka::NoteDenied(error, kafka::WriteTo(rd_kafka_topic_name(message.rkt)));
   Finish(reinterpret_cast<uint64_t>(message._private), delivery);
 }
 
-// The broker refuses a batch as a whole. If the batch may have held other snapshots, the batch was too large,
-// not the snapshot. Then the topic's limit was lowered after the daemon asked for it.
-bool SnapshotProducer::Impl::IsTooLarge(const rd_kafka_message_t& message) {
+void SnapshotProducer::Impl::NoteTooLarge(const rd_kafka_message_t& message) {
   const size_t bytes = message.len + message.key_len;
-  if (bytes + kFramingBytes < batch_bytes && batch_bytes > kBatchBytesMin) {
-    batch_too_large = true;
-    return false;
-  }
   if (auto* const topic = TopicOf(message)) {
     topic->refused_bytes = std::min(topic->refused_bytes, bytes);
     topic->try_at = SteadyClock::now() + kTryTooLargeEvery;
     some_refused = true;
   }
   ReportTooLarge(rd_kafka_topic_name(message.rkt), bytes, "raise the topic's max.message.bytes");
-  return true;
 }
 
 void SnapshotProducer::Impl::ReportTooLarge(const std::string& topic, size_t bytes, std::string_view remedy) {
@@ -188,48 +175,10 @@ void SnapshotProducer::Impl::ReportTooLarge(const std::string& topic, size_t byt
              {{"topic", topic}, {"bytes", bytes}, {"remedy", remedy}});
 }
 
-void SnapshotProducer::Impl::BeginClosing(std::string_view why) {
-  if (kafka::MayLog("snapshot producer reopened")) {
-    log::Warning("snapshot producer reopened; what it holds is sent again", {{"reason", why}});
-  }
-  closing = true;
-  purge_at = {};
-}
-
-// Nothing is sent before all that was sent earlier has come back: an older snapshot mustn't follow a newer
-// one.
-void SnapshotProducer::Impl::Reopen() {
-  const auto now = SteadyClock::now();
-  if (client) {
-    if (now >= purge_at) {
-      purge_at = now + kPurgeAgain;
-      rd_kafka_purge(client.get(),
-                     RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING);
-      rd_kafka_poll(client.get(), 0);
-    }
-    if (rd_kafka_outq_len(client.get()) > 0) return;
-    topics.clear();
-    retired.clear();
-    some_refused = false;
-    client.reset();
-  }
-  if (now < reopen_at) return;
-  if (batch_too_large) {
-    batch_bytes = std::max(kBatchBytesMin, batch_bytes / 2);
-    batch_too_large = false;
-  }
-  if (const auto connected = Connect(); connected) {
-    closing = false;
-  } else if (kafka::MayLog("snapshot producer closed")) {
-    log::Error("snapshot producer can't be opened again", {{"error", connected.error().message}});
-  }
-}
-
 Result<std::unique_ptr<SnapshotProducer>> SnapshotProducer::Open(const Options& options) {
-  auto impl = std::make_unique<Impl>();
-  impl->options = options;
-  impl->batch_bytes = std::clamp(options.batch_bytes_max, kBatchBytesMin, kBatchBytesMax);
-  if (auto connected = impl->Connect(); !connected) return Fail(std::move(connected.error()));
+  auto impl = std::make_unique<Impl>(options);
+  if (Status opened = impl->producer.Open(); !opened) return Fail(std::move(opened.error()));
+  impl->OpenTopics();
   return std::unique_ptr<SnapshotProducer>(new SnapshotProducer(std::move(impl)));
 }
 
@@ -243,7 +192,7 @@ void SnapshotProducer::TrySend(std::span<OutgoingSnapshot> snapshots) {
 // Sends snapshots of one filter in a batch: librdkafka reads its clocks and takes the topic's lock once for
 // all.
 void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
-  if (closing) {
+  if (!producer.is_open()) {
     for (OutgoingSnapshot& snapshot : snapshots) snapshot.queued = false;
     return;
   }
@@ -274,10 +223,7 @@ void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
     message._private = reinterpret_cast<void*>(snapshot.ticket);
     numbers.push_back(i);
   }
-  if (!messages.empty()) {
-    rd_kafka_produce_batch(topic->handle.get(), RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, messages.data(),
-                           static_cast<int>(messages.size()));
-  }
+  if (!messages.empty()) producer.ProduceBatch(topic->handle, messages);
   for (size_t i = 0; i < messages.size(); ++i) {
     OutgoingSnapshot& snapshot = snapshots[numbers[i]];
     const auto error = messages[i].err;
@@ -296,11 +242,9 @@ SinkTopic* SnapshotProducer::Impl::FindTopic(const OutgoingSnapshot& snapshot) {
   }
   const std::string name(snapshot.retired_topic);
   if (const auto found = retired.find(name); found != retired.end()) return &found->second;
-  auto made = kafka::MakeTopic(client.get(), name, options.partitioner);
-  if (!made) return nullptr;
-  SinkTopic& topic = retired[name];
-  topic.handle = std::move(*made);
-  return &topic;
+  rd_kafka_topic_t* const handle = producer.Topic(name);
+  if (handle == nullptr) return nullptr;
+  return &(retired[name] = {name, handle});
 }
 
 // A deleted retired topic has no snapshots any more: there is nothing left to erase.
@@ -320,8 +264,7 @@ void SnapshotProducer::Impl::Refuse(const OutgoingSnapshot& snapshot, rd_kafka_r
   const bool too_large = error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
   refused.emplace_back(snapshot.ticket, too_large ? Delivery::kTooLarge : Delivery::kFailed);
   const SinkTopic* const found = FindTopic(snapshot);
-  const std::string topic =
-      found != nullptr ? rd_kafka_topic_name(found->handle.get()) : std::string(snapshot.retired_topic);
+  const std::string topic = found != nullptr ? found->name : std::string(snapshot.retired_topic);
   if (too_large) {
     ReportTooLarge(topic, snapshot.bytes.size(),
                    "raise the topic's max.message.bytes, and kafka.client's message.max.bytes beyond 8 MiB");
@@ -337,17 +280,10 @@ void SnapshotProducer::PollAcknowledgements(const Acknowledge& acknowledge) {
   const auto refused = std::move(impl_->refused);
   impl_->refused.clear();
   for (const auto& [ticket, delivery] : refused) impl_->Finish(ticket, delivery);
-  if (impl_->client) rd_kafka_poll(impl_->client.get(), 0);
+  impl_->producer.Poll(milliseconds(0));
   impl_->TellGuard();
-  if (!impl_->closing) {
-    if (impl_->batch_too_large) {
-      impl_->BeginClosing(
-          "a topic accepts only smaller batches: the producer sends such batches from now on");
-    } else if (const auto health = kafka::ProducerHealth(impl_->client.get()); !health) {
-      impl_->BeginClosing(health.error().message);
-    }
-  }
-  if (impl_->closing) impl_->Reopen();
+  impl_->producer.KeepOpen();
+  impl_->OpenTopics();
   impl_->acknowledge = nullptr;
 }
 
@@ -356,7 +292,7 @@ void SnapshotProducer::SendNow(const Acknowledge& acknowledge) { (void)Flush(mil
 bool SnapshotProducer::Flush(milliseconds timeout, const Acknowledge& acknowledge) {
   PollAcknowledgements(acknowledge);
   impl_->acknowledge = &acknowledge;
-  if (impl_->client) rd_kafka_flush(impl_->client.get(), kafka::ToTimeout(timeout));
+  impl_->producer.Flush(timeout);
   impl_->TellGuard();
   impl_->acknowledge = nullptr;
   return impl_->outstanding == 0;
@@ -364,9 +300,6 @@ bool SnapshotProducer::Flush(milliseconds timeout, const Acknowledge& acknowledg
 
 uint64_t SnapshotProducer::outstanding() const { return impl_->outstanding; }
 
-Status SnapshotProducer::Health() const {
-  if (impl_->closing) return Fail(Code::kRefused, "kafka producer: being opened again");
-  return kafka::ProducerHealth(impl_->client.get());
-}
+Status SnapshotProducer::Health() const { return impl_->producer.Health(); }
 
 }  // namespace seen

@@ -11,10 +11,10 @@
 
 #include "base/result.h"
 #include "flow/log_port.h"
-#include "flow/output_guard.h"
 #include "flow/reporter.h"
 #include "kafka/client_settings.h"
 #include "model/partitioner.h"
+#include "owner/output_guard.h"
 
 namespace seen {
 

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "kafka/producing.h"
-#include "kafka/read_loop.h"
+#include "kafka/producer.h"
 
 namespace seen {
 namespace {
@@ -16,6 +15,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAsk{5'000};
 constexpr milliseconds kPoll{200};
+constexpr milliseconds kFetchWait{10};
+constexpr uint64_t kReadBytesMax = 16 << 20;
 constexpr milliseconds kSilence{30'000};  // then a read gives up
 constexpr milliseconds kLinger{20};
 constexpr const char* kDeliveryMs = "60000";
@@ -33,80 +34,61 @@ TopicSpec StateTopicSpec(std::string name, int32_t partitions) {
 }
 
 struct StateProducer::Impl {
+  explicit Impl(const StateTopicOptions& given) : options(given), producer(ProducerOptions()) {}
+
   StateTopicOptions options;
-  kafka::TopicProducer producer;
   std::vector<StateDelivery> delivered;
   std::string refusal;
+  kafka::Producer producer;
 
-  Status Connect();
+  kafka::Producer::Options ProducerOptions();
   void NoteAnswer(rd_kafka_resp_err_t error);
-  void Drop();
 };
 
-Status StateProducer::Impl::Connect() {
-  auto made = kafka::OpenTopicProducer(
-      {options.brokers,
-       options.client,
-       {options.queue_bytes_max, kLinger},
-       {{"message.max.bytes",
-         std::to_string(std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000'000))}},
-       // Blocks are compressed already.
-       {{"compression.codec", "none"},
-        {"message.timeout.ms", kDeliveryMs},
-        {"batch.size", std::to_string(std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000))}},
-       this,
-       [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-         const bool ok = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
-         static_cast<Impl*>(opaque)->NoteAnswer(message->err);
-         static_cast<Impl*>(opaque)->delivered.push_back(
-             {message->partition, reinterpret_cast<uint64_t>(message->_private), ok ? message->offset : -1});
-       }},
-      options.topic, Partitioner::kMurmur2);
-  if (!made) return Fail(std::move(made.error()));
-  producer = std::move(*made);
-  return {};
+kafka::Producer::Options StateProducer::Impl::ProducerOptions() {
+  return {.name = "the state topic's producer",
+          .brokers = options.brokers,
+          .client = options.client,
+          .topics = {options.topic},
+          .queue_bytes_max = options.queue_bytes_max,
+          .linger = kLinger,
+          .batch_bytes = std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000),
+          .defaults = {{"message.max.bytes",
+                        std::to_string(std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000'000))}},
+          // Blocks are compressed already.
+          .imposed = {{"compression.codec", "none"}, {"message.timeout.ms", kDeliveryMs}},
+          .on_delivery = [this](const rd_kafka_message_t& message) {
+            const bool ok = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
+            NoteAnswer(message.err);
+            delivered.push_back(
+                {message.partition, reinterpret_cast<uint64_t>(message._private), ok ? message.offset : -1});
+          }};
 }
 
 void StateProducer::Impl::NoteAnswer(rd_kafka_resp_err_t error) {
-  const kafka::Access access = kafka::WriteTo(options.topic);
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    refusal.clear();
-    return kafka::NoteAllowed(access);
-  }
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return refusal.clear();
   if (kafka::CodeOf(error) == Code::kUnavailable) return;
-  std::string text =
-      fmt::format("state isn't sent to topic \"{}\": {}", options.topic, kafka::Explain(error, access));
+  std::string text = fmt::format("state isn't sent to topic \"{}\": {}", options.topic,
+                                 kafka::Explain(error, kafka::WriteTo(options.topic)));
   if (text != refusal) log::Error("the state topic accepts no records", {{"reason", text}});
   refusal = std::move(text);
 }
 
-void StateProducer::Impl::Drop() {
-  if (!producer.client) return;
-  rd_kafka_purge(producer.client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-  rd_kafka_flush(producer.client.get(), 200);  // each record comes back
-  producer.topic.reset();
-  producer.client.reset();
-}
-
 StateProducer::StateProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-StateProducer::~StateProducer() { impl_->Drop(); }
+StateProducer::~StateProducer() = default;
 
 Result<std::unique_ptr<StateProducer>> StateProducer::Open(const StateTopicOptions& options) {
-  auto impl = std::make_unique<Impl>();
-  impl->options = options;
-  if (Status connected = impl->Connect(); !connected) return Fail(std::move(connected.error()));
+  auto impl = std::make_unique<Impl>(options);
+  if (Status opened = impl->producer.Open(); !opened) return Fail(std::move(opened.error()));
   return std::unique_ptr<StateProducer>(new StateProducer(std::move(impl)));
 }
 
 bool StateProducer::TrySend(int32_t partition, std::string_view record, uint64_t ticket) {
-  if (!impl_->producer.client) return false;
-  // RD_KAFKA_MSG_F_COPY: librdkafka doesn't change the bytes.
-  const std::string& group = impl_->options.group;
-  const int result = rd_kafka_produce(impl_->producer.topic.get(), partition, RD_KAFKA_MSG_F_COPY,
-                                      const_cast<char*>(record.data()), record.size(), group.data(),
-                                      group.size(), reinterpret_cast<void*>(ticket));
-  if (result == 0) return true;
-  const rd_kafka_resp_err_t error = rd_kafka_last_error();
+  const auto error = impl_->producer.Produce({.key = impl_->options.group,
+                                              .value = record,
+                                              .ticket = reinterpret_cast<void*>(ticket),
+                                              .partition = partition});
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
   if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
   impl_->NoteAnswer(error);
   impl_->delivered.push_back({partition, ticket, -1});
@@ -114,14 +96,8 @@ bool StateProducer::TrySend(int32_t partition, std::string_view record, uint64_t
 }
 
 void StateProducer::PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) {
-  if (impl_->producer.client) {
-    rd_kafka_poll(impl_->producer.client.get(), 0);
-    if (const Status healthy = kafka::ProducerHealth(impl_->producer.client.get()); !healthy) {
-      log::Warning("the state topic's producer is opened again", {{"reason", healthy.error().message}});
-      impl_->Drop();
-    }
-  }
-  if (!impl_->producer.client) (void)impl_->Connect();  // the next poll tries again
+  impl_->producer.Poll(milliseconds(0));
+  impl_->producer.KeepOpen();
   for (const StateDelivery& delivery : std::exchange(impl_->delivered, {})) on_delivery(delivery);
 }
 
@@ -132,57 +108,44 @@ StateTopicReader::StateTopicReader(StateTopicOptions options, const std::atomic<
 StateTopicReader::~StateTopicReader() = default;
 
 Status StateTopicReader::Connect() {
-  if (loop_) return {};
-  auto loop = kafka::ReadLoop::Open({options_.brokers,
-                                     options_.client,
-                                     options_.topic,
-                                     {{"group.id", "seen-reader"},
-                                      {"enable.partition.eof", "true"},
-                                      // The next read begins only when brokers have answered the last fetch
-                                      // of this one.
-                                      {"fetch.wait.max.ms", "10"},
-                                      {"queued.max.messages.kbytes", "16384"}}});
-  if (!loop) return Fail(std::move(loop.error()));
-  loop_ = std::move(*loop);
+  if (reader_) return {};
+  // The next read begins only when brokers have answered the last fetch of this one.
+  auto reader = TopicReader::Connect({.brokers = options_.brokers,
+                                      .client = options_.client,
+                                      .topic = options_.topic,
+                                      .queue_bytes_max = kReadBytesMax,
+                                      .fetch_wait = kFetchWait,
+                                      .waits = true});
+  if (!reader) return Fail(std::move(reader.error()));
+  reader_ = std::move(*reader);
   return {};
 }
 
 Result<int64_t> StateTopicReader::End(int32_t partition) {
   if (Status connected = Connect(); !connected) return Fail(std::move(connected.error()));
-  const auto ends = loop_->QueryEnds(partition, kAsk);
+  const auto ends = reader_->QueryEnds(partition, kAsk);
   if (ends) return ends->high;
-  loop_.reset();
+  reader_.reset();
   return Fail(ends.error());
 }
 
 Status StateTopicReader::Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) {
   Status read = Connect();
   if (read) read = ReadOnce(partition, from, to, visit);
-  if (read) read = loop_->Unassign();
-  if (!read) loop_.reset();
+  if (read) read = reader_->Stop();
+  if (!read) reader_.reset();
   return read;
 }
 
 Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, const Visit& visit) {
-  const auto ends = loop_->QueryEnds(partition, kAsk);
+  const auto ends = reader_->QueryEnds(partition, kAsk);
   if (!ends) return Fail(ends.error());
-  int64_t next = std::max(from, ends->low);
-  const int64_t end = std::min(to, ends->high);
-  std::vector<int64_t> assigned(static_cast<size_t>(partition) + 1, -1);
-  assigned.back() = next;
-  if (Status done = next < end ? loop_->Assign(assigned) : Status(); !done) return done;
+  if (Status started = reader_->Start({{partition, std::max(from, ends->low), std::min(to, ends->high)}});
+      !started) {
+    return started;
+  }
   auto heard = std::chrono::steady_clock::now();
   bool goes_on = true;
-  const auto take = [&](const rd_kafka_message_t& message) -> Result<bool> {
-    if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-      next = std::max(next, message.offset);  // the last offsets are gaps
-      return false;
-    }
-    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return message.offset >= next && message.offset < end;
-    if (kafka::CodeOf(message.err) == Code::kUnavailable) return false;
-    return kafka::FailWith(message.err, "read " + options_.topic + "/" + std::to_string(partition),
-                           loop_->access());
-  };
   const auto on_records = [&](int32_t, std::span<const Record> records) -> Status {
     heard = std::chrono::steady_clock::now();
     for (const Record& record : records) {
@@ -193,15 +156,16 @@ Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, c
                         "\"{}\". Set state.topic to a topic of this group's own",
                         options_.topic, record.key, options_.group));
       }
-      next = record.offset + 1;
       if (goes_on) goes_on = visit(record.offset, record.value);
     }
     return {};
   };
-  while (goes_on && next < end) {
+  while (goes_on) {
     if (stop_.load() || std::chrono::steady_clock::now() - heard > kSilence)
       return Fail(Code::kUnavailable, "read " + options_.topic + ": no answer");
-    if (Status polled = loop_->Poll(kPoll, take, on_records); !polled) return polled;
+    const auto more = reader_->Poll(kPoll, on_records);
+    if (!more) return Fail(more.error());
+    if (!*more) break;
   }
   return {};
 }

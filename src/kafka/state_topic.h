@@ -9,13 +9,10 @@
 
 #include "kafka/admin.h"
 #include "kafka/client_settings.h"
+#include "kafka/topic_reader.h"
 #include "state_stream/state_port.h"
 
 namespace seen {
-
-namespace kafka {
-class ReadLoop;
-}  // namespace kafka
 
 /// The topic as the daemon creates it.
 TopicSpec StateTopicSpec(std::string name, int32_t partitions);
@@ -67,7 +64,7 @@ class StateTopicReader final : public StateLog {
 
   const StateTopicOptions options_;
   const std::atomic<bool>& stop_;
-  std::unique_ptr<kafka::ReadLoop> loop_;  // from the first question until one fails
+  std::unique_ptr<TopicReader> reader_;  // from the first question until one fails
 };
 
 }  // namespace seen

@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <variant>
 
-#include "app/config_check.h"
 #include "app/daemon.h"
-#include "app/version.h"
+#include "app/daemon_status.h"
+#include "app/reload.h"
 #include "base/log.h"
 #include "config/command_line.h"
 #include "kafka/client_settings.h"
-#include "rocks/version.h"
+#include "rocks/rocks_status.h"
 
 // jemalloc gives freed memory back to the system after a second, and large pieces (such as a long HTTP body)
 // at once. So resident memory follows the load, not the peak.

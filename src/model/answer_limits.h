@@ -39,7 +39,7 @@ struct AnswerLimits {
 /// Sorted, unique. The straightforward way to compute what SeenReader finds.
 std::vector<Fingerprint> SeenFingerprints(const Delta& delta, const AnswerLimits& limits);
 
-/// The near and group fingerprints that count (model/similar_fingerprint.h), regardless of `limits.similar`:
+/// The near and group fingerprints that count (model/hashes.h), regardless of `limits.similar`:
 /// sorted, unique. The straightforward way to compute SeenReader::similar.
 std::vector<Fingerprint> SimilarFingerprints(const Delta& delta, const AnswerLimits& limits);
 

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <string>
 
 #include "base/clock.h"
 
@@ -23,5 +24,10 @@ inline Day DayOf(TimeMs time) {
   return {static_cast<int32_t>(floor)};
 }
 inline TimeMs StartOf(Day day) { return {day.since_epoch * kMsPerDay}; }
+
+/// "2026-11-21"
+std::string DayText(Day day);
+/// "2026-11-21T10:04:00.123Z"
+std::string TimeText(TimeMs time);
 
 }  // namespace seen

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <tuple>
+#include <vector>
 
 #include "model/delta_others.h"
+#include "model/delta_view.h"
 
 namespace seen {
+
 namespace {
 
 using Fingerprints = std::vector<Fingerprint>;
@@ -161,6 +166,201 @@ Delta ComposeAll(std::span<const Delta> deltas, const DeltaLimits& limits) {
   // Halves, not a left fold: a large value is then composed O(log n) times, not n times. Associativity allows
   // it.
   return ComposeRange(deltas, limits);
+}
+
+namespace {
+
+constexpr uint8_t kVersion = 1;
+constexpr uint8_t kKindExposed = 0;
+
+uint64_t ZigZag(int32_t value) {
+  return (static_cast<uint32_t>(value) << 1) ^ static_cast<uint32_t>(value >> 31);
+}
+
+using delta_bytes::PutFingerprints;
+
+void PutRemovals(const std::vector<Removal>& removals, std::string& out) {
+  std::vector<Fingerprint> fingerprints;
+  fingerprints.reserve(removals.size());
+  Day first = removals.front().day;
+  for (const Removal& removal : removals) {
+    fingerprints.push_back(removal.fingerprint);
+    first = std::min(first, removal.day);
+  }
+  delta_bytes::PutVarint(fingerprints.size(), out);
+  PutFingerprints(fingerprints, out);
+  delta_bytes::PutVarint(ZigZag(first.since_epoch), out);
+  for (const Removal& removal : removals) {
+    delta_bytes::PutVarint(static_cast<uint64_t>(int64_t{removal.day.since_epoch} - first.since_epoch), out);
+  }
+}
+
+}  // namespace
+
+namespace delta_bytes {
+
+void PutVarint(uint64_t value, std::string& out) {
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
+  out.push_back(static_cast<char>(value));
+}
+
+void PutFingerprints(std::span<const Fingerprint> fingerprints, std::string& out) {
+  const uint32_t parameter = RiceParameter(fingerprints.size(), fingerprints.back().value);
+  out.push_back(static_cast<char>(parameter));
+  PutVarint(RiceBytes(fingerprints, parameter), out);
+  RiceEncode(fingerprints, parameter, out);
+}
+
+void PutHeader(uint8_t flags, std::string_view user_id, std::optional<Day> erased, std::string& out) {
+  if (!user_id.empty()) flags |= kHasUserId;
+  if (erased) flags |= kHasErased;
+  out.push_back(static_cast<char>(kVersion));
+  out.push_back(static_cast<char>(flags));
+  if (!user_id.empty()) {
+    PutVarint(user_id.size(), out);
+    out.append(user_id);
+  }
+  if (erased) PutVarint(ZigZag(erased->since_epoch), out);
+}
+
+void PutDay(Day day, std::optional<Day> previous, std::string& out) {
+  out.push_back(static_cast<char>(kKindExposed));
+  PutVarint(previous ? static_cast<uint64_t>(int64_t{day.since_epoch} - previous->since_epoch - 1)
+                     : ZigZag(day.since_epoch),
+            out);
+}
+
+void PutBody(uint32_t first_second, uint32_t last_second, std::span<const Fingerprint> fingerprints,
+             std::string& out) {
+  PutVarint(first_second, out);
+  PutVarint(last_second - first_second, out);
+  PutVarint(fingerprints.size(), out);
+  if (!fingerprints.empty()) PutFingerprints(fingerprints, out);
+}
+
+}  // namespace delta_bytes
+
+void EncodeDelta(const Delta& delta, std::string& out) {
+  using namespace delta_bytes;
+  size_t items = delta.removals.size();
+  for (const Segment& segment : delta.segments) items += segment.fingerprints.size();
+  out.reserve(out.size() + delta.user_id.size() + 16 * delta.segments.size() + 4 * items + 32);
+  PutHeader((delta.removals.empty() ? 0 : kHasRemovals) | (delta.HasSegments() ? kHasSegments : 0),
+            delta.user_id, delta.erased, out);
+  if (!delta.removals.empty()) PutRemovals(delta.removals, out);
+  if (!delta.HasSegments()) return;
+  PutVarint(delta.segments.size() + delta.others.size(), out);
+  std::optional<Day> previous;
+  for (const Segment& segment : delta.segments) {
+    PutDay(segment.day, previous, out);
+    PutBody(segment.first_second, segment.last_second, segment.fingerprints, out);
+    previous = segment.day;
+  }
+  PutOthers(delta.others, out);
+}
+
+Result<Delta> DecodeDelta(std::string_view bytes) {
+  if (!bytes.empty() && static_cast<uint8_t>(bytes.front()) != kVersion) {
+    return Fail(Code::kCorrupt, "delta: version " + std::to_string(static_cast<uint8_t>(bytes.front())) +
+                                    " is not " + std::to_string(kVersion));
+  }
+  DeltaView view;
+  Delta delta;
+  if (!ParseDelta(bytes, view) || !DecodeView(view, delta)) {
+    return Fail(Code::kCorrupt,
+                "delta: " + std::to_string(bytes.size()) + " bytes that are not a delta's encoding");
+  }
+  return delta;
+}
+
+namespace {
+
+bool Keeps(const Horizon& horizon, const Segment& segment, int64_t days) {
+  return horizon.Keeps(SegmentKind::kExposed, segment.day.since_epoch, 0, segment.day, days);
+}
+bool Keeps(const Horizon& horizon, const OtherSegment& segment, int64_t days) {
+  return horizon.Keeps(segment.kind, segment.bucket, segment.EndSecond(), segment.day(), days);
+}
+Day DayOf(const Segment& segment) { return segment.day; }
+Day DayOf(const OtherSegment& segment) { return segment.day(); }
+void MakeEmpty(Segment& segment) { segment.fingerprints.clear(); }
+void MakeEmpty(OtherSegment& segment) { segment.fingerprints.clear(), segment.times.clear(); }
+
+// Decides which of the segments that expired within the grace stay.
+class Lately {
+ public:
+  explicit Lately(const Horizon& horizon) : horizon_(horizon), days_(horizon.GraceDays()) {}
+
+  void Look(const auto& segments) {
+    for (const auto& segment : segments) {
+      if (Keeps(horizon_, segment, days_)) found_.push_back({DayOf(segment), SecondsLeft(segment), &segment});
+    }
+  }
+  // The segments that no other one dominates (as new, and kept as long).
+  std::vector<const void*> Stay() {
+    std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+      return std::tie(b.day, b.seconds_left) < std::tie(a.day, a.seconds_left);
+    });
+    std::vector<const void*> stay;
+    int64_t longest = std::numeric_limits<int64_t>::min();
+    for (const Found& found : found_) {
+      if (found.seconds_left <= longest) continue;
+      longest = found.seconds_left;
+      stay.push_back(found.segment);
+    }
+    return stay;
+  }
+
+ private:
+  struct Found {
+    Day day;
+    int64_t seconds_left;  // until it goes; less than 0 if it went
+    const void* segment;
+  };
+  int64_t SecondsLeft(const Segment& segment) const {
+    return horizon_.SecondsLeft(SegmentKind::kExposed, segment.day.since_epoch, 0);
+  }
+  int64_t SecondsLeft(const OtherSegment& segment) const {
+    return horizon_.SecondsLeft(segment.kind, segment.bucket, segment.EndSecond());
+  }
+
+  const Horizon& horizon_;
+  const int64_t days_;
+  std::vector<Found> found_;
+};
+
+void Drop(auto& segments, const Horizon& horizon, const std::vector<const void*>& stay) {
+  auto to = segments.begin();
+  for (auto& segment : segments) {
+    const bool kept = Keeps(horizon, segment, 0);
+    if (!kept && std::find(stay.begin(), stay.end(), &segment) == stay.end()) continue;
+    if (!kept) MakeEmpty(segment);
+    if (&*to != &segment) *to = std::move(segment);
+    ++to;
+  }
+  segments.erase(to, segments.end());
+}
+
+}  // namespace
+
+// Why this commutes with composition: removals and erasures live longer than everything they could concern.
+// Of the segments that expired within the grace, only those stay that no other one dominates (as new, and
+// kept as long). An erasure that takes the dominating segment also takes the dominated one, and the
+// dominating one lives longer.
+void Expire(Delta& delta, const Horizon& horizon) {
+  const int64_t taken_back = horizon.TakenBack();
+  if (delta.erased && delta.erased->since_epoch < taken_back) delta.erased.reset();
+  std::erase_if(delta.removals, [&](const Removal& removal) { return removal.day.since_epoch < taken_back; });
+  std::vector<const void*> stay;
+  if (horizon.GraceDays() > 0) {
+    Lately lately(horizon);
+    lately.Look(delta.segments);
+    lately.Look(delta.others);
+    stay = lately.Stay();
+  }
+  Drop(delta.segments, horizon, stay);
+  Drop(delta.others, horizon, stay);
+  if (!delta.HasSegments()) delta.user_id.clear();
 }
 
 }  // namespace seen

@@ -18,7 +18,7 @@
 
 #include "base/result.h"
 #include "model/day.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "model/horizon.h"
 #include "model/segment_kind.h"
 

@@ -102,7 +102,7 @@ class SeenReader {
   // Of the last Read that succeeded.
   const FingerprintSet& seen() const { return seen_; }
   FingerprintSet& seen() { return seen_; }
-  /// Near and group fingerprints of the seen items, in domains of their own (model/similar_fingerprint.h).
+  /// Near and group fingerprints of the seen items, in domains of their own (model/hashes.h).
   /// Equal to SimilarFingerprints. Empty unless limits.similar.
   const FingerprintSet& similar() const { return similar_; }
   FingerprintSet& similar() { return similar_; }

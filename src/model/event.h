@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "model/segment_kind.h"
 
 namespace seen {

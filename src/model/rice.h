@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen {
 

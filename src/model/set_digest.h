@@ -13,8 +13,8 @@
 #include "base/result.h"
 #include "model/byte_hash.h"
 #include "model/delta.h"
+#include "model/hashes.h"
 #include "model/horizon.h"
-#include "model/user_key.h"
 
 namespace seen {
 

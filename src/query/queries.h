@@ -6,11 +6,11 @@
 
 #include "config/config.h"
 #include "flow/filter_policy.h"
-#include "flow/item_groups_port.h"
 #include "flow/open_partition.h"
 #include "model/delta_seen.h"
 #include "model/journal_row.h"
-#include "serve/query_port.h"
+#include "query/query_port.h"
+#include "similar/port/item_groups.h"
 
 namespace seen {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/delta_seen.h"
-#include "serve/query_port.h"
+#include "query/query_port.h"
 
 namespace seen {
 

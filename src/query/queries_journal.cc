@@ -5,8 +5,8 @@
 
 #include "filter/snapshot.h"
 #include "flow/partition_flow.h"
-#include "query/exposures_cursor.h"
 #include "query/queries.h"
+#include "query/queries_segments.h"
 
 namespace seen {
 namespace {

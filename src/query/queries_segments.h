@@ -1,14 +1,34 @@
 #pragma once
 // Computes what `segments` answers about a user's state.
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 #include "base/clock.h"
+#include "base/result.h"
 #include "flow/filter_policy.h"
+#include "flow/journal_port.h"
 #include "model/delta.h"
-#include "serve/query_port.h"
+#include "query/query_port.h"
 
 namespace seen {
 
 /// Describes `delta` as it counts in `filter` at `now`. The caller fills in as_of and partition.
 UserAnswer DescribeUser(const Delta& delta, const FilterPolicy& filter, TimeMs now);
+
+/// Where a listing of exposures goes on. A cursor is opaque to its holder, and valid only for the question
+/// that it came from.
+struct ExposuresCursor {
+  JournalPlace place;  // of the row that holds the last item listed
+  uint32_t item = 0;   // that item's number in the row
+  friend bool operator==(const ExposuresCursor&, const ExposuresCursor&) = default;
+};
+
+/// `question`: a text that differs from that of any other question. Returns letters and digits. Pure, any
+/// thread.
+std::string EncodeCursor(const ExposuresCursor& cursor, std::string_view question);
+/// kInvalidArgument: `text` isn't a cursor of that question.
+Result<ExposuresCursor> DecodeCursor(std::string_view text, std::string_view question);
 
 }  // namespace seen

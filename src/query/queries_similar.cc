@@ -1,6 +1,6 @@
 // Answers which items are alike: for candidates, for one item, and for an item's group.
 #include "query/queries.h"
-#include "query/similar_candidates.h"
+#include "similar/port/similar_candidates.h"
 
 namespace seen {
 namespace {

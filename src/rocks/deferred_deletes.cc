@@ -1,6 +1,6 @@
 #include "rocks/deferred_deletes.h"
 
-#include "base/check.h"
+#include "base/result.h"
 
 namespace seen {
 namespace {

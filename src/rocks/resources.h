@@ -1,6 +1,8 @@
 #pragma once
 // Resources that all partitions of a daemon share, so that their sum stays bounded.
 
+#include <rocksdb/options.h>
+
 #include <cstdint>
 #include <memory>
 
@@ -34,5 +36,17 @@ class StoreResources {
   int background_threads_;
   std::shared_ptr<WorkPool> readers_;
 };
+
+// Settings that the databases of this program share.
+
+/// For every database. `partition`: for the log, see MakeRocksLogger.
+void SetDatabase(rocksdb::DBOptions& options, const StoreResources& resources, int32_t partition);
+
+/// For families that files are ingested into. RocksDB never slows ingestion down: the flow waits on level 0
+/// instead.
+void NeverSlowIngestion(rocksdb::ColumnFamilyOptions& options);
+
+/// As NeverSlowIngestion, with level compaction and without compression.
+void SetLevels(rocksdb::ColumnFamilyOptions& options);
 
 }  // namespace seen

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/byte_codec.h"
-#include "base/check.h"
 #include "base/log.h"
+#include "base/result.h"
 
 namespace seen {
 

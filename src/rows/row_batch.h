@@ -7,9 +7,28 @@
 #include <string_view>
 #include <vector>
 
-#include "rows/row.h"
+#include "base/result.h"
+#include "flow/store_port.h"
 
 namespace seen {
+
+/// A row of a partition's state: a key and a value as in schemas/store.md, and how the row changes the state.
+/// The state travels as such rows: schemas/state.md.
+/// What a row does to the value under its key.
+enum class RowOp : uint8_t {
+  kPut = 0,          // replaces it
+  kMerge = 1,        // composes the row's value, an encoded delta, onto it
+  kDelete = 2,       // deletes it; the row has no value
+  kDeleteRange = 3,  // deletes all keys from the row's key up to the row's value, a key that stays
+};
+
+/// The views point into bytes that somebody else holds.
+struct Row {
+  RowOp op = RowOp::kPut;
+  std::string_view key;
+  std::string_view value;
+  friend bool operator==(const Row&, const Row&) = default;
+};
 
 /// Rows ascend by key. A range deletes what stood in it before the batch, and none of the batch's own rows.
 /// One thread at a time.
@@ -58,6 +77,31 @@ class RowBatch {
   std::string bytes_;
   std::vector<Place> rows_;
   std::vector<Place> ranges_;
+};
+
+/// Turns a checkpoint's calls into rows. The store and the state topic share this code, so that both get the
+/// same rows.
+/// As CheckpointWriter. The journal isn't made of rows: a class that keeps a journal overrides those calls
+/// itself.
+class RowWriter : public CheckpointWriter {
+ public:
+  /// Call it before all others.
+  Status PutPosition(const Position& position);
+  Status PutSweep(std::string_view encoded) override;
+  Status AddDelta(const UserRef& user, std::string_view encoded_delta) override;
+  Status DropPublished(const UserRef& user) override;
+  Status DropAllPublished(FilterId filter) override;
+  Status SetMark(const Mark& mark) override;
+  Status ClearMark(const UserRef& user) override;
+  Status DropEndings(uint32_t at_s) override;
+  Status AddEnding(const Ending& ending) override;
+  Status DropServed(uint32_t due_s) override;
+  Status DropServedOf(uint32_t due_s, const UserKey& user) override;
+  Status AddServed(const ServedRow& row, std::string_view text) override;
+
+ private:
+  /// Rows come in the order of their keys, ranges among them. Views are valid during the call.
+  virtual Status Write(const Row& row) = 0;
 };
 
 }  // namespace seen

@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdint>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "model/delta_view.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 #include "rows/keys.h"
 
 namespace seen {

@@ -23,7 +23,15 @@ Horizon DigestHorizon(const StoreDescriptor& descriptor, const StoredFilter& fil
   return horizon;
 }
 
-StateDigester::StateDigester(const StoreDescriptor& descriptor, TimeMs as_of) : filters_(descriptor.filters) {
+StateDigester::StateDigester(const StoreDescriptor& descriptor, const std::optional<Position>& position,
+                             TimeMs as_of)
+    : filters_(descriptor.filters) {
+  digest_.partition = descriptor.identity.partition;
+  digest_.as_of = as_of;
+  if (position) {
+    digest_.next_offset = position->next_offset;
+    digest_.partition_time = position->partition_time;
+  }
   std::array<std::string, kDeclaredKindsMax> declared;
   std::copy_n(descriptor.kinds.begin(), std::min(descriptor.kinds.size(), declared.size()), declared.begin());
   for (const StoredFilter& filter : filters_)
@@ -40,12 +48,11 @@ Status StateDigester::Add(std::string_view key, std::string_view value) {
   return digesters_[user->filter.number()].Add(user->user, value);
 }
 
-std::vector<FilterDigest> StateDigester::Finish() const {
-  std::vector<FilterDigest> digests;
-  digests.reserve(filters_.size());
+PartitionDigest StateDigester::Finish() const {
+  PartitionDigest digest = digest_;
   for (size_t i = 0; i < filters_.size(); ++i)
-    digests.push_back({filters_[i].name, filters_[i].window_days, digesters_[i].sum()});
-  return digests;
+    digest.filters.push_back({filters_[i].name, filters_[i].window_days, digesters_[i].sum()});
+  return digest;
 }
 
 void AddDigests(const std::vector<FilterDigest>& more, std::vector<FilterDigest>& sum) {

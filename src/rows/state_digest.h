@@ -3,12 +3,14 @@
 // rows may come from a store, from a state topic or from history.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "flow/store_port.h"
 #include "model/set_digest.h"
 #include "rows/descriptor.h"
 
@@ -21,6 +23,14 @@ struct FilterDigest {
   friend bool operator==(const FilterDigest&, const FilterDigest&) = default;
 };
 
+struct PartitionDigest {
+  int32_t partition = 0;
+  int64_t next_offset = 0;  // the digest is of all records below, and of nothing else
+  TimeMs partition_time;
+  TimeMs as_of;
+  std::vector<FilterDigest> filters;  // in the order of the descriptor
+};
+
 /// The horizon of what counts in a filter at `as_of`, as far as the state knows: it leaves out what windows
 /// and times to live cut. Compactions keep a day more, so states that were compacted by the next midnight
 /// still agree.
@@ -29,15 +39,16 @@ Horizon DigestHorizon(const StoreDescriptor& descriptor, const StoredFilter& fil
 /// One thread.
 class StateDigester {
  public:
-  StateDigester(const StoreDescriptor& descriptor, TimeMs as_of);
+  /// `position` nullopt: nothing was ever committed.
+  StateDigester(const StoreDescriptor& descriptor, const std::optional<Position>& position, TimeMs as_of);
 
   /// Add rows in any order, each key once, folded. Skips rows that aren't sets (marks, endings, served items,
   /// positions), and the rows that resolve served items. kCorrupt: a row can't be read.
   Status Add(std::string_view key, std::string_view value);
-  /// In the order of the descriptor.
-  std::vector<FilterDigest> Finish() const;
+  PartitionDigest Finish() const;
 
  private:
+  PartitionDigest digest_;  // without filters
   std::vector<StoredFilter> filters_;
   std::vector<SetDigester> digesters_;  // by number
 };

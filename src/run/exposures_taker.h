@@ -11,9 +11,9 @@
 
 #include "base/mutex.h"
 #include "flow/open_partition.h"
-#include "flow/output_guard.h"
 #include "flow/partition_options.h"
 #include "flow/reporter.h"
+#include "owner/output_guard.h"
 #include "run/topic_taker.h"
 
 namespace seen {

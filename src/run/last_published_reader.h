@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/repeating_thread.h"
 #include "base/result.h"
+#include "base/threads.h"
 #include "flow/open_partition.h"
 #include "flow/reporter.h"
 #include "run/snapshot_topics.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/repeating_thread.h"
 #include "base/result.h"
+#include "base/threads.h"
 #include "flow/open_partition.h"
 
 namespace seen {

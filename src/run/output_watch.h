@@ -1,6 +1,6 @@
 #pragma once
 // Watches the snapshot topics of the partitions that this process owns. If another writer wrote a user's
-// snapshot, the user is published again (flow/output_guard.h). If a topic was cut or made anew, the
+// snapshot, the user is published again (owner/output_guard.h). If a topic was cut or made anew, the
 // owner publishes all users again. The partition's state remembers where its topics ended. So a process that
 // starts, or takes the partition over, finds out, too.
 
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/log_budget.h"
-#include "base/repeating_thread.h"
+#include "base/threads.h"
 #include "flow/open_partition.h"
-#include "flow/output_guard.h"
 #include "flow/reporter.h"
+#include "owner/output_guard.h"
 #include "run/snapshot_topics.h"
 
 namespace seen {

@@ -4,21 +4,105 @@
 // dead letters from here, where their position is known. Records that the configuration skips go nowhere. At
 // least once: position() stays below every record that isn't acknowledged.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 
 #include "base/mutex.h"
 #include "decode/event_plan.h"
+#include "flow/log_port.h"
 #include "flow/reporter.h"
 #include "run/pending_offsets.h"
-#include "run/record_keyer.h"
-#include "run/rekey_port.h"
+#include "similar/port/item_decoder.h"
 
 namespace seen {
+
+/// What re-keying needs from the log in addition to consumed records and dead letters. Implemented by kafka/.
+/// The result for one record that was queued.
+struct DeliveryReport {
+  uint64_t ticket = 0;
+  Delivery delivery = Delivery::kAcknowledged;
+};
+
+/// Sends records under another key. Any thread.
+class KeyedRecordSink {
+ public:
+  enum class Taken : uint8_t { kQueued, kFull, kTooLarge };
+
+  virtual ~KeyedRecordSink() = default;
+  /// Queues the record's value, headers and timestamp under `key`; all is copied. The sink reports the result
+  /// with `ticket`: exactly once for each record that was queued, and for no other. The report comes on a
+  /// thread of the sink, and may come before this returns. kFull: try again later.
+  virtual Taken TrySend(std::string_view key, const Record& record, uint64_t ticket) = 0;
+};
+
+/// Measures, from time to time, how far behind re-keying is, over all partitions of the source.
+/// One thread at a time.
+class RekeyProgress {
+ public:
+  struct Partition {
+    int64_t low_watermark = 0;
+    int64_t high_watermark = 0;
+    int64_t committed = -1;  // -1: nothing yet
+    int64_t position = -1;   // this daemon's own, which may be beyond `committed`; -1: not known
+
+    int64_t done() const { return std::max({low_watermark, committed, position}); }
+    int64_t lag() const { return std::max<int64_t>(0, high_watermark - done()); }
+  };
+  using Partitions = std::map<int32_t, Partition>;
+
+  /// Two looks must be at least as far apart as two commits.
+  void Look(Partitions now) {
+    std::optional<int64_t> behind;
+    for (const auto& [number, partition] : now) {
+      const auto before = partitions_.find(number);
+      // Messages that came since the last look may be in flight, however many they are.
+      const int64_t wanted = before == partitions_.end()
+                                 ? partition.high_watermark
+                                 : std::min(before->second.high_watermark, partition.high_watermark);
+      behind = std::max(behind.value_or(0), wanted - partition.done());
+    }
+    behind_ = behind;
+    partitions_ = std::move(now);
+  }
+  /// For the partition that is furthest behind: the messages that were there at the look before the last one
+  /// and aren't re-keyed yet. nullopt: not known.
+  std::optional<int64_t> behind() const { return behind_; }
+  const Partitions& partitions() const { return partitions_; }
+
+ private:
+  Partitions partitions_;
+  std::optional<int64_t> behind_;
+};
+
+/// Chooses the key under which a record goes on to another topic.
+/// One thread.
+class RecordKeyer {
+ public:
+  virtual ~RecordKeyer() = default;
+  struct Key {
+    std::string_view key;  // valid until the next call, and no longer than the record
+    SkipReason skip = SkipReason::kNone;
+  };
+  /// The record must have a value. Rejection: the record can't be read.
+  virtual tl::expected<Key, Rejection> KeyOf(const Record& record) = 0;
+};
+
+/// Keys events by their user.
+std::shared_ptr<RecordKeyer> NewEventKeyer(const std::shared_ptr<const EventPlan>& plan,
+                                           uint64_t event_bytes_max,
+                                           std::chrono::milliseconds future_skew_max);
+
+/// Keys items by their language (LanguageKey).
+std::shared_ptr<RecordKeyer> NewItemKeyer(const ItemFormat& format, uint64_t record_bytes_max,
+                                          std::chrono::milliseconds future_skew_max);
 
 struct RekeyOptions {
   int32_t partition = 0;

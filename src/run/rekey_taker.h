@@ -11,7 +11,6 @@
 #include "base/mutex.h"
 #include "flow/open_partition.h"
 #include "run/rekey_flow.h"
-#include "run/rekey_progress.h"
 #include "run/status.h"
 #include "run/topic_taker.h"
 

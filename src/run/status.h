@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "items/group_figures.h"
 #include "model/event.h"
+#include "similar/port/similar_port.h"
 
 namespace seen {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "flow/log_cut.h"
+#include "flow/log_port.h"
 
 namespace seen {
 namespace {

@@ -10,8 +10,9 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "base/repeating_thread.h"
 #include "base/result.h"
+#include "base/threads.h"
+#include "query/daemon_status.h"
 
 namespace seen {
 
@@ -23,13 +24,6 @@ struct CredentialFiles {
   std::string key;          // PEM, without a passphrase
   std::string ca;           // PEM, CAs that sign other daemons' certificates; empty: the machine's
   std::string tokens;       // TokenTable has the format; empty: nobody is asked for a token
-};
-
-struct AccessFigures {
-  TimeMs certificate_not_after{0};  // 0: there is no certificate
-  uint64_t reloads = 0;
-  uint64_t reloads_failed = 0;
-  std::string problem;  // of the last reload; empty: it succeeded
 };
 
 /// The credentials that listeners and forwarders ask for at each connection and request. Any thread.

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/change_routes.h"
-#include "serve/percent.h"
-#include "serve/problem.h"
+#include "serve/http_message.h"
+#include "serve/query_string.h"
 
 namespace seen {
 namespace {

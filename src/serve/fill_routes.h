@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "serve/fill_port.h"
+#include "query/fill_port.h"
 #include "serve/http_message.h"
 
 namespace seen {

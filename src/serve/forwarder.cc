@@ -31,7 +31,7 @@
 #include "base/host_port.h"
 #include "base/mutex.h"
 #include "base/threads.h"
-#include "serve/problem.h"
+#include "serve/http_message.h"
 #include "serve/tls.h"
 
 namespace seen {

@@ -1,17 +1,41 @@
 #pragma once
 // Passes requests on to other daemons over HTTP/1.1, on connections that it keeps.
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "serve/peer_port.h"
+#include "query/daemon_status.h"
+#include "serve/http_message.h"
 
 namespace seen {
 
 struct TlsContext;
+
+/// A request as it is passed on.
+struct ForwardedRequest {
+  std::string address;  // HOST:PORT
+  std::string method;
+  std::string target;
+  std::string body;
+  std::string content_type;
+  std::chrono::milliseconds deadline{0};
+};
+
+/// Any thread.
+class ForwardPort {
+ public:
+  virtual ~ForwardPort() = default;
+  /// Whether a request may go to this address.
+  virtual bool Allows(const std::string& address) const = 0;
+  /// True: a request to this address got no answer within the last second, so others are asked first.
+  virtual bool IsSilent(const std::string& address) const = 0;
+  /// Calls `give` once, from any thread: with the other daemon's answer, or with 503 and the reason.
+  virtual void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) = 0;
+};
 
 /// It has one thread, which waits only for its sockets. So a daemon that hangs doesn't delay answers of the
 /// others.

@@ -4,9 +4,9 @@
 
 #include "base/log.h"
 #include "base/log_budget.h"
-#include "model/user_key.h"
-#include "serve/percent.h"
-#include "serve/problem.h"
+#include "model/hashes.h"
+#include "serve/http_message.h"
+#include "serve/query_string.h"
 
 namespace seen {
 namespace {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+
 namespace seen {
 
 /// Views are valid while the request is being handled.
@@ -50,5 +52,15 @@ inline constexpr std::string_view kRouteNone = "none";
 
 /// "Not Found" for 404; "Unknown" for a status this program never sends.
 std::string_view ReasonPhrase(unsigned status);
+
+// Errors as RFC 9457 problem documents.
+
+inline constexpr std::string_view kProblemJson = "application/problem+json";
+
+/// `target`: the request's target, for `instance`; empty if it isn't known. 503 gets `Retry-After: 1`.
+HttpResponse Problem(unsigned status, std::string_view detail, std::string_view target);
+
+/// The same for an error of the QueryPort: 404, 400, 503 or 500 by its code.
+HttpResponse Problem(const Error& error, std::string_view target);
 
 }  // namespace seen

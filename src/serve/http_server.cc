@@ -13,8 +13,8 @@
 #include <csignal>
 #include <thread>
 
-#include "base/check.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/threads.h"
 #include "serve/http_session.h"
 

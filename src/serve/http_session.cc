@@ -15,8 +15,8 @@
 #include <random>
 
 #include "base/log.h"
+#include "serve/http_message.h"
 #include "serve/http_wire.h"
-#include "serve/problem.h"
 
 namespace seen {
 namespace asio = boost::asio;

@@ -15,10 +15,10 @@
 #include "base/log_budget.h"
 #include "base/mutex.h"
 #include "serve/byte_budget.h"
-#include "serve/http_body.h"
 #include "serve/http_clients.h"
 #include "serve/http_connection.h"
 #include "serve/http_server.h"
+#include "serve/http_wire.h"
 
 namespace seen {
 

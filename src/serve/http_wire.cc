@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "base/check.h"
+#include "base/result.h"
 
 namespace seen {
 namespace {

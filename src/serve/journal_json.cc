@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "serve/status_json.h"
+#include "serve/explanations.h"
 
 namespace seen {
 namespace {
@@ -17,7 +17,7 @@ Json OrNull(const std::optional<Value>& value) {
 }
 Json TextOrNull(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
 Json TimeOrNull(const std::optional<TimeMs>& time) { return time ? Json(time->value) : Json(nullptr); }
-Json DayOrNull(const std::optional<Day>& day) { return day ? Json(DateOf(*day)) : Json(nullptr); }
+Json DayOrNull(const std::optional<Day>& day) { return day ? Json(DayText(*day)) : Json(nullptr); }
 
 Json Listed(const std::vector<ListedExposure>& exposures) {
   Json list = Json::array();
@@ -85,8 +85,9 @@ std::string WriteWhy(std::string_view item, const WhyAnswer& answer) {
   if (answer.journal_whole_from) {
     // A day before 1970: the journal is whole from the first record on that was read.
     const bool always = answer.journal_whole_from->since_epoch < 0;
-    json["journal"] = {{"whole_from", always ? Json(nullptr) : Json(DateOf(*answer.journal_whole_from))}};
+    json["journal"] = {{"whole_from", always ? Json(nullptr) : Json(DayText(*answer.journal_whole_from))}};
   }
+  json["explanation"] = ExplainWhy(item, answer);
   return Written(json);
 }
 

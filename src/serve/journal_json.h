@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "serve/query_port.h"
+#include "query/query_port.h"
 
 namespace seen {
 

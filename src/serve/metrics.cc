@@ -12,10 +12,10 @@
 #include <sstream>
 #include <vector>
 
-#include "base/check.h"
 #include "base/log.h"
 #include "base/log_budget.h"
 #include "base/mutex.h"
+#include "base/result.h"
 #include "serve/status_metrics.h"
 
 namespace seen {

@@ -10,7 +10,7 @@
 
 #include "flow/filter_policy.h"
 #include "flow/reporter.h"
-#include "serve/daemon_status.h"
+#include "query/daemon_status.h"
 
 namespace seen {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "serve/daemon_status.h"
+#include "query/daemon_status.h"
 
 namespace seen {
 

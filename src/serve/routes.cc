@@ -10,9 +10,8 @@
 
 #include "serve/change_routes.h"
 #include "serve/fill_routes.h"
+#include "serve/http_message.h"
 #include "serve/item_routes.h"
-#include "serve/problem.h"
-#include "serve/similar_body.h"
 #include "serve/state_routes.h"
 #include "serve/status_json.h"
 #include "serve/user_routes.h"

@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "flow/change_port.h"
-#include "serve/fill_port.h"
+#include "owner/route_port.h"
+#include "query/fill_port.h"
+#include "query/query_port.h"
+#include "serve/forwarder.h"
 #include "serve/gate.h"
 #include "serve/http_message.h"
-#include "serve/peer_port.h"
-#include "serve/query_port.h"
 #include "serve/readiness.h"
 #include "serve/reload_port.h"
 #include "serve/state_copies_port.h"

@@ -20,14 +20,6 @@ struct DigestQuestion {
   std::string copy;             // answers from that copy's state; empty: from the present state
 };
 
-struct PartitionDigest {
-  int32_t partition = 0;
-  int64_t next_offset = 0;  // the digest is of all records below, and of nothing else
-  TimeMs partition_time;
-  TimeMs as_of;
-  std::vector<FilterDigest> filters;
-};
-
 struct CopiedPartition {
   int32_t partition = 0;
   std::string folder;  // in the copy's folder

@@ -5,8 +5,7 @@
 
 #include "serve/change_routes.h"
 #include "serve/digest_json.h"
-#include "serve/percent.h"
-#include "serve/problem.h"
+#include "serve/http_message.h"
 #include "serve/query_string.h"
 
 namespace seen {

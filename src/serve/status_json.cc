@@ -1,6 +1,5 @@
 #include "serve/status_json.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -51,7 +50,7 @@ Json RepublishJson(const RepublishStatus& republish) {
                {"swept_day", nullptr},
                {"users_made_due", republish.users_made_due},
                {"endings", republish.endings}};
-  if (republish.swept_day) json["swept_day"] = DateOf({*republish.swept_day});
+  if (republish.swept_day) json["swept_day"] = DayText({*republish.swept_day});
   return json;
 }
 
@@ -182,24 +181,6 @@ Json ItemGroupsJson(const ItemGroupsStatus& groups) {
 
 }  // namespace
 
-// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
-std::string DateOf(Day day) {
-  const int64_t z = int64_t{day.since_epoch} + 719'468;
-  const int64_t era = (z >= 0 ? z : z - 146'096) / 146'097;
-  const int64_t day_of_era = z - era * 146'097;
-  const int64_t year_of_era =
-      (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
-  const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const int64_t shifted_month = (5 * day_of_year + 2) / 153;
-  const int64_t day_of_month = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-  const int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-  const int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
-  char text[64];
-  std::snprintf(text, sizeof text, "%04lld-%02lld-%02lld", static_cast<long long>(year),
-                static_cast<long long>(month), static_cast<long long>(day_of_month));
-  return text;
-}
-
 std::string WriteStatus(const DaemonStatus& status) {
   Json json = {{"version", status.version},
                {"librdkafka_version", status.librdkafka_version},
@@ -246,7 +227,7 @@ std::string WriteUser(std::string_view filter, std::string_view user_id, const U
                {"segments", Json::array()}};
   for (const SegmentSummary& segment : answer.segments) {
     Json one = {{"kind", segment.kind},
-                {"day", DateOf(DayOf(segment.from))},
+                {"day", DayText(DayOf(segment.from))},
                 {"from_ms", segment.from.value},
                 {"to_ms", segment.to.value},
                 {"items", segment.items},

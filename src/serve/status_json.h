@@ -3,12 +3,10 @@
 
 #include <string>
 
-#include "serve/query_port.h"
+#include "query/query_port.h"
 
 namespace seen {
 
-/// "2026-11-21"
-std::string DateOf(Day day);
 std::string WriteStatus(const DaemonStatus& status);
 std::string WriteUser(std::string_view filter, std::string_view user_id, const UserAnswer& answer);
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "serve/daemon_status.h"
+#include "query/daemon_status.h"
 
 namespace seen {
 

@@ -1,15 +1,17 @@
 #pragma once
 // The JSON of POST .../unseen. Only this header and the files behind it know how to read and write that JSON.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "serve/query_port.h"
+#include "query/query_port.h"
 
 namespace seen {
 
@@ -44,5 +46,26 @@ Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body);
 std::string WriteUnseenAnswer(std::span<const std::string_view> items, std::span<const uint32_t> unseen);
 /// The same, with `"similar":[{"item_id":"n7","like":"n1","because":"near"}]` if the answer has `similar`.
 std::string WriteUnseenAndSimilar(std::span<const std::string_view> items, const UnseenAnswer& answer);
+
+// The strict reader of a POST .../unseen body, which can name a mistake. For serve/unseen_body.cc.
+
+inline constexpr std::array<std::string_view, 2> kUnseenKeys = {"items", "also_seen"};
+inline constexpr std::string_view kOnePerGroupKey = "one_per_group";
+
+class UnseenReader {
+ public:
+  struct List {
+    bool given = false;
+    std::vector<std::pair<size_t, size_t>> ids;  // start and length in `bytes`
+  };
+
+  /// Call it once. kInvalidArgument: see ParseUnseenQuestion.
+  Status Read(std::string_view body);
+
+  std::array<List, kUnseenKeys.size()> lists;
+  std::vector<uint32_t> created_seconds;  // of the first list's ids; may be shorter than that list
+  std::string bytes;
+  bool one_per_group = false;
+};
 
 }  // namespace seen

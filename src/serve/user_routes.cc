@@ -1,16 +1,15 @@
 #include "serve/user_routes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <initializer_list>
 #include <vector>
 
 #include "model/event.h"
+#include "serve/http_message.h"
 #include "serve/journal_json.h"
-#include "serve/percent.h"
-#include "serve/problem.h"
 #include "serve/query_string.h"
-#include "serve/snapshot_question.h"
 #include "serve/status_json.h"
 #include "serve/unseen_body.h"
 
@@ -195,6 +194,24 @@ HttpResponse AnswerWhy(const QueryPort& queries, const UserPath& path, const Htt
   const auto answer = queries.Why(path.filter, path.user_id, item->second);
   if (!answer) return Problem(answer.error(), request.target);
   return AboutUser(answer->as_of, *parameters, request.target, kJson, WriteWhy(item->second, *answer));
+}
+
+Result<SnapshotQuestion> ReadSnapshotQuestion(const QueryValues& values) {
+  SnapshotQuestion question;
+  if (const auto format = values.find("format"); format != values.end()) {
+    question.format = ParseSnapshotFormat(format->second);
+    if (!question.format) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("format: \"{}\" is unknown; there are: {}", format->second.substr(0, 64),
+                              fmt::join(kSnapshotFormatNames, ", ")));
+    }
+  }
+  if (const auto rate = values.find("fpr"); rate != values.end()) {
+    const auto number = ParseDecimal("fpr", rate->second, 0, kRateMax);
+    if (!number) return Fail(number.error());
+    question.false_positive_rate = *number;
+  }
+  return question;
 }
 
 }  // namespace seen

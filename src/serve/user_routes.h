@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+#include "query/query_port.h"
 #include "serve/http_message.h"
-#include "serve/query_port.h"
+#include "serve/query_string.h"
 
 namespace seen {
 
@@ -31,5 +33,11 @@ HttpResponse AnswerUnseen(const QueryPort& queries, const UserPath& path, const 
 HttpResponse AnswerSegments(const QueryPort& queries, const UserPath& path, const HttpRequest& request);
 HttpResponse AnswerExposures(const QueryPort& queries, const UserPath& path, const HttpRequest& request);
 HttpResponse AnswerWhy(const QueryPort& queries, const UserPath& path, const HttpRequest& request);
+
+// GET .../users/{user}?format=&fpr=
+
+/// Reads "format" and "fpr", and ignores other parameters. kInvalidArgument names the parameter, its value
+/// and what is allowed. Any thread.
+Result<SnapshotQuestion> ReadSnapshotQuestion(const QueryValues& values);
 
 }  // namespace seen

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "rows/keys.h"
 
 namespace seen {

@@ -7,7 +7,6 @@
 
 #include "flow/store_port.h"
 #include "rows/row_batch.h"
-#include "rows/row_writer.h"
 
 namespace seen {
 

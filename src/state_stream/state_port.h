@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "rows/row.h"
 #include "rows/row_batch.h"
 #include "rows/row_fold.h"
 #include "rows/stored_limits.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/check.h"
-#include "base/prefetch.h"
+#include "base/probed_cells.h"
+#include "base/result.h"
 #include "model/delta_fold.h"
 
 namespace seen {

@@ -1,10 +1,93 @@
 #include "store/journal_families.h"
 
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
-#include "store/journal_keys.h"
+#include "base/byte_codec.h"
 
 namespace seen {
+namespace {
+
+constexpr std::string_view kFamilyPrefix = "journal-";
+constexpr uint8_t kStartVersion = 1;
+
+template <typename Integer>
+void PutBigEndian(Integer value, char* to) {
+  for (size_t i = sizeof(Integer); i-- > 0; value = static_cast<Integer>(value >> 8)) {
+    to[i] = static_cast<char>(value & 0xff);
+  }
+}
+
+template <typename Integer>
+Integer GetBigEndian(const char* from) {
+  Integer value = 0;
+  for (size_t i = 0; i < sizeof(Integer); ++i) {
+    value = static_cast<Integer>(value << 8 | static_cast<unsigned char>(from[i]));
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string JournalFamilyName(Day day) {
+  return std::string(kFamilyPrefix) + std::to_string(day.since_epoch);
+}
+
+std::optional<Day> DayOfJournalFamily(std::string_view name) {
+  if (!name.starts_with(kFamilyPrefix)) return std::nullopt;
+  const std::string_view number = name.substr(kFamilyPrefix.size());
+  Day day;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), day.since_epoch);
+  if (error != std::errc{} || end != number.data() + number.size()) return std::nullopt;
+  if (name != JournalFamilyName(day)) return std::nullopt;
+  return day;
+}
+
+JournalKey JournalKeyOf(const UserKey& user, const JournalPlace& place) {
+  JournalKey key;
+  const auto bytes = ToBytes(user);
+  std::copy(bytes.begin(), bytes.end(), key.begin());
+  const int64_t left_of_day = StartOf(DayOf(place.at)).value + kMsPerDay - 1 - place.at.value;
+  PutBigEndian(static_cast<uint32_t>(left_of_day), key.data() + kJournalUserBytes);
+  PutBigEndian(~static_cast<uint64_t>(place.offset), key.data() + kJournalUserBytes + 4);
+  return key;
+}
+
+std::optional<JournalPlace> JournalPlaceOf(Day day, std::string_view key) {
+  if (key.size() != kJournalKeyBytes) return std::nullopt;
+  const auto left_of_day = GetBigEndian<uint32_t>(key.data() + kJournalUserBytes);
+  if (left_of_day >= kMsPerDay) return std::nullopt;
+  const auto offset = static_cast<int64_t>(~GetBigEndian<uint64_t>(key.data() + kJournalUserBytes + 4));
+  return JournalPlace{{StartOf(day).value + kMsPerDay - 1 - left_of_day}, offset};
+}
+
+std::string JournalUserBegin(const UserKey& user) {
+  const auto bytes = ToBytes(user);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string JournalUserEnd(const UserKey& user) {
+  // Longer than any key and greater than the greatest. The next user's keys can't be the end: the last user
+  // has no next.
+  return JournalUserBegin(user) + std::string(kJournalKeyBytes - kJournalUserBytes + 1, '\xff');
+}
+
+std::string EncodeJournalStart(Day day) {
+  std::string bytes;
+  PutLittleEndian(kStartVersion, bytes);
+  PutLittleEndian(day.since_epoch, bytes);
+  return bytes;
+}
+
+Result<Day> DecodeJournalStart(std::string_view bytes) {
+  FieldReader reader(bytes);
+  const auto version = reader.Get<uint8_t>();
+  const Day day{reader.Get<int32_t>()};
+  if (reader.Complete() && version == kStartVersion) return day;
+  return Fail(Code::kCorrupt,
+              "the journal's start: " + std::to_string(bytes.size()) + " bytes that aren't one of version 1");
+}
 
 JournalFamily::~JournalFamily() { db_.DestroyColumnFamilyHandle(handle_).PermitUncheckedError(); }
 

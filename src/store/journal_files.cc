@@ -1,8 +1,8 @@
 #include "store/journal_files.h"
 
 #include "base/log.h"
-#include "rocks/status.h"
-#include "store/journal_keys.h"
+#include "rocks/rocks_status.h"
+#include "store/journal_families.h"
 #include "store/rocks_options.h"
 
 namespace seen {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "flow/store_port.h"
 #include "model/delta.h"
 #include "rows/descriptor.h"

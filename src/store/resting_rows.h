@@ -4,6 +4,7 @@
 
 #include <rocksdb/db.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -83,5 +84,15 @@ class RestingRows {
   StoreDescriptor descriptor_;
   std::optional<Position> position_;
 };
+
+/// What a partition's folder holds, read while nobody has it open.
+struct RestingState {
+  StoreDescriptor descriptor;
+  std::optional<int64_t> position;  // the next offset of the input; nullopt: nothing was ever committed
+};
+
+/// nullopt: there is no database. Any error: the database can't be read; opening it says why. Changes
+/// nothing.
+Result<std::optional<RestingState>> ReadRestingState(const std::string& directory, int32_t partition);
 
 }  // namespace seen

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/check.h"
-#include "rocks/status.h"
+#include "base/result.h"
+#include "rocks/rocks_status.h"
 #include "rows/keys.h"
-#include "store/journal_keys.h"
+#include "store/journal_families.h"
 
 namespace seen {
 namespace {

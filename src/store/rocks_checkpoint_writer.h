@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "rows/row_writer.h"
+#include "rows/row_batch.h"
 #include "store/delta_cache.h"
 #include "store/journal_files.h"
 #include "store/rocks_database.h"

@@ -11,10 +11,9 @@
 
 #include "base/log.h"
 #include "rocks/deferred_deletes.h"
-#include "rocks/folder.h"
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "rows/keys.h"
-#include "store/journal_keys.h"
+#include "store/journal_families.h"
 #include "store/rocks_options.h"
 #include "store/store_directory.h"
 

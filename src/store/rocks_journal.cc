@@ -1,7 +1,7 @@
 // Reads the store's journal.
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "rows/keys.h"
-#include "store/journal_keys.h"
+#include "store/journal_families.h"
 #include "store/rocks_database.h"
 #include "store/rocks_partition_store.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/check.h"
-#include "rocks/status.h"
+#include "base/result.h"
+#include "rocks/rocks_status.h"
 #include "rows/keys.h"
 #include "rows/position_codec.h"
 #include "store/delta_cache.h"

@@ -2,11 +2,11 @@
 #include <rocksdb/sst_file_writer.h>
 
 #include "base/byte_codec.h"
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "rows/keys.h"
 #include "store/rocks_database.h"
 #include "store/rocks_partition_store.h"
-#include "store/rocks_scan.h"
+#include "store/rocks_scans.h"
 
 namespace seen {
 namespace {

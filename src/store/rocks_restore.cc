@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "rocks/listener.h"
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "rows/keys.h"
 #include "store/rocks_options.h"
 #include "store/store_directory.h"

@@ -6,12 +6,12 @@
 
 #include <filesystem>
 
-#include "rocks/status.h"
+#include "rocks/rocks_status.h"
 #include "rows/keys.h"
 #include "rows/position_codec.h"
 #include "state_stream/recording_writer.h"
 #include "store/rocks_database.h"
-#include "store/rocks_scan.h"
+#include "store/rocks_scans.h"
 #include "store/store_directory.h"
 
 namespace seen {

@@ -1,10 +1,11 @@
 // Reads a partition's tables in order: marks, endings, everybody's state, served items.
-#include "base/check.h"
-#include "rocks/status.h"
+#include "store/rocks_scans.h"
+
+#include "base/result.h"
+#include "rocks/rocks_status.h"
 #include "rows/keys.h"
 #include "store/rocks_database.h"
 #include "store/rocks_partition_store.h"
-#include "store/rocks_scan.h"
 
 namespace seen {
 

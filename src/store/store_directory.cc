@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "base/log.h"
-#include "rocks/folder.h"
+#include "rocks/rocks_status.h"
 
 namespace seen {
 namespace {

@@ -20,33 +20,19 @@ struct Subcommand {
   std::function<int()> run;  // an exit status
 };
 
+/// All commands that ask a daemon: the table in daemon_commands.cc.
+std::vector<Subcommand> AddDaemonCommands(CLI::App& root);
 Subcommand AddGenerate(CLI::App& root);
 Subcommand AddReplay(CLI::App& root);
-Subcommand AddUnseen(CLI::App& root);
-Subcommand AddShow(CLI::App& root);
-Subcommand AddWhy(CLI::App& root);
-Subcommand AddGroup(CLI::App& root);
-Subcommand AddSimilar(CLI::App& root);
-Subcommand AddIdf(CLI::App& root);
-Subcommand AddSnapshot(CLI::App& root);
-Subcommand AddPublish(CLI::App& root);
-Subcommand AddReload(CLI::App& root);
 Subcommand AddSize(CLI::App& root);
-Subcommand AddPromote(CLI::App& root);
-Subcommand AddRemove(CLI::App& root);
-Subcommand AddErase(CLI::App& root);
 Subcommand AddVerify(CLI::App& root);
 Subcommand AddDigest(CLI::App& root);
 Subcommand AddBackup(CLI::App& root);
 Subcommand AddRestore(CLI::App& root);
 Subcommand AddExport(CLI::App& root);
 Subcommand AddReshard(CLI::App& root);
-Subcommand AddFill(CLI::App& root);
-Subcommand AddStatus(CLI::App& root);
-Subcommand AddLost(CLI::App& root);
 Subcommand AddDeadLetters(CLI::App& root);
 Subcommand AddConfig(CLI::App& root);
-Subcommand AddDemo(CLI::App& root);
 
 /// The whole of main().
 int RunSeenctl(int argc, const char* const* argv);

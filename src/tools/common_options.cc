@@ -1,14 +1,16 @@
 #include "tools/common_options.h"
 
+#include <fmt/color.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "config/config_secret.h"
 #include "tools/commands.h"
-#include "tools/terminal.h"
 #include "tools/whole_file.h"
 
 namespace seen {
@@ -19,6 +21,25 @@ volatile std::sig_atomic_t interrupted = 0;
 extern "C" void OnInterrupt(int signal) {
   interrupted = 1;
   std::signal(signal, SIG_DFL);
+}
+
+bool HasColours(std::FILE* stream) {
+  const char* const none = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  return (none == nullptr || *none == '\0') && terminal != nullptr && std::string_view(terminal) != "dumb" &&
+         isatty(fileno(stream)) != 0;
+}
+
+fmt::text_style StyleOf(Paint paint) {
+  switch (paint) {
+    case Paint::kGood:
+      return fmt::fg(fmt::terminal_color::green);
+    case Paint::kBad:
+      return fmt::fg(fmt::terminal_color::red) | fmt::emphasis::bold;
+    case Paint::kTitle:
+      return fmt::text_style(fmt::emphasis::bold);
+  }
+  return {};
 }
 
 }  // namespace
@@ -80,6 +101,10 @@ void AddDaemonOptions(CLI::App& app, DaemonAddress& address, const char* meaning
 void AddAskOptions(CLI::App& app, AskOptions& options) {
   AddDaemonOptions(app, options.http);
   app.add_option("--filter", options.filter, "the filter's name")->capture_default_str();
+}
+
+std::string Painted(Paint paint, std::string_view text, std::FILE* stream) {
+  return HasColours(stream) ? fmt::format(StyleOf(paint), "{}", text) : std::string(text);
 }
 
 int ExitWith(const Error& error) {

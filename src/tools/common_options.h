@@ -1,6 +1,8 @@
 #pragma once
-// Options that subcommands share, and how errors end the program.
+// What subcommands share: options, colours, interrupts, and how errors end the program.
 
+#include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +41,12 @@ void AddPartitionerOption(CLI::App& app, KafkaOptions& options);
 /// Adds --http, --token-file and --ca. `meaning`: the help text of --http.
 void AddDaemonOptions(CLI::App& app, DaemonAddress& address, const char* meaning = "the daemon's address");
 void AddAskOptions(CLI::App& app, AskOptions& options);
+
+enum class Paint : uint8_t { kGood, kBad, kTitle };
+
+/// `text` in the form to write to `stream`: with colours for a person at a terminal. No colours with NO_COLOR
+/// (no-color.org), without TERM, and with TERM=dumb.
+std::string Painted(Paint paint, std::string_view text, std::FILE* stream);
 
 /// Prints "seenctl: <message>" to standard error. Returns the exit status for main().
 int ExitWith(const Error& error);

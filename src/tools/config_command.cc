@@ -11,7 +11,6 @@
 #include "config/config_keys.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
-#include "tools/terminal.h"
 
 namespace seen {
 namespace {

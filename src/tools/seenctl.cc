@@ -14,18 +14,16 @@ namespace {
 
 /// Adds the commands in the order of the help, under its headings.
 std::vector<Subcommand> AddCommands(CLI::App& root) {
-  std::vector<Subcommand> commands;
+  std::vector<Subcommand> commands = AddDaemonCommands(root);
   const auto add = [&](const char* purpose, std::initializer_list<Subcommand (*)(CLI::App&)> several) {
     for (const auto each : several) {
       commands.push_back(each(root));
       commands.back().app->group(purpose);
     }
   };
-  add("Ask a daemon", {AddStatus, AddUnseen, AddShow, AddWhy, AddSnapshot, AddGroup, AddSimilar, AddConfig});
-  add("Change what a daemon keeps",
-      {AddRemove, AddErase, AddPublish, AddFill, AddLost, AddPromote, AddReload});
-  add("Bring in history, or load", {AddReplay, AddDeadLetters, AddGenerate, AddIdf});
-  add("Check", {AddVerify, AddDigest, AddDemo});
+  add("Ask a daemon", {AddConfig});
+  add("Bring in history, or load", {AddReplay, AddDeadLetters, AddGenerate});
+  add("Check", {AddVerify, AddDigest});
   add("Keep and move state", {AddBackup, AddRestore, AddExport, AddReshard, AddSize});
   return commands;
 }

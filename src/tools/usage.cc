@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/nearest_word.h"
-#include "tools/terminal.h"
+#include "tools/common_options.h"
 
 namespace seen {
 namespace {

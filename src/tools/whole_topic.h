@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "kafka/client_settings.h"
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 
 namespace seen {
 

@@ -5,8 +5,7 @@
 
 #include "base/log.h"
 #include "base/threads.h"
-#include "kafka/reader.h"
-#include "kafka/topic_follower.h"
+#include "kafka/topic_reader.h"
 
 namespace seen {
 namespace {
@@ -133,18 +132,21 @@ void ClusterOwner::Run(const Admin& admin) {
 }
 
 Status ClusterOwner::Follow() {
-  const auto follower = TopicFollower::Open(
-      {config_.kafka.brokers, config_.kafka.client, config_.cluster.topic, kFetchBytes}, kAsk);
+  const auto follower = TopicReader::OpenToFollow({.brokers = config_.kafka.brokers,
+                                                   .client = config_.kafka.client,
+                                                   .topic = config_.cluster.topic,
+                                                   .queue_bytes_max = kFetchBytes},
+                                                  kAsk);
   if (!follower) return Fail(follower.error());
   std::vector<int64_t> from;
   for (const auto& ends : (*follower)->ends()) from.push_back(ends.low);
-  if (Status started = (*follower)->Start(from); !started) return started;
+  if (Status started = (*follower)->FollowFrom(from); !started) return started;
   // Doesn't obey a promotion that a later one has undone. So it first reads up to the topic's present end.
   const int64_t end = (*follower)->ends().front().high;
   std::optional<std::string> last;
   while (!stop_.load()) {
     bool is_at_end = true;  // stays true if no record comes
-    const Status polled = (*follower)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
+    const auto polled = (*follower)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
       is_at_end = records.back().offset + 1 >= end;
       for (const Record& record : records) {
         if (record.key == kPromotionKey) {
@@ -153,9 +155,8 @@ Status ClusterOwner::Follow() {
           listeners_.on_replica(record.value);
         }
       }
-      return Status();
     });
-    if (!polled) return polled;
+    if (!polled) return Fail(polled.error());
     if (!last || !is_at_end) continue;
     if (const Status obeyed = Obey(*std::exchange(last, std::nullopt)); !obeyed)
       log::Error("another group was promoted", {{"reason", obeyed.error().message}});

@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "config/config.h"
-#include "flow/outputs_owner.h"
 #include "kafka/admin.h"
+#include "owner/lease.h"
 
 namespace seen {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 
 namespace seen {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "config/config.h"
-#include "topics/broker_wait.h"
+#include "topics/daemon_topics.h"
 
 namespace seen {
 

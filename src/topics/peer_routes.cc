@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/threads.h"
-#include "kafka/topic_follower.h"
+#include "kafka/topic_reader.h"
 #include "model/partitioner.h"
 
 namespace seen {
@@ -74,21 +74,23 @@ void PeerRoutes::Run() {
 }
 
 Status PeerRoutes::Follow() {
-  const auto follower = TopicFollower::Open(
-      {config_.kafka.brokers, config_.kafka.client, config_.watermarks->topic, kFetchBytes}, kAsk);
+  const auto follower = TopicReader::OpenToFollow({.brokers = config_.kafka.brokers,
+                                                   .client = config_.kafka.client,
+                                                   .topic = config_.watermarks->topic,
+                                                   .queue_bytes_max = kFetchBytes},
+                                                  kAsk);
   if (!follower) return Fail(follower.error());
   std::vector<int64_t> from;
   // Starts at the ends: an old beat says who answered once, and no clock tells how long ago.
   for (const auto& ends : (*follower)->ends()) from.push_back(ends.high);
-  if (Status started = (*follower)->Start(from); !started) return started;
+  if (Status started = (*follower)->FollowFrom(from); !started) return started;
   while (!stop_.load()) {
-    const Status polled = (*follower)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
+    const auto polled = (*follower)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
       for (const Record& record : records) {
         HearOwner(record.value);
       }
-      return Status();
     });
-    if (!polled) return polled;
+    if (!polled) return Fail(polled.error());
   }
   return {};
 }

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "config/config.h"
-#include "serve/peer_port.h"
+#include "owner/route_port.h"
 #include "topics/cluster_owner.h"
 
 namespace seen {

@@ -3,7 +3,7 @@
 #include <limits>
 #include <optional>
 
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 
 namespace seen {
 namespace {

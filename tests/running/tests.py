@@ -1,4 +1,5 @@
-"""The parts of `make test`: rules, clients, unit, simulation, system; and the same tests under sanitizers."""
+"""The parts of `make test`: rules, clients, unit, simulation, system; the same tests under sanitizers; and the
+benchmarks' smoke run."""
 
 import json
 import os
@@ -13,7 +14,7 @@ from running.counts import Counts
 from running.process import JOBS, LOGS, PYTHON, ROOT, report, run, say
 from running.schedule import Task
 
-LIMIT_S = {"build": 3600, "binary": 900, "rules": 60, "clients": 900, "system": 2400}
+LIMIT_S = {"build": 3600, "binary": 900, "rules": 60, "clients": 900, "system": 2400, "bench": 2400}
 PYTEST_OUTCOME = re.compile(r"(\[gw\d+\]|tests/\S+::).* (PASSED|FAILED|SKIPPED|ERROR)\b")
 BYTES_PER_WORKER = 1_500 << 20  # a broker, the daemons of one test, a client
 
@@ -203,11 +204,13 @@ def client_java(words):
 # --- The real binaries with real clients, by pytest
 
 
-def system(words):
+def system(words, part="system"):
+    """`system`: the promises of the daemon and of its tools. `bench`: small runs of the benchmarks and of what
+    makes pages, test_bench_*.py."""
     folder = ROOT / "tests" / "system"
-    if not list(folder.glob("**/test_*.py")):
-        return Counts()
-    log, result = LOGS / "system.log", LOGS / "system.xml"
+    benches = sorted(folder.glob("test_bench_*.py"))
+    files = benches if part == "bench" else [folder, *(f"--ignore={file}" for file in benches)]
+    log, result = LOGS / f"{part}.log", LOGS / f"{part}.xml"
     result.unlink(missing_ok=True)
     python = python_with("confluent_kafka, numpy, pytest")
     command = [
@@ -219,7 +222,7 @@ def system(words):
         "no:cacheprovider",
         "--durations=15",
         f"--junitxml={result}",
-        folder,
+        *files,
         *side_by_side(python),
         *(["-k", words] if words else []),
     ]
@@ -229,8 +232,8 @@ def system(words):
             say(f"       {line.rstrip()}")
 
     start = time.monotonic()
-    status = run(command, log, LIMIT_S["system"], PYTHON, progress, first=True)
-    return report("system", counts.of_pytest(result, status, words), time.monotonic() - start, log)
+    status = run(command, log, LIMIT_S[part], PYTHON, progress, first=True)
+    return report(part, counts.of_pytest(result, status, words), time.monotonic() - start, log)
 
 
 def side_by_side(python):

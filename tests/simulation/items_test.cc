@@ -7,11 +7,11 @@
 
 #include <cstdlib>
 
-#include "items/group_flow.h"
-#include "items/item_reading.h"
-#include "run/items_taker.h"
 #include "run/status.h"
 #include "run/topic_runner.h"
+#include "similar/groups/group_flow.h"
+#include "similar/groups/item_reading.h"
+#include "similar/run/items_taker.h"
 #include "simulation/seeds.h"
 #include "support/fake_group_log.h"
 #include "support/fake_items.h"

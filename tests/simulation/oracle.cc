@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen::sim {
 namespace {

@@ -11,8 +11,7 @@
 
 #include "flow/partition_flow.h"
 #include "model/day.h"
-#include "model/fingerprint.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 #include "run/topic_runner.h"
 #include "simulation/seeds.h"
 #include "support/fake_group_log.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/snapshot.h"
 
 namespace seen::sim {

@@ -1,7 +1,7 @@
 // The world's checks of the flow.
 #include <algorithm>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/snapshot.h"
 #include "simulation/world.h"
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "flow/item_groups_port.h"
-#include "model/similar_fingerprint.h"
+#include "model/hashes.h"
+#include "similar/port/item_groups.h"
 
 namespace seen {
 

@@ -10,11 +10,10 @@
 #include <set>
 #include <string>
 
-#include "decode/item_group_json.h"
 #include "flow/log_port.h"
-#include "items/group_sink.h"
-#include "items/group_topic.h"
-#include "items/item_indexes_port.h"
+#include "similar/groups/item_index_port.h"
+#include "similar/port/group_topic.h"
+#include "similar/port/item_group.h"
 #include "support/map_index.h"
 
 namespace seen::sim {

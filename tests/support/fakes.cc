@@ -1,6 +1,6 @@
 #include "support/fakes.h"
 
-#include "base/check.h"
+#include "base/result.h"
 
 namespace seen::sim {
 

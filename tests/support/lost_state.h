@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "decode/own_event.h"
 #include "flow/partition_flow.h"
 #include "flow/publisher.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "items/item_index_port.h"
+#include "similar/groups/item_index_port.h"
 
 namespace seen::test {
 

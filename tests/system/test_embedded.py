@@ -1,5 +1,6 @@
 """seend --embedded-kafka: people can try seend without any broker."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -60,7 +61,7 @@ def test_kcat_produces_to_it_and_reads_the_filters(embedded, topic_name):
 
 def test_the_demo_checks_what_it_shows():
     """Runs the demo as `make demo` does. Its exit status is 0 only if every check passed."""
-    demo = SOURCE / "scripts" / "demo.sh"
+    demo = SOURCE / "scripts" / "demo.py"
     done = subprocess.run(
         [str(demo)],
         capture_output=True,
@@ -72,5 +73,23 @@ def test_the_demo_checks_what_it_shows():
     said = done.stdout + done.stderr
     assert done.returncode == 0, said[-4000:]
     assert "Every check held" in said and "seend has stopped" in said, said[-4000:]
-    sent = int(re.search(r"(\d+) events sent", said)[1])
+    sent = int(re.search(r"([\d,]+) events sent", said)[1].replace(",", ""))
     assert sent > 60_000 + 100_000, "the real exposures and a live stream"
+
+
+def test_the_demo_reads_latencies_as_prometheus_does():
+    spec = importlib.util.spec_from_file_location("demo", SOURCE / "scripts" / "demo.py")
+    demo = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(demo)
+
+    def page(*counts):
+        bounds = ("0.001", "0.005", "2", "+Inf")
+        lines = (f'ms_bucket{{filter="{f}",le="{b}"}} {n}\n' for f in "ab" for b, n in zip(bounds, counts))
+        return "".join(lines) + 'all_total 5\nlag{p="0"} 7\nlag{p="1"} 5e+02\nlag_other 4\n'
+
+    none, some = page(0, 0, 0, 0), page(10, 60, 90, 100)
+    cases = ((0.05, "0.5 ms"), (0.35, "3.0 ms"), (0.75, "1.00 s"), (1, "2.00 s"))
+    assert [demo.latency(none, some, "ms", share) for share, _ in cases] == [text for _, text in cases]
+    assert demo.latency(some, page(10, 60, 91, 101), "ms", 0.5) == "1.00 s", "what happened in between"
+    assert demo.latency(some, some, "ms", 0.5) == "-" == demo.latency("", "", "ms", 0.5)
+    assert demo.total(some, "lag") == 507 and demo.total(some, "all_total") == 5

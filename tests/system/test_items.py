@@ -182,7 +182,7 @@ def test_what_does_not_fit_is_refused(topics, daemon, topic_name, tmp_path):
     wrong = daemon(topic_name, items.config(idf_file="/no/such/idf.tsv"), name="idf")
     wrong.start(ready=False)
     assert wrong.wait_exit() != 0
-    assert "items.idf_file: /no/such/idf.tsv: No such file" in wrong.log() and "seenctl idf" in wrong.log()
+    assert "items.idf_file: /no/such/idf.tsv: No such file" in wrong.log() and "seen_idf" in wrong.log()
     broken = tmp_path / "idf.tsv"
     broken.write_text("# documents 10\nword\tten\n")
     wrong.config["items"]["idf_file"] = str(broken)

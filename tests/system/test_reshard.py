@@ -172,7 +172,7 @@ def test_what_does_not_fit_is_refused(kafka, topics, old, topic_name, tmp_path):
     assert "--state-topic" in said and "Remedy" in said
     reshard(kafka, tmp_path / "backups", new_topic, state_topic)
     _, said = reshard(kafka, tmp_path / "backups", new_topic, state_topic, status=1)
-    assert "has records" in said and "Remedy" in said
+    assert "has state" in said and "Remedy" in said
     seend.stop()
     (seend.store / "partition-1").rename(seend.store / "hidden")
     _, said = run(

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "filter/cuckoo_table.h"
+#include "filter/cuckoo_places.h"
 
 namespace seen {
 

@@ -1,6 +1,6 @@
 #include "filters/mutable/mutable_bloom.h"
 
-#include "filter/bloom_size.h"
+#include "filter/bloom.h"
 
 namespace seen {
 

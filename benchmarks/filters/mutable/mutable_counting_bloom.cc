@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "filter/bloom_probes.h"
+#include "filter/bloom.h"
 
 namespace seen {
 namespace {

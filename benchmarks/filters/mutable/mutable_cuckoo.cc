@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "filter/cuckoo_shape.h"
+#include "filter/cuckoo_places.h"
 
 namespace seen {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/bits.h"
 
 namespace seen {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "filter/cuckoo_shape.h"
+#include "base/result.h"
+#include "filter/cuckoo_places.h"
 
 namespace seen {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "filter/snapshot_format.h"
 
 namespace seen {

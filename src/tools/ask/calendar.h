@@ -1,4 +1,5 @@
 #pragma once
+// Times of the command line. model/day.h writes them.
 
 #include <string>
 #include <string_view>
@@ -8,11 +9,6 @@
 #include "model/day.h"
 
 namespace seen {
-
-/// "2026-11-21"
-std::string DayText(Day day);
-/// "2026-11-21T10:04:00.123Z"
-std::string TimeText(TimeMs time);
 
 /// Parses a point in time of the command line: ms since the epoch, "2026-11-21", "2026-11-21T10:04:00Z", or
 /// an age before `now` like "90s", "15m", "2h", "7d". kInvalidArgument names `option` and the allowed forms.

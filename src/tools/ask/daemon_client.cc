@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tools/common_options.h"
+#include "tools/progress.h"
 
 namespace seen {
 namespace {
@@ -24,15 +28,6 @@ Error ProblemOf(std::string_view target, const HttpAnswer& answer) {
   return {code, fmt::format("{}: {}{}{}", target, answer.status, words.empty() ? "" : ": ", words)};
 }
 
-Result<HttpAnswer> Expect(unsigned status, std::string_view target, Result<HttpAnswer> answer) {
-  if (answer && answer->status != status) return Fail(ProblemOf(target, *answer));
-  return answer;
-}
-
-Result<HttpAnswer> Expect200(std::string_view target, Result<HttpAnswer> answer) {
-  return Expect(200, target, std::move(answer));
-}
-
 Result<Json> ParseBody(std::string_view target, const Result<HttpAnswer>& answer) {
   if (!answer) return Fail(answer.error());
   Json json = Json::parse(answer->body, nullptr, false);
@@ -41,20 +36,10 @@ Result<Json> ParseBody(std::string_view target, const Result<HttpAnswer>& answer
   return json;
 }
 
+std::string Dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 std::string UserPath(std::string_view filter, std::string_view user_id) {
   return "/v1/filters/" + PercentEncode(filter) + "/users/" + PercentEncode(user_id);
-}
-
-Result<DaemonClient::Place> PlaceOf(std::string_view target, Result<HttpAnswer> answer) {
-  const auto json = ParseBody(target, Expect(202, target, std::move(answer)));
-  if (!json) return Fail(json.error());
-  const auto partition = json->find("partition");
-  const auto offset = json->find("offset");
-  if (partition == json->end() || offset == json->end() || !partition->is_number_integer() ||
-      !offset->is_number_integer()) {
-    return Fail(Code::kMalformed, std::string(target) + ": the answer names no partition and offset");
-  }
-  return DaemonClient::Place{partition->get<int32_t>(), offset->get<int64_t>()};
 }
 
 DaemonSummary Summarise(const Json& json) {
@@ -101,6 +86,53 @@ DaemonSummary Summarise(const Json& json) {
   return summary;
 }
 
+/// What the daemon still lacks. Empty: nothing.
+std::string WhatIsMissing(const DaemonSummary& status, const std::map<int32_t, int64_t>& ends,
+                          bool published) {
+  if (!status.ready) return fmt::format("the daemon is not ready: {}", status.not_ready_reason);
+  if (!status.watermarks_known) return "the daemon doesn't know yet how long its topic is";
+  if (status.lag_messages > 0)
+    return fmt::format("its lag is {} messages", WithThousands(status.lag_messages));
+  for (const auto& [partition, end] : ends) {
+    const auto number = static_cast<size_t>(partition);
+    // A lag of 0 may refer to an older end than `ends`. The last offset may be a transaction's end marker,
+    // which is no record to read: so one offset may be missing.
+    if (number < status.next_offsets.size() && status.next_offsets[number] + 1 < end)
+      return fmt::format("partition {} is at offset {} of {}", partition, status.next_offsets[number], end);
+  }
+  if (published && status.marks_outstanding > 0)
+    return fmt::format("{} snapshots are unacknowledged", WithThousands(status.marks_outstanding));
+  return {};
+}
+
+std::string WhatIsToBeRekeyed(const DaemonSummary& status, const std::map<int32_t, int64_t>& ends) {
+  for (const auto& [partition, end] : ends) {
+    const auto at = status.rekeyed_offsets.find(partition);
+    const int64_t offset = at == status.rekeyed_offsets.end() ? -1 : at->second;
+    if (end > 0 && offset < end)
+      return fmt::format("partition {} is re-keyed up to offset {} of {}", partition, offset, end);
+  }
+  return {};
+}
+
+/// `missing_of`: returns what the daemon still lacks, from its status. Empty: nothing.
+template <typename Missing>
+Status WaitFor(DaemonClient& daemon, Missing missing_of, std::chrono::duration<double> timeout, bool quiet) {
+  Progress progress("wait", 0, "looks", quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  const Instant start = SystemClock().Now();
+  for (uint64_t looks = 1;; ++looks) {
+    const auto status = daemon.Status();
+    const std::string missing = status ? missing_of(*status) : status.error().message;
+    if (missing.empty()) return {};
+    progress.Update(looks, missing);
+    if (Interrupted()) return Fail(Code::kUnavailable, "interrupted while waiting: " + missing);
+    if (SystemClock().Now() - start > timeout) {
+      return Fail(Code::kUnavailable, fmt::format("after {:.0f} s: {}", timeout.count(), missing));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
 }  // namespace
 
 Result<DaemonClient> DaemonClient::Make(const DaemonAddress& address) {
@@ -109,11 +141,31 @@ Result<DaemonClient> DaemonClient::Make(const DaemonAddress& address) {
   return DaemonClient(std::move(*http));
 }
 
+Result<HttpAnswer> DaemonClient::Ask(std::string_view method, std::string_view target) {
+  auto answer = http_.Ask(method, target);
+  if (answer && answer->status != 200 && answer->status != 202) return Fail(ProblemOf(target, *answer));
+  return answer;
+}
+
+Result<HttpAnswer> DaemonClient::Ask(std::string_view method, std::string_view target, const Json& question) {
+  auto answer = http_.Ask(method, target, Dumped(question));
+  if (answer && answer->status != 200 && answer->status != 202) return Fail(ProblemOf(target, *answer));
+  return answer;
+}
+
+Result<Json> DaemonClient::AskJson(std::string_view method, std::string_view target) {
+  return ParseBody(target, Ask(method, target));
+}
+
+Result<Json> DaemonClient::AskJson(std::string_view method, std::string_view target, const Json& question) {
+  return ParseBody(target, Ask(method, target, question));
+}
+
 Result<std::string> DaemonClient::Snapshot(std::string_view filter, std::string_view user_id,
                                            std::string_view format) {
   std::string target = UserPath(filter, user_id);
   if (!format.empty()) target += fmt::format("?format={}", format);
-  auto answer = Expect200(target, http_.Get(target));
+  auto answer = Ask("GET", target);
   if (!answer) return Fail(answer.error());
   return std::move(answer->body);
 }
@@ -128,13 +180,7 @@ Result<Json> DaemonClient::UnseenAnswer(std::string_view filter, std::string_vie
   }
   if (!also_seen.empty()) question["also_seen"] = also_seen;
   if (one_per_group) question["one_per_group"] = true;
-  return UnseenOf(filter, user_id, question);
-}
-
-Result<Json> DaemonClient::UnseenOf(std::string_view filter, std::string_view user_id, const Json& question) {
-  const std::string target = UserPath(filter, user_id) + "/unseen";
-  std::string body = question.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return ParseBody(target, Expect200(target, http_.PostJson(target, std::move(body))));
+  return AskJson("POST", UserPath(filter, user_id) + "/unseen", question);
 }
 
 Result<std::vector<std::string>> DaemonClient::Unseen(std::string_view filter, std::string_view user_id,
@@ -153,47 +199,8 @@ Result<std::vector<std::string>> DaemonClient::Unseen(std::string_view filter, s
   return unseen;
 }
 
-Result<Json> DaemonClient::Segments(std::string_view filter, std::string_view user_id) {
-  const std::string target = UserPath(filter, user_id) + "/segments";
-  return ParseBody(target, Expect200(target, http_.Get(target)));
-}
-
-Result<Json> DaemonClient::Why(std::string_view filter, std::string_view user_id, std::string_view item) {
-  const std::string target = UserPath(filter, user_id) + "/why?item=" + PercentEncode(item);
-  return ParseBody(target, Expect200(target, http_.Get(target)));
-}
-
-Result<Json> DaemonClient::Group(std::string_view item, std::string_view after) {
-  std::string target = "/v1/groups/" + PercentEncode(item);
-  if (!after.empty()) target += "?after=" + PercentEncode(after);
-  return ParseBody(target, Expect200(target, http_.Get(target)));
-}
-
-Result<Json> DaemonClient::Similar(const Json& question) {
-  constexpr std::string_view kTarget = "/v1/similar";
-  std::string body = question.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return ParseBody(kTarget, Expect200(kTarget, http_.PostJson(kTarget, std::move(body))));
-}
-
-Result<DaemonClient::Place> DaemonClient::Erase(std::string_view user_id) {
-  const std::string target = "/v1/users/" + PercentEncode(user_id);
-  return PlaceOf(target, http_.Delete(target));
-}
-
-Result<DaemonClient::Place> DaemonClient::Remove(std::string_view user_id,
-                                                 std::span<const std::string> items) {
-  const std::string target = "/v1/users/" + PercentEncode(user_id) + "/removed";
-  const Json body = {{"items", items}};
-  return PlaceOf(target, http_.PostJson(target, body.dump(-1, ' ', false, Json::error_handler_t::replace)));
-}
-
-Result<DaemonClient::Place> DaemonClient::Promote() {
-  constexpr std::string_view kTarget = "/v1/promote";
-  return PlaceOf(std::string(kTarget), http_.PostJson(kTarget, ""));
-}
-
 Result<DaemonSummary> DaemonClient::Status() {
-  const auto json = ParseBody("/v1/status", Expect200("/v1/status", http_.Get("/v1/status")));
+  const auto json = WholeStatus();
   if (!json) return Fail(json.error());
   try {
     return Summarise(*json);
@@ -202,77 +209,42 @@ Result<DaemonSummary> DaemonClient::Status() {
   }
 }
 
-Result<Json> DaemonClient::WholeStatus() {
-  return ParseBody("/v1/status", Expect200("/v1/status", http_.Get("/v1/status")));
-}
+Result<Json> DaemonClient::WholeStatus() { return AskJson("GET", "/v1/status"); }
 
 Result<std::optional<Json>> DaemonClient::Digest(int32_t partition, TimeMs as_of, std::string_view copy) {
   std::string target = fmt::format("/v1/digest?partition={}&as_of_ms={}", partition, as_of.value);
   if (!copy.empty()) target += "&copy=" + PercentEncode(copy);
-  const auto answer = http_.Get(target);
+  const auto answer = Ask("GET", target);
   if (answer && answer->status == 202) return std::optional<Json>();
-  auto json = ParseBody(target, Expect200(target, answer));
+  auto json = ParseBody(target, answer);
   if (!json) return Fail(json.error());
   return std::optional(std::move(*json));
 }
 
-Result<Json> DaemonClient::MakeCopy() {
-  constexpr std::string_view kTarget = "/v1/copies";
-  return ParseBody(kTarget, Expect200(kTarget, http_.PostJson(kTarget, "")));
-}
+Result<Json> DaemonClient::MakeCopy() { return AskJson("POST", "/v1/copies"); }
 
 seen::Status DaemonClient::ReleaseCopy(std::string_view copy) {
-  const std::string target = "/v1/copies/" + PercentEncode(copy);
-  const auto released = Expect200(target, http_.Delete(target));
+  const auto released = Ask("DELETE", "/v1/copies/" + PercentEncode(copy));
   return released ? seen::Status() : Fail(released.error());
 }
 
-Result<Json> DaemonClient::Routes() {
-  constexpr std::string_view kTarget = "/v1/routes";
-  return ParseBody(kTarget, Expect200(kTarget, http_.Get(kTarget)));
-}
-
-seen::Status DaemonClient::StartFill(std::string_view filter, std::string_view id) {
-  const std::string target = "/v1/filters/" + PercentEncode(filter) + "/fill";
-  const auto started = Expect(202, target, http_.PostJson(target, Json{{"id", id}}.dump()));
-  return started ? seen::Status() : Fail(started.error());
-}
-
-seen::Status DaemonClient::StopFill(std::string_view filter) {
-  const std::string target = "/v1/fills/" + PercentEncode(filter);
-  const auto stopped = Expect200(target, http_.Delete(target));
-  return stopped ? seen::Status() : Fail(stopped.error());
-}
-
-Result<Json> DaemonClient::Fills() {
-  constexpr std::string_view kTarget = "/v1/fills";
-  return ParseBody(kTarget, Expect200(kTarget, http_.Get(kTarget)));
-}
-
-Result<int> DaemonClient::PublishAll() {
-  constexpr std::string_view kTarget = "/v1/publish";
-  auto answer = http_.PostJson(kTarget, "");
-  if (answer && answer->status != 202) return Fail(ProblemOf(kTarget, *answer));
-  const auto json = ParseBody(kTarget, answer);
-  if (!json) return Fail(json.error());
-  return json->value("partitions", 0);
-}
-
-Result<Json> DaemonClient::Reload() {
-  constexpr std::string_view kTarget = "/v1/reload";
-  return ParseBody(kTarget, Expect200(kTarget, http_.PostJson(kTarget, "")));
-}
-
-seen::Status DaemonClient::AcknowledgeLost() {
-  constexpr std::string_view kTarget = "/v1/lost-ranges/acknowledge";
-  const auto answer = Expect200(kTarget, http_.PostJson(kTarget, ""));
-  return answer ? seen::Status() : Fail(answer.error());
-}
-
 Result<std::string> DaemonClient::MetricsPage() {
-  auto answer = Expect200("/metrics", http_.Get("/metrics"));
+  auto answer = Ask("GET", "/metrics");
   if (!answer) return Fail(answer.error());
   return std::move(answer->body);
+}
+
+Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, bool published,
+                         std::chrono::duration<double> timeout, bool quiet) {
+  return WaitFor(
+      daemon, [&](const DaemonSummary& status) { return WhatIsMissing(status, ends, published); }, timeout,
+      quiet);
+}
+
+Status WaitUntilRekeyed(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends,
+                        std::chrono::duration<double> timeout, bool quiet) {
+  return WaitFor(
+      daemon, [&](const DaemonSummary& status) { return WhatIsToBeRekeyed(status, ends); }, timeout, quiet);
 }
 
 }  // namespace seen

@@ -1,6 +1,7 @@
 #pragma once
-// The daemon's HTTP routes as functions.
+// The daemon's HTTP routes, for the commands that use its answers. daemon_commands.cc asks for a person.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -59,26 +60,6 @@ class DaemonClient {
                                       std::span<const std::string> items,
                                       std::span<const std::string> also_seen = {},
                                       std::optional<TimeMs> created_at = {}, bool one_per_group = false);
-  /// The same for a request body as in docs/HTTP.md.
-  Result<nlohmann::json> UnseenOf(std::string_view filter, std::string_view user_id,
-                                  const nlohmann::json& question);
-  /// The daemon's unchanged JSON about a user's segments.
-  Result<nlohmann::json> Segments(std::string_view filter, std::string_view user_id);
-  /// The daemon's unchanged JSON: why it would drop an item.
-  Result<nlohmann::json> Why(std::string_view filter, std::string_view user_id, std::string_view item);
-  /// The daemon's unchanged JSON about an item's group, one page. `after`: "next" of the page before.
-  Result<nlohmann::json> Group(std::string_view item, std::string_view after = {});
-  /// The daemon's unchanged JSON with the items that are similar to a text. `question`: docs/HTTP.md.
-  Result<nlohmann::json> Similar(const nlohmann::json& question);
-  /// The place of a change in the topic. The change is in effect once the daemon's next offset of the
-  /// partition is beyond `offset`.
-  struct Place {
-    int32_t partition = 0;
-    int64_t offset = 0;
-  };
-  Result<Place> Erase(std::string_view user_id);
-  Result<Place> Remove(std::string_view user_id, std::span<const std::string> items);
-
   Result<DaemonSummary> Status();
   /// The unchanged JSON of GET /v1/status.
   Result<nlohmann::json> WholeStatus();
@@ -89,25 +70,28 @@ class DaemonClient {
   Result<nlohmann::json> MakeCopy();
   seen::Status ReleaseCopy(std::string_view copy);
   Result<std::string> MetricsPage();
-  /// Returns how many partitions will re-render all their snapshots.
-  Result<int> PublishAll();
-  /// The daemon's unchanged JSON about the applied keys. kInvalidArgument: its configuration has mistakes.
-  Result<nlohmann::json> Reload();
-  /// Acknowledges the lost ranges of this daemon's partitions.
-  seen::Status AcknowledgeLost();
-  /// The daemon's unchanged JSON: which daemon answers for which partition.
-  Result<nlohmann::json> Routes();
-  /// Begins the fill of that id, or adds the daemon's partitions to it.
-  seen::Status StartFill(std::string_view filter, std::string_view id);
-  seen::Status StopFill(std::string_view filter);
-  /// The daemon's unchanged JSON about fills.
-  Result<nlohmann::json> Fills();
-  /// Makes the daemon's group the owner of the outputs.
-  Result<Place> Promote();
+  /// Any other route. `method`: GET, POST or DELETE. `target`: docs/HTTP.md. `question`: the body as JSON.
+  /// Success: an answer of 200 or 202.
+  Result<HttpAnswer> Ask(std::string_view method, std::string_view target, const nlohmann::json& question);
+  Result<HttpAnswer> Ask(std::string_view method, std::string_view target);
+  /// The same as JSON. kMalformed: the answer is no JSON object.
+  Result<nlohmann::json> AskJson(std::string_view method, std::string_view target);
+  Result<nlohmann::json> AskJson(std::string_view method, std::string_view target,
+                                 const nlohmann::json& question);
 
  private:
   explicit DaemonClient(HttpClient http) : http_(std::move(http)) {}
   HttpClient http_;
 };
+
+/// Waits until the daemon is ready and has applied all records below `ends` (partition -> offset; empty: all
+/// records of the topic). With `published`, waits until every snapshot is acknowledged, too. kUnavailable
+/// after `timeout`; the message says what is still missing.
+Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, bool published,
+                         std::chrono::duration<double> timeout, bool quiet);
+
+/// The same for the source topic of re-keying: waits until the keyed topic has all records below `ends`.
+Status WaitUntilRekeyed(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends,
+                        std::chrono::duration<double> timeout, bool quiet);
 
 }  // namespace seen

@@ -1,161 +1,96 @@
 #include "tools/ask/http_client.h"
 
+#include <curl/curl.h>
 #include <fmt/format.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/stream.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
 #include <charconv>
 #include <limits>
-#include <optional>
-#include <utility>
-#include <vector>
+#include <new>
 
-#include "serve/tls.h"
 #include "tools/whole_file.h"
 
 namespace seen {
 namespace {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using boost::system::error_code;
+constexpr size_t kBodyBytesMax = size_t{256} << 20;
 
-constexpr uint64_t kBodyBytesMax = uint64_t{256} << 20;
+size_t AppendBody(const char* bytes, size_t, size_t count, void* body) {
+  auto& text = *static_cast<std::string*>(body);
+  if (text.size() + count > kBodyBytesMax) return 0;  // curl then fails with CURLE_WRITE_ERROR
+  text.append(bytes, count);
+  return count;
+}
+
+bool IsAboutTls(CURLcode code) {
+  return code == CURLE_SSL_CONNECT_ERROR || code == CURLE_PEER_FAILED_VERIFICATION ||
+         code == CURLE_SSL_CERTPROBLEM || code == CURLE_SSL_CIPHER || code == CURLE_USE_SSL_FAILED;
+}
 
 }  // namespace
 
-// Beast's time limits apply only to asynchronous operations. So each step is started, then run to its end.
 struct HttpClient::Connection {
+  std::string base;  // without the '/' at the end
   std::string host;
-  std::string port;
+  std::string ca;
   std::chrono::milliseconds timeout;
-  std::string option;
-  std::shared_ptr<TlsContext> tls_context;  // nullptr: plain
-  std::vector<std::pair<std::string, std::string>> headers;
-  asio::io_context io{1};
-  beast::tcp_stream stream{io};
-  std::optional<asio::ssl::stream<beast::tcp_stream&>> tls;  // of the open connection
-  beast::flat_buffer buffer;
-  bool open = false;
+  curl_slist* headers = nullptr;
+  CURL* handle = nullptr;
+  char problem[CURL_ERROR_SIZE] = "";
 
-  error_code Run(const error_code& outcome) {
-    io.restart();
-    io.run();
-    return outcome;
+  Connection() {
+    static const CURLcode begun = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (begun == CURLE_OK) handle = curl_easy_init();
+    if (handle == nullptr) throw std::bad_alloc();
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() {
+    curl_easy_cleanup(handle);
+    curl_slist_free_all(headers);
   }
 
-  error_code Connect() {
-    asio::ip::tcp::resolver resolver(io);
-    error_code outcome;
-    const auto addresses = resolver.resolve(host, port, outcome);
-    if (outcome) return outcome;
-    stream.expires_after(timeout);
-    stream.async_connect(addresses, [&](const error_code& e, const auto&) { outcome = e; });
-    Run(outcome);
-    if (outcome) return outcome;
-    open = true;
-    buffer.clear();
-    error_code ignored;
-    stream.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
-    if (tls_context) outcome = ShakeHands();
-    if (outcome) Close();
-    return outcome;
-  }
+  void AddHeader(const std::string& line) { headers = curl_slist_append(headers, line.c_str()); }
 
-  error_code ShakeHands() {
-    tls.emplace(stream, tls_context->context);
-    ExpectHost(*tls, host);
-    error_code outcome;
-    stream.expires_after(timeout);
-    tls->async_handshake(asio::ssl::stream_base::client, [&](const error_code& e) { outcome = e; });
-    return Run(outcome);
-  }
-
-  void Close() {
-    error_code ignored;
-    tls.reset();
-    stream.socket().close(ignored);
-    open = false;
-  }
-
-  std::string Remedy(const error_code& outcome) const {
-    if (outcome.category() == asio::error::get_ssl_category() ||
-        outcome == asio::ssl::error::stream_truncated) {
-      return fmt::format(
-          "does the server speak TLS, with a certificate for {} that a CA of --ca signed ({})?", host,
-          option);
+  // Options that belong to one request are left from the request before. So each request sets all of them.
+  void Prepare(const std::string& url, const std::string& method, std::string_view body, std::string& into) {
+    curl_easy_reset(handle);  // keeps the connection
+    curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
+    curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(handle, CURLOPT_PROXY, "");  // otherwise http_proxy of the environment
+    curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(handle, CURLOPT_USERAGENT, "seenctl");
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count()));
+    curl_easy_setopt(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    if (!ca.empty()) {
+      curl_easy_setopt(handle, CURLOPT_CAINFO, ca.c_str());
+      curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // only these CAs, not the machine's
     }
-    return fmt::format("is {} running there ({})?", option == "--http" ? "seend" : "the server", option);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, AppendBody);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, &into);
+    curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, problem);
+    if (method == "POST") {
+      curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+      curl_easy_setopt(handle, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
+    } else if (method != "GET") {
+      curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method.c_str());
+    }
   }
 
-  error_code Exchange(http::request<http::string_body>& request, http::response<http::string_body>& response,
-                      bool& anything_read) {
-    error_code outcome;
-    stream.expires_after(timeout);
-    const auto written = [&](const error_code& e, size_t) { outcome = e; };
-    if (tls) {
-      http::async_write(*tls, request, written);
-    } else {
-      http::async_write(stream, request, written);
+  Error ProblemOf(const std::string& url, CURLcode code) const {
+    const std::string words = *problem != '\0' ? problem : curl_easy_strerror(code);
+    if (code == CURLE_SSL_CACERT_BADFILE) {
+      return {Code::kInvalidArgument,
+              fmt::format("--ca: CA {}: {}; give a PEM file of certificates that are trusted", ca, words)};
     }
-    Run(outcome);
-    if (outcome) return outcome;
-    http::response_parser<http::string_body> parser;
-    parser.body_limit(kBodyBytesMax);
-    parser.header_limit(64 * 1024);
-    stream.expires_after(timeout);
-    if (tls) {
-      http::async_read(*tls, buffer, parser, written);
-    } else {
-      http::async_read(stream, buffer, parser, written);
-    }
-    Run(outcome);
-    anything_read = parser.got_some();
-    if (!outcome) response = parser.release();
-    return outcome;
-  }
-
-  Result<HttpAnswer> Ask(http::verb verb, std::string_view target, std::string body,
-                         const char* content_type) {
-    http::request<http::string_body> request(verb, {target.data(), target.size()}, 11);
-    request.set(http::field::host, host + ":" + port);
-    request.set(http::field::user_agent, "seenctl");
-    for (const auto& [name, value] : headers) request.set(name, value);
-    if (content_type != nullptr) request.set(http::field::content_type, content_type);
-    request.body() = std::move(body);
-    if (verb == http::verb::post) request.prepare_payload();
-
-    http::response<http::string_body> response;
-    error_code outcome;
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      const bool fresh = !open;
-      outcome = open ? error_code() : Connect();
-      bool anything_read = false;
-      if (!outcome) outcome = Exchange(request, response, anything_read);
-      if (!outcome) break;
-      Close();
-      // The daemon closes idle connections. The client notices this only at the next request, when no answer
-      // comes. Then the client tries once more on a new connection.
-      if (fresh || anything_read) break;
-    }
-    if (outcome) {
-      return Fail(Code::kUnavailable, fmt::format("{}://{}:{}{}: {}; {}", tls_context ? "https" : "http",
-                                                  host, port, target, outcome.message(), Remedy(outcome)));
-    }
-    if (response.need_eof()) Close();
-    const auto header = [&](auto name) {
-      const auto value = response[name];
-      return std::string(value.data(), value.size());
-    };
-    return HttpAnswer{.status = response.result_int(),
-                      .body = std::move(response.body()),
-                      .content_type = header(http::field::content_type),
-                      .as_of = header("Seen-As-Of")};
+    const std::string remedy = IsAboutTls(code)
+                                   ? fmt::format(
+                                         "does the server speak TLS, with a certificate for {} that a CA of "
+                                         "--ca signed (--http)?",
+                                         host)
+                                   : "is seend running there (--http)?";
+    return {Code::kUnavailable, fmt::format("{}: {}; {}", url, words, remedy)};
   }
 };
 
@@ -181,17 +116,17 @@ HttpClient::~HttpClient() = default;
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 
-Result<HttpClient> HttpClient::Make(const DaemonAddress& address, std::chrono::milliseconds timeout,
-                                    std::string_view option) {
-  const std::string_view base = address.base;
+Result<HttpClient> HttpClient::Make(const DaemonAddress& address, std::chrono::milliseconds timeout) {
+  std::string_view base = address.base;
   const auto fail = [&] {
     return Fail(Code::kInvalidArgument,
-                fmt::format("{}: {}: expected http://HOST:PORT or https://HOST:PORT", option, base));
+                fmt::format("--http: {}: expected http://HOST:PORT or https://HOST:PORT", address.base));
   };
   const bool is_tls = base.starts_with("https://");
   if (!is_tls && !base.starts_with("http://")) return fail();
-  std::string_view place = base.substr(base.find("://") + 3);
-  if (place.ends_with('/')) place.remove_suffix(1);
+  if (base.ends_with('/')) base.remove_suffix(1);
+  const size_t start = address.base.find("://") + 3;
+  const std::string_view place = base.size() > start ? base.substr(start) : std::string_view();
   const size_t bracket = place.rfind(']');
   const size_t colon = place.rfind(':');
   const bool with_port =
@@ -206,14 +141,13 @@ Result<HttpClient> HttpClient::Make(const DaemonAddress& address, std::chrono::m
     return fail();
   }
   auto connection = std::make_unique<Connection>();
+  connection->base = base;
   connection->host = host;
-  connection->port = port;
   connection->timeout = timeout;
-  connection->option = option;
-  if (is_tls) {
-    auto tls = MakeClientTls(address.ca);
-    if (!tls) return Fail(Code::kInvalidArgument, "--ca: " + tls.error().message);
-    connection->tls_context = std::move(*tls);
+  if (is_tls && !address.ca.empty()) {
+    if (auto readable = ReadWhole(address.ca); !readable)
+      return Fail(Code::kInvalidArgument, "--ca: CA " + readable.error().message);
+    connection->ca = address.ca;
   }
   if (!address.token_file.empty()) {
     auto token = ReadWhole(address.token_file);
@@ -226,25 +160,28 @@ Result<HttpClient> HttpClient::Make(const DaemonAddress& address, std::chrono::m
               "--token-file: {}: expected only the token, which is the third word of a line in access.tokens",
               address.token_file));
     }
-    connection->headers.emplace_back("Authorization", "Bearer " + *token);
+    connection->AddHeader("Authorization: Bearer " + *token);
   }
+  connection->AddHeader("Content-Type: application/json");
+  connection->AddHeader("Accept:");
+  connection->AddHeader("Expect:");  // otherwise a large body waits for the server's "100 Continue"
   return HttpClient(std::move(connection));
 }
 
-void HttpClient::AddHeader(std::string name, std::string value) {
-  connection_->headers.emplace_back(std::move(name), std::move(value));
-}
-
-Result<HttpAnswer> HttpClient::Get(std::string_view target) {
-  return connection_->Ask(http::verb::get, target, {}, nullptr);
-}
-
-Result<HttpAnswer> HttpClient::PostJson(std::string_view target, std::string body) {
-  return connection_->Ask(http::verb::post, target, std::move(body), "application/json");
-}
-
-Result<HttpAnswer> HttpClient::Delete(std::string_view target) {
-  return connection_->Ask(http::verb::delete_, target, {}, nullptr);
+Result<HttpAnswer> HttpClient::Ask(std::string_view method, std::string_view target, std::string_view body) {
+  Connection& connection = *connection_;
+  HttpAnswer answer;
+  const std::string url = connection.base + std::string(target);
+  connection.Prepare(url, std::string(method), body, answer.body);
+  const CURLcode code = curl_easy_perform(connection.handle);
+  if (code != CURLE_OK) return Fail(connection.ProblemOf(url, code));
+  long status = 0;
+  curl_easy_getinfo(connection.handle, CURLINFO_RESPONSE_CODE, &status);
+  answer.status = static_cast<unsigned>(status);
+  curl_header* as_of = nullptr;
+  if (curl_easy_header(connection.handle, "Seen-As-Of", 0, CURLH_HEADER, -1, &as_of) == CURLHE_OK)
+    answer.as_of = as_of->value;
+  return answer;
 }
 
 }  // namespace seen

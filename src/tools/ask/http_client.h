@@ -1,9 +1,8 @@
 #pragma once
-// A small keep-alive HTTP/1.1 client for the daemon's routes, with TLS or without.
+// A keep-alive HTTP/1.1 client for the daemon's routes on libcurl, with TLS or without.
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,7 +14,6 @@ namespace seen {
 struct HttpAnswer {
   unsigned status = 0;
   std::string body;
-  std::string content_type;
   std::string as_of;  // the Seen-As-Of header
 };
 
@@ -30,33 +28,31 @@ struct DaemonAddress {
 };
 
 /// A blocking client. One thread: make one client per thread. Opens the connection at the first request, and
-/// again if the daemon has closed it.
+/// again if the daemon has closed it. Uses no proxy and follows no redirect.
 class HttpClient {
  public:
   /// `address.base`: http://HOST[:PORT] or https://HOST[:PORT], followed by at most one '/'.
-  /// kInvalidArgument: another form, or a file that can't be read. `option`: the option that gave the
-  /// address, for error messages.
+  /// kInvalidArgument: another form, or a file that can't be read. `timeout`: of a whole
+  /// request.
   static Result<HttpClient> Make(const DaemonAddress& address,
-                                 std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000),
-                                 std::string_view option = "--http");
+                                 std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000));
   /// The same without a token.
   static Result<HttpClient> Make(std::string_view base,
-                                 std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000),
-                                 std::string_view option = "--http") {
-    return Make(DaemonAddress{std::string(base), "", ""}, timeout, option);
+                                 std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000)) {
+    return Make(DaemonAddress{std::string(base), "", ""}, timeout);
   }
   ~HttpClient();
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
 
-  /// Sends this header with each request from now on.
-  void AddHeader(std::string name, std::string value);
-
-  /// `target`: path with query. An answer with any status is a success. kUnavailable: no answer; the message
-  /// names the address.
-  Result<HttpAnswer> Get(std::string_view target);
-  Result<HttpAnswer> PostJson(std::string_view target, std::string body);
-  Result<HttpAnswer> Delete(std::string_view target);
+  /// `method`: GET, POST or DELETE. `target`: path with query. A POST sends `body` as JSON. An answer with
+  /// any status is a success. kUnavailable: no answer; the message names the address. kInvalidArgument: the
+  /// file of CAs has none.
+  Result<HttpAnswer> Ask(std::string_view method, std::string_view target, std::string_view body = {});
+  Result<HttpAnswer> Get(std::string_view target) { return Ask("GET", target); }
+  Result<HttpAnswer> PostJson(std::string_view target, std::string_view body) {
+    return Ask("POST", target, body);
+  }
 
  private:
   struct Connection;

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "model/user_key.h"
+#include "model/hashes.h"
 
 namespace seen {
 namespace {

@@ -12,8 +12,8 @@
 #include <span>
 #include <string_view>
 
-#include "items/group_rules.h"
 #include "model/day.h"
+#include "similar/groups/group_rules.h"
 #include "tools/ask/calendar.h"
 
 namespace seen {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/clock.h"
-#include "group/feature_reader.h"
-#include "items/group_flow.h"
+#include "similar/groups/group_flow.h"
+#include "similar/text/feature_reader.h"
 
 namespace seen {
 

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "filter/snapshot.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 #include "tools/ask/calendar.h"
 #include "tools/load/random.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "model/day.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "tools/check/event_judge.h"
 #include "tools/check/oracle_rules.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "model/user_key.h"
+#include "model/hashes.h"
 #include "tools/load/random.h"
 
 namespace seen {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "decode/own_event.h"
-#include "tools/ask/wait_for_daemon.h"
+#include "tools/ask/daemon_client.h"
 #include "tools/progress.h"
 #include "tools/whole_topic.h"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <set>
 
-#include "model/record_hash.h"
+#include "model/hashes.h"
 #include "tools/history/byte_stream.h"
 
 namespace seen {

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "tools/load/random.h"
-#include "tools/load/zipf.h"
 
 namespace seen {
 

@@ -1,4 +1,5 @@
 #pragma once
+// Random numbers that are the same on all machines; skewed ranks, such as user activity and item popularity.
 
 #include <cstdint>
 
@@ -22,6 +23,29 @@ class Random {
 
  private:
   uint64_t state_;
+};
+
+/// Draws ranks 1 to `count` with probability proportional to rank^-skew in constant time and memory.
+/// Source: Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone discrete
+/// distributions", ACM TOMACS 6(3), 1996.
+class ZipfDistribution {
+ public:
+  /// `count` at least 1; `skew` greater than 0.
+  ZipfDistribution(uint64_t count, double skew);
+  uint64_t operator()(Random& random) const;
+
+ private:
+  double Integral(double x) const;  // integral of the density, up to a constant
+  double IntegralInverse(double y) const;
+  double NearIntegralInverse(double y) const;
+  double Density(double x) const;
+
+  double count_;
+  double skew_;
+  double near_exponent_;  // NaN: too close to a skew of 1
+  double integral_at_first_;
+  double integral_at_last_;
+  double accept_within_;
 };
 
 }  // namespace seen

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 #include "tools/ask/calendar.h"
 #include "tools/progress.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 #include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"

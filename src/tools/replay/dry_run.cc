@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "decode/event_decoder.h"
-#include "model/record_hash.h"
+#include "model/hashes.h"
 #include "tools/ask/calendar.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"

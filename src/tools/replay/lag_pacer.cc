@@ -22,7 +22,7 @@ constexpr double kSlower = 0.7;
 }  // namespace
 
 LagPacer::LagPacer(const Options& options, std::unique_ptr<Admin> admin,
-                   std::unique_ptr<TopicFollower> follower)
+                   std::unique_ptr<TopicReader> follower)
     : options_(options),
       admin_(std::move(admin)),
       follower_(std::move(follower)),
@@ -36,15 +36,18 @@ Result<std::unique_ptr<LagPacer>> LagPacer::Open(const Options& options) {
   }
   auto admin = Admin::Open(options.brokers, options.client);
   if (!admin) return Fail(admin.error());
-  auto follower = TopicFollower::Open(
-      {.brokers = options.brokers, .client = options.client, .topic = options.watermarks_topic}, kTimeout);
+  auto follower = TopicReader::OpenToFollow({.brokers = options.brokers,
+                                             .client = options.client,
+                                             .topic = options.watermarks_topic,
+                                             .queue_bytes_max = 16 << 20},
+                                            kTimeout);
   if (!follower) {
     return Fail(follower.error().code,
                 fmt::format("--max-lag: the topic of watermarks: {}", follower.error().message));
   }
   std::vector<int64_t> from;
   for (const auto& ends : (*follower)->ends()) from.push_back(ends.low);
-  if (Status started = (*follower)->Start(from); !started) return Fail(started.error());
+  if (Status started = (*follower)->FollowFrom(from); !started) return Fail(started.error());
   return std::unique_ptr<LagPacer>(new LagPacer(options, std::move(*admin), std::move(*follower)));
 }
 

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "kafka/admin.h"
 #include "kafka/client_settings.h"
-#include "kafka/topic_follower.h"
+#include "kafka/topic_reader.h"
 
 namespace seen {
 
@@ -41,7 +41,7 @@ class LagPacer {
   static double NextRate(double rate, double lag_s, double lag_max_s, bool is_known, double rate_max);
 
  private:
-  LagPacer(const Options& options, std::unique_ptr<Admin> admin, std::unique_ptr<TopicFollower> follower);
+  LagPacer(const Options& options, std::unique_ptr<Admin> admin, std::unique_ptr<TopicReader> follower);
   Status Take(std::span<const Record> records);
   void Judge();
 
@@ -53,7 +53,7 @@ class LagPacer {
   };
   const Options options_;
   const std::unique_ptr<Admin> admin_;
-  const std::unique_ptr<TopicFollower> follower_;
+  const std::unique_ptr<TopicReader> follower_;
   std::map<int32_t, Place> places_;
   Instant next_look_;
   double rate_;

@@ -1,6 +1,6 @@
 #include "tools/replay/line_outcomes.h"
 
-#include "base/check.h"
+#include "base/result.h"
 
 namespace seen {
 

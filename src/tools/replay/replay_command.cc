@@ -16,10 +16,10 @@
 #include "tools/reach_brokers.h"
 #include "tools/replay/dry_run.h"
 #include "tools/replay/history_options.h"
-#include "tools/replay/into_state.h"
 #include "tools/replay/replay_config.h"
 #include "tools/replay/replay_metrics.h"
 #include "tools/replay/replay_run.h"
+#include "tools/state/from_history.h"
 #include "tools/usage.h"
 
 namespace seen {
@@ -169,10 +169,19 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
                  HistorySource& source, Rejects& rejects) {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   const uint64_t memory_bytes = options.memory_mib << 20;
-  const auto destination =
-      options.into_state_topic
-          ? IntoTopic({options.scratch, options.replace, options.quiet}, target)
-          : IntoDirectory({options.into_state, memory_bytes, threads, options.replace, options.quiet});
+  const auto destination = options.into_state_topic
+                               ? IntoTopic({.option = "--into-state-topic",
+                                            .command = "seenctl replay",
+                                            .brokers = target.brokers,
+                                            .client = target.client,
+                                            .topic = target.config.state->topic,
+                                            .group = target.config.kafka.group_id,
+                                            .remedy = "give --replace, which replaces that state, or ",
+                                            .again = "run this command again with --replace",
+                                            .scratch = options.scratch,
+                                            .replace = options.replace,
+                                            .quiet = options.quiet})
+                               : IntoDirectory({options.into_state, memory_bytes, threads, options.replace});
   Manifest figures{.run = {}, .target = target.topic, .files = {}, .topics = {}};
   const auto write_figures = [&](TimeMs reached_at) {
     return options.metrics.empty() ? Status()

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "flow/replay_headers.h"
+#include "flow/replay_runs.h"
 #include "tools/ask/calendar.h"
 #include "tools/common_options.h"
 #include "tools/load/event_sink.h"

@@ -11,7 +11,7 @@
 #include "config/config.h"
 #include "model/day.h"
 #include "model/event.h"
-#include "model/user_key.h"
+#include "model/hashes.h"
 
 namespace seen {
 

@@ -7,8 +7,7 @@
 #include <thread>
 
 #include "kafka/admin.h"
-#include "kafka/reader.h"
-#include "kafka/write_permission.h"
+#include "kafka/topic_reader.h"
 
 namespace seen {
 namespace {

@@ -6,8 +6,8 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
-#include "kafka/reader.h"
+#include "base/result.h"
+#include "kafka/topic_reader.h"
 #include "tools/replay/history_source.h"
 
 namespace seen {

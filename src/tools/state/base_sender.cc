@@ -52,7 +52,7 @@ Status BaseSender::WaitForAll() {
   return Poll(until);
 }
 
-Status BaseSender::Begin(const std::function<std::vector<Row>(int32_t partition)>& first_rows) {
+Status BaseSender::Begin(const std::function<RowBatch(int32_t partition)>& first_rows) {
   const auto count = static_cast<int32_t>(options_.places.size());
   StateOpening opening = options_.opening;
   std::string record;
@@ -76,8 +76,9 @@ Status BaseSender::Begin(const std::function<std::vector<Row>(int32_t partition)
     partition.writer = std::make_unique<PartWriter>(
         head, options_.record_bytes_max,
         [this, number](const std::string& part) { return Send(number, part, kPartTicket); });
-    for (const Row& row : first_rows(number)) {
-      if (Status added = partition.writer->Add(row); !added) return added;
+    const RowBatch rows = first_rows(number);
+    for (size_t i = 0; i < rows.rows(); ++i) {
+      if (Status added = partition.writer->Add(rows.GetRow(i)); !added) return added;
     }
     // Sends it now: the last part needs the offset at which the base begins.
     if (Status flushed = partition.writer->Flush(); !flushed) return flushed;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "rows/row.h"
+#include "rows/row_batch.h"
 #include "state_stream/part_writer.h"
 #include "state_stream/state_port.h"
 #include "state_stream/state_record.h"
@@ -36,7 +36,7 @@ class BaseSender {
   BaseSender(Options options, StateSink& sink);
 
   /// Sends the openings. Begins each base with its `first_rows`: from the position to the descriptor.
-  Status Begin(const std::function<std::vector<Row>(int32_t partition)>& first_rows);
+  Status Begin(const std::function<RowBatch(int32_t partition)>& first_rows);
   /// The rows of each partition must come in ascending order.
   Status Add(int32_t partition, const Row& row);
   /// After success the bases are whole, unless another owner opened a partition in between.

@@ -15,7 +15,7 @@
 #include "tools/read_config.h"
 #include "tools/replay/history_options.h"
 #include "tools/state/daemon_state.h"
-#include "tools/state/history_digest.h"
+#include "tools/state/from_history.h"
 #include "tools/state/state_report.h"
 #include "tools/state/state_source.h"
 #include "tools/whole_file.h"
@@ -25,9 +25,7 @@ namespace {
 
 struct DigestOptions {
   DaemonAddress http;
-  std::string directory;
-  std::string backups;
-  std::optional<uint32_t> backup;
+  StateSourceOptions state;
   HistoryOptions history;
   std::string config;
   std::string brokers;     // empty: those of the configuration
@@ -90,8 +88,12 @@ Result<StateReport> ComputeOfHistory(const DigestOptions& options, TimeMs as_of)
   auto source = OpenHistory(options.history, target, /*replayed_into=*/"", *times, Manifest{});
   if (!source) return Fail(source.error());
   Rejects rejects(*share);
-  auto report = DigestHistory(
-      {.build = {.memory_bytes = options.memory_mib << 20,
+  StateReport report;
+  report.source = "history";
+  report.as_of = as_of;
+  const auto digest = IntoDigest(options.scratch, report);
+  const auto built =
+      IntoState({.memory_bytes = options.memory_mib << 20,
                  .threads = std::max(1U, std::thread::hardware_concurrency()),
                  .partitions = options.partitions > 0 ? std::optional(options.partitions) : std::nullopt,
                  .live_from = "",
@@ -99,10 +101,8 @@ Result<StateReport> ComputeOfHistory(const DigestOptions& options, TimeMs as_of)
                  .since = TimesOfExposures(options.history, *times).since,
                  .until = TimesOfExposures(options.history, *times).until,
                  .quiet = options.quiet},
-       .scratch = options.scratch,
-       .as_of = as_of},
-      target, **source, rejects);
-  if (!report) return report;
+                target, *digest, **source, rejects);
+  if (!built) return Fail(built.error());
   if (rejects.total() > 0)
     fmt::print(stderr, "seenctl: warning: {} lines are no events, and aren't in the digest\n",
                rejects.total());
@@ -114,9 +114,8 @@ Result<StateReport> ComputeOfHistory(const DigestOptions& options, TimeMs as_of)
 
 Result<StateReport> Compute(const DigestOptions& options, TimeMs as_of) {
   if (!options.history.empty()) return ComputeOfHistory(options, as_of);
-  if (!options.directory.empty() || !options.backups.empty()) {
-    const auto source = options.directory.empty() ? StateSource::OfBackup(options.backups, options.backup)
-                                                  : StateSource::OfDirectory(options.directory);
+  if (!options.state.directory.empty() || !options.state.backups.empty()) {
+    const auto source = StateSource::Open(options.state);
     if (!source) return Fail(source.error());
     return DigestSource(*source, as_of, options.quiet);
   }
@@ -141,12 +140,12 @@ void WarnOfThePast(const StateReport& report) {
 }
 
 Status CheckSources(const DigestOptions& options) {
-  if (!options.directory.empty() && !options.backups.empty())
+  if (!options.state.directory.empty() && !options.state.backups.empty())
     return Fail(Code::kInvalidArgument, "--from: --dir is given as well; leave one of them out");
-  if (options.backup && options.backups.empty())
+  if (options.state.backup && options.state.backups.empty())
     return Fail(Code::kInvalidArgument, "--backup: give --from, the directory of backups");
   if (options.history.empty()) return {};
-  if (!options.directory.empty() || !options.backups.empty() || options.wait) {
+  if (!options.state.directory.empty() || !options.state.backups.empty() || options.wait) {
     return Fail(Code::kInvalidArgument,
                 "--history, --from-topic: --dir, --from or --wait is given as well; leave one of them out");
   }
@@ -185,9 +184,7 @@ Subcommand AddDigest(CLI::App& root) {
   auto options = std::make_shared<DigestOptions>();
   CLI::App* app = root.add_subcommand("digest", "print digests of a state: equal sets have equal digests");
   AddDaemonOptions(*app, options->http);
-  app->add_option("--dir", options->directory, "a stopped daemon's store.directory, instead of a daemon");
-  app->add_option("--from", options->backups, "a directory of backups, instead of a daemon");
-  app->add_option("--backup", options->backup, "with --from: the backup's number; default: the newest");
+  AddStateSourceOptions(*app, options->state);
   app->add_option("--history", options->history.files,
                   "files of events, instead of a daemon: as replay takes them; needs --config");
   app->add_option("--config", options->config,

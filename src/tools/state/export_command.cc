@@ -4,25 +4,118 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "model/byte_hash.h"
+#include "model/delta.h"
 #include "model/journal_row.h"
+#include "model/hashes.h"
+#include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/state/state_source.h"
-#include "tools/state/user_line.h"
 
 namespace seen {
 namespace {
 
+/// Item ids by fingerprint, as far as the journal knows them.
+using ItemIds = std::map<uint32_t, std::string>;
+
+struct StoredUser {
+  int32_t partition = 0;
+  std::string_view filter;
+  UserKey key;
+  std::string_view user_id;  // empty: the id is gone
+  const Delta& delta;
+  const ItemIds& ids;
+  const std::vector<std::string>& kinds;  // declared kinds, by number - 16
+};
+
+constexpr int64_t kMsPerSecond = 1000;
+
+std::string KindNameOf(SegmentKind kind, const std::vector<std::string>& declared) {
+  constexpr std::string_view kNames[] = {"exposed",     "served",    "repeated",
+                                         "by_creation", "resolving", "similar"};
+  if (!IsDeclared(kind)) return std::string(kNames[static_cast<size_t>(kind)]);
+  const size_t place = DeclaredPlace(kind);
+  return place < declared.size() ? declared[place] : "kind " + std::to_string(static_cast<int>(kind));
+}
+
+nlohmann::ordered_json ItemOf(Fingerprint fingerprint, const StoredUser& user) {
+  nlohmann::ordered_json item = {{"fingerprint", fingerprint.value}};
+  const auto known = user.ids.find(fingerprint.value);
+  if (known != user.ids.end()) item["item_id"] = known->second;
+  return item;
+}
+
+nlohmann::ordered_json ExposedOf(const Segment& segment, const StoredUser& user) {
+  const int64_t start_ms = StartOf(segment.day).value;
+  nlohmann::ordered_json json = {{"kind", "exposed"},
+                                 {"from_ms", start_ms},
+                                 {"to_ms", start_ms + kMsPerDay},
+                                 {"first_at_ms", start_ms + segment.first_second * kMsPerSecond},
+                                 {"last_at_ms", start_ms + segment.last_second * kMsPerSecond},
+                                 {"items", nlohmann::ordered_json::array()}};
+  for (const Fingerprint fingerprint : segment.fingerprints)
+    json["items"].push_back(ItemOf(fingerprint, user));
+  return json;
+}
+
+nlohmann::ordered_json OtherOf(const OtherSegment& segment, const StoredUser& user) {
+  const auto start_ms = static_cast<int64_t>(segment.StartSecond()) * kMsPerSecond;
+  nlohmann::ordered_json json = {{"kind", KindNameOf(segment.kind, user.kinds)},
+                                 {"from_ms", start_ms},
+                                 {"to_ms", start_ms + segment.width_s * kMsPerSecond}};
+  if (segment.kind == SegmentKind::kByCreation) {
+    json["last_day"] = DayText(segment.day());
+  } else {
+    json["first_at_ms"] = start_ms + segment.first_second * kMsPerSecond;
+    json["last_at_ms"] = start_ms + segment.last_second * kMsPerSecond;
+  }
+  json["items"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < segment.fingerprints.size(); ++i) {
+    nlohmann::ordered_json item = ItemOf(segment.fingerprints[i], user);
+    if (segment.kind == SegmentKind::kRepeated) item["at_ms"] = start_ms + segment.times[i] * kMsPerSecond;
+    if (segment.kind == SegmentKind::kByCreation)
+      item["last_day"] = DayText(Day{static_cast<int32_t>(segment.times[i])});
+    json["items"].push_back(std::move(item));
+  }
+  return json;
+}
+
+/// A user's stored set as one line of JSON: docs/SEENCTL.md, "export".
+std::string UserLine(const StoredUser& user) {
+  nlohmann::ordered_json json = {{"partition", user.partition},
+                                 {"filter", user.filter},
+                                 {"user_id", nullptr},
+                                 {"user_key", ToHex(Hash128{user.key.high, user.key.low})}};
+  if (!user.user_id.empty()) json["user_id"] = user.user_id;
+  json["segments"] = nlohmann::ordered_json::array();
+  for (const Segment& segment : user.delta.segments) json["segments"].push_back(ExposedOf(segment, user));
+  for (const OtherSegment& segment : user.delta.others) json["segments"].push_back(OtherOf(segment, user));
+  json["removals"] = nlohmann::ordered_json::array();
+  for (const Removal& removal : user.delta.removals) {
+    nlohmann::ordered_json item = ItemOf(removal.fingerprint, user);
+    item["day"] = DayText(removal.day);
+    json["removals"].push_back(std::move(item));
+  }
+  json["erased"] = nullptr;
+  if (user.delta.erased) json["erased"] = DayText(*user.delta.erased);
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 struct ExportOptions {
-  std::string directory;
-  std::string backups;
-  std::optional<uint32_t> backup;
+  StateSourceOptions source;
   std::string filter;  // empty: all
   std::string out;     // empty: standard output
   bool quiet = false;
@@ -105,12 +198,11 @@ Status ExportPartition(const ExportOptions& options, int32_t partition, RestingR
 }
 
 int RunExport(const ExportOptions& options) {
-  if (options.directory.empty() == options.backups.empty())
+  if (options.source.directory.empty() == options.source.backups.empty())
     return ExitWith({Code::kInvalidArgument, "export: give either --dir or --from"});
-  if (options.backup && options.backups.empty())
+  if (options.source.backup && options.source.backups.empty())
     return ExitWith({Code::kInvalidArgument, "--backup: give --from, the directory of backups"});
-  const auto source = options.directory.empty() ? StateSource::OfBackup(options.backups, options.backup)
-                                                : StateSource::OfDirectory(options.directory);
+  const auto source = StateSource::Open(options.source);
   if (!source) return ExitWith(source.error());
   auto out = LineOutput::Open(options.out);
   if (!out) return ExitWith(out.error());
@@ -135,9 +227,7 @@ int RunExport(const ExportOptions& options) {
 Subcommand AddExport(CLI::App& root) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* app = root.add_subcommand("export", "what is stored of every user, as JSON lines");
-  app->add_option("--dir", options->directory, "a stopped daemon's store.directory");
-  app->add_option("--from", options->backups, "a directory of backups");
-  app->add_option("--backup", options->backup, "with --from: the backup's number; default: the newest");
+  AddStateSourceOptions(*app, options->source);
   app->add_option("--filter", options->filter, "only this filter; default: all filters");
   app->add_option("--out", options->out, "write to this file; default: standard output");
   app->add_flag("--quiet", options->quiet, "no progress");

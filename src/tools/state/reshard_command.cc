@@ -4,25 +4,29 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
-#include <thread>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/result.h"
 #include "kafka/admin.h"
-#include "kafka/state_topic.h"
-#include "rows/position_codec.h"
+#include "model/delta_fold.h"
+#include "model/delta_view.h"
+#include "rows/keys.h"
+#include "rows/stored_limits.h"
+#include "store/resting_rows.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/reach_brokers.h"
-#include "tools/state/base_sender.h"
-#include "tools/state/merged_rows.h"
+#include "tools/state/destination.h"
 #include "tools/state/row_router.h"
 #include "tools/state/state_source.h"
-#include "tools/state/state_target.h"
 
 namespace seen {
 namespace {
@@ -168,10 +172,8 @@ Result<OldState> OpenOld(const ReshardOptions& options) {
   return old;
 }
 
-/// Checks the topics, and makes the state topic if it is missing. Returns how long a record may be.
-Result<size_t> PrepareTopics(const ReshardOptions& options, const ClientSettings& client) {
-  if (Status reached = ReachBrokers("--brokers", options.kafka.brokers, client); !reached)
-    return Fail(reached.error());
+Status CheckInputTopic(const ReshardOptions& options, const ClientSettings& client) {
+  if (Status reached = ReachBrokers("--brokers", options.kafka.brokers, client); !reached) return reached;
   const auto admin = Admin::Open(options.kafka.brokers, client);
   if (!admin) return Fail(admin.error());
   const auto count = (*admin)->PartitionCount(options.kafka.topic, kAsk);
@@ -181,16 +183,77 @@ Result<size_t> PrepareTopics(const ReshardOptions& options, const ClientSettings
                 fmt::format("--partitions: {}, but topic {} has {}. Remedy: give the topic's number",
                             options.partitions, options.kafka.topic, *count));
   }
-  auto target = PrepareStateTopic(**admin, options.state_topic, options.partitions);
-  if (!target) return Fail(target.error().code, "--state-topic: " + target.error().message);
-  for (const auto& [partition, end] : target->ends) {
-    if (end == 0) continue;
-    return Fail(Code::kRefused,
-                fmt::format("--state-topic: {} has records in partition {}. Remedy: name another topic, or "
-                            "delete this one if an earlier run was cut short",
-                            options.state_topic, partition));
+  return {};
+}
+
+// The rows of several partitions in the order of their keys, each key once.
+
+struct At {
+  RestingRows* source;
+  std::unique_ptr<RestingRows::Cursor> cursor;
+  std::string_view key = {};
+  std::string_view value = {};
+};
+
+// The heap functions put the greatest element first, so this order is the reverse.
+bool StandsBehind(const At& a, const At& b) { return a.key > b.key; }
+
+Status ComposeRows(std::string_view key, const std::vector<At>& same, const StoredLimits& limits,
+                   std::string& out) {
+  const auto user = UserOf(Table::kDeltas, key);
+  if (!user) return Fail(user.error());
+  const DeltaLimits* const of_filter = limits.Of(user->filter);
+  std::vector<std::string_view> parts;
+  for (const bool with_id : {false, true}) {
+    for (const At& at : same) {
+      if (UserIdOfDelta(at.value).empty() != with_id) parts.push_back(at.value);
+    }
   }
-  return target->record_bytes_max;
+  if (of_filter == nullptr || !FoldEncoded(parts, *of_filter, Horizon(), out))
+    return Fail(Code::kCorrupt, "a row isn't a user's set");
+  return {};
+}
+
+using VisitMerged = std::function<Status(std::string_view key, std::string_view value, RestingRows& source)>;
+
+/// Calls `visit` with each user's rows of all `sources`, and with the source of the row. Composes sets under
+/// the same key, sets without an id first. After an earlier reshard, each partition has such sets. Of other
+/// rows under the same key, only one counts. Stops at an error of a source or of `visit`.
+Status ForEachMerged(const std::vector<std::unique_ptr<RestingRows>>& sources, const StoredLimits& limits,
+                     const VisitMerged& visit) {
+  std::vector<At> heap;
+  for (const auto& source : sources) {
+    At at{source.get(), source->ReadFrom(Table::kDeltas)};
+    const auto any = at.cursor->Next(at.key, at.value);
+    if (!any) return Fail(any.error());
+    if (*any) heap.push_back(std::move(at));
+  }
+  std::make_heap(heap.begin(), heap.end(), StandsBehind);
+  std::vector<At> taken;
+  std::string composed;
+  while (!heap.empty()) {
+    taken.clear();
+    do {
+      std::pop_heap(heap.begin(), heap.end(), StandsBehind);
+      taken.push_back(std::move(heap.back()));
+      heap.pop_back();
+    } while (!heap.empty() && heap.front().key == taken.front().key);
+    const std::string_view key = taken.front().key;
+    std::string_view value = taken.back().value;
+    if (taken.size() > 1 && static_cast<Table>(key[0]) == Table::kDeltas) {
+      if (Status status = ComposeRows(key, taken, limits, composed); !status) return status;
+      value = composed;
+    }
+    if (Status visited = visit(key, value, *taken.back().source); !visited) return visited;
+    for (At& at : taken) {
+      const auto more = at.cursor->Next(at.key, at.value);
+      if (!more) return Fail(more.error());
+      if (!*more) continue;
+      heap.push_back(std::move(at));
+      std::push_heap(heap.begin(), heap.end(), StandsBehind);
+    }
+  }
+  return {};
 }
 
 struct Sent {
@@ -198,19 +261,11 @@ struct Sent {
   uint64_t rows_to_all = 0;
 };
 
-Status SendRows(const ReshardOptions& options, OldState& old, BaseSender& sender, Sent& sent) {
-  const std::string position = EncodePosition(old.position);
-  const std::string wholeness = EncodeWholeness(old.position.filters);
-  StoreDescriptor descriptor = old.descriptor;
-  std::string encoded_descriptor;
-  Status begun = sender.Begin([&](int32_t partition) {
-    descriptor.identity.partition = partition;
-    encoded_descriptor = EncodeDescriptor(descriptor);
-    return std::vector<Row>{{RowOp::kPut, PositionKey(), position},
-                            {RowOp::kPut, WholenessKey(), wholeness},
-                            {RowOp::kPut, DescriptorKey(), encoded_descriptor}};
-  });
-  if (!begun) return begun;
+Status SendRows(const ReshardOptions& options, OldState& old, StateDestination& destination, Sent& sent) {
+  std::vector<PartitionHead> heads(static_cast<size_t>(options.partitions), {old.descriptor, old.position});
+  for (int32_t partition = 0; partition < options.partitions; ++partition)
+    heads[static_cast<size_t>(partition)].descriptor.identity.partition = partition;
+  if (Status begun = destination.Begin(std::move(heads)); !begun) return begun;
   const auto partitioner = ParsePartitioner(old.descriptor.identity.partitioner);
   if (!partitioner) return Fail(Code::kCorrupt, "the descriptor names no partitioner that is known");
   const RowRouter router(*partitioner, options.partitions);
@@ -225,14 +280,14 @@ Status SendRows(const ReshardOptions& options, OldState& old, BaseSender& sender
         if (!*to) return {};
         progress.Update(++sent.rows);
         const Row row{RowOp::kPut, key, value};
-        if (**to != RowRouter::kAll) return sender.Add(**to, row);
+        if (**to != RowRouter::kAll) return destination.Add(**to, row);
         ++sent.rows_to_all;
         for (int32_t partition = 0; partition < options.partitions; ++partition) {
-          if (Status added = sender.Add(partition, row); !added) return added;
+          if (Status added = destination.Add(partition, row); !added) return added;
         }
         return {};
       });
-  return read ? sender.Finish() : read;
+  return read ? destination.Finish() : read;
 }
 
 Result<Sent> Reshard(const ReshardOptions& options) {
@@ -240,25 +295,20 @@ Result<Sent> Reshard(const ReshardOptions& options) {
   if (!client) return Fail(client.error());
   auto old = OpenOld(options);
   if (!old) return Fail(old.error());
-  const auto record_bytes_max = PrepareTopics(options, *client);
-  if (!record_bytes_max) return Fail(record_bytes_max.error());
-  const auto producer = StateProducer::Open(BaseTopicOptions(
-      options.kafka.brokers, *client, options.state_topic, options.group, *record_bytes_max));
-  if (!producer) return Fail(producer.error());
-  BaseSender::Options sending;
-  sending.places.resize(static_cast<size_t>(options.partitions));  // the new topic is read from its beginning
-  sending.opening = {options.group, "seenctl reshard", SEEN_VERSION, false, SystemClock().WallNow(), 0,
-                     kNoOffset};
-  sending.record_bytes_max = *record_bytes_max;
-  sending.refusal = [&producer = **producer] { return producer.refusal(); };
-  BaseSender sender(sending, **producer);
+  if (Status fits = CheckInputTopic(options, *client); !fits) return Fail(fits.error());
+  const auto destination = IntoTopic({.option = "--state-topic",
+                                      .command = "seenctl reshard",
+                                      .brokers = options.kafka.brokers,
+                                      .client = *client,
+                                      .topic = options.state_topic,
+                                      .group = options.group,
+                                      .remedy = "delete the topic, or ",
+                                      .again = "run this command again with another state topic",
+                                      .scratch = {},
+                                      .quiet = options.quiet});
+  if (Status prepared = destination->Prepare(options.partitions); !prepared) return Fail(prepared.error());
   Sent sent;
-  if (Status done = SendRows(options, *old, sender, sent); !done) {
-    return Fail(
-        done.error().code,
-        fmt::format("{}. Remedy: delete topic {}, in which no base is whole, and run the command again",
-                    done.error().message, options.state_topic));
-  }
+  if (Status done = SendRows(options, *old, *destination, sent); !done) return Fail(done.error());
   return sent;
 }
 

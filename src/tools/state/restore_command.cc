@@ -15,7 +15,6 @@
 #include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/state/backup_directory.h"
-#include "tools/state/files.h"
 
 namespace seen {
 namespace {

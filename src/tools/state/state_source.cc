@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "tools/common_options.h"
@@ -35,6 +36,12 @@ Status LinkFiles(const BackupDirectory& directory, const BackedUpPartition& part
 }
 
 }  // namespace
+
+void AddStateSourceOptions(CLI::App& app, StateSourceOptions& options) {
+  app.add_option("--dir", options.directory, "a stopped daemon's store.directory");
+  app.add_option("--from", options.backups, "a directory of backups");
+  app.add_option("--backup", options.backup, "with --from: the backup's number; default: the newest");
+}
 
 StateSource::StateSource(StateSource&& other) noexcept
     : name_(std::move(other.name_)),
@@ -125,14 +132,7 @@ Result<StateReport> DigestSource(const StateSource& source, TimeMs as_of, bool q
     }
     report.topic = descriptor.identity.topic;
     report.partitions_total = descriptor.identity.partition_count;
-    PartitionDigest digest;
-    digest.partition = partition;
-    digest.as_of = as_of;
-    if (const auto& position = (*rows)->position()) {
-      digest.next_offset = position->next_offset;
-      digest.partition_time = position->partition_time;
-    }
-    StateDigester digester(descriptor, as_of);
+    StateDigester digester(descriptor, (*rows)->position(), as_of);
     const Status read = (*rows)->ForEach([&](std::string_view key, std::string_view value) -> Status {
       if (++visited % kRowsAtOnce == 0) {
         if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
@@ -144,8 +144,7 @@ Result<StateReport> DigestSource(const StateSource& source, TimeMs as_of, bool q
       return Fail(read.error().code,
                   fmt::format("{}, partition {}: {}", source.name(), partition, read.error().message));
     }
-    digest.filters = digester.Finish();
-    report.partitions.push_back(std::move(digest));
+    report.partitions.push_back(digester.Finish());
   }
   return report;
 }

@@ -15,11 +15,28 @@
 #include "tools/state/backup_directory.h"
 #include "tools/state/state_report.h"
 
+namespace CLI {
+class App;
+}
+
 namespace seen {
+
+/// What --dir, or --from with --backup, names.
+struct StateSourceOptions {
+  std::string directory;
+  std::string backups;
+  std::optional<uint32_t> backup;  // nullopt: the newest
+};
+void AddStateSourceOptions(CLI::App& app, StateSourceOptions& options);
 
 /// One thread.
 class StateSource {
  public:
+  /// Of the directory if there is one, else of the backup.
+  static Result<StateSource> Open(const StateSourceOptions& options) {
+    return options.directory.empty() ? OfBackup(options.backups, options.backup)
+                                     : OfDirectory(options.directory);
+  }
   /// Holds the directory's lock. kNotFound: there is no state. kRefused: a daemon uses the directory.
   static Result<StateSource> OfDirectory(const std::string& path);
   /// The backup with that number, or the newest.

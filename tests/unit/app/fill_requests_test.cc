@@ -1,10 +1,10 @@
-#include "app/fill_requests.h"
-
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "app/fills.h"
 
 namespace seen {
 namespace {

@@ -1,9 +1,9 @@
-#include "base/log_line.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "base/log.h"
 
 namespace seen::log {
 namespace {

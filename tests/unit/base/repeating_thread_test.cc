@@ -1,8 +1,8 @@
-#include "base/repeating_thread.h"
-
 #include <gtest/gtest.h>
 
 #include <future>
+
+#include "base/threads.h"
 
 namespace seen {
 namespace {

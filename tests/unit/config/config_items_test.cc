@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "config/config.h"
+#include "similar/port/boilerplate.h"
+#include "similar/text/idf_table.h"
 
 namespace seen {
 namespace {

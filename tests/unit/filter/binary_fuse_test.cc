@@ -1,6 +1,5 @@
 #include "filter/binary_fuse.h"
 
-#include "filter/binary_fuse_shapes.h"
 #include "unit/filter/kind_checks.h"
 
 namespace seen {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "filter/bloom_size.h"
 #include "filter/snapshot_format.h"
 #include "filters/mutable/mutable_bloom.h"
 #include "unit/filter/every_kind.h"

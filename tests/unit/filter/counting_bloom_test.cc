@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "filter/bloom_size.h"
+#include "filter/bloom.h"
 #include "filters/mutable/mutable_counting_bloom.h"
 #include "unit/filter/every_kind.h"
 

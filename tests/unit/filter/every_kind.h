@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "unit/filter/kind_checks.h"
 #include "unit/filter/reference_bloom.h"
 

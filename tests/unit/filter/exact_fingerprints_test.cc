@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "filter/sorted.h"
+#include "filter/sort_keys.h"
 #include "filters/mutable/mutable_fingerprints.h"
 #include "unit/filter/kind_checks.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "unit/filter/golden_json.h"
 #include "unit/filter/golden_snapshots.h"
 

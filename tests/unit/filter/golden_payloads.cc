@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "base/check.h"
+#include "base/result.h"
 #include "unit/filter/golden_bytes.h"
 #include "unit/filter/reference_bloom.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/day.h"
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen::golden {
 

@@ -1,11 +1,8 @@
-#include "filter/grow_payload.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "filter/any_view.h"
-#include "filter/render_payload.h"
+#include "filter/payload.h"
 #include "filter/snapshot.h"
 #include "unit/filter/reference_bloom.h"
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 #include "unit/filter/reference_bloom.h"
 
 namespace seen::kind_checks {

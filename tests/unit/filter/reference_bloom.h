@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/fingerprint.h"
+#include "model/hashes.h"
 
 namespace seen::reference {
 

@@ -1,6 +1,6 @@
-#include "flow/items_by_day.h"
-
 #include <gtest/gtest.h>
+
+#include "flow/user_rows.h"
 
 namespace seen {
 namespace {

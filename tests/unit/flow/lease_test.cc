@@ -1,4 +1,4 @@
-#include "flow/lease.h"
+#include "owner/lease.h"
 
 #include <gtest/gtest.h>
 

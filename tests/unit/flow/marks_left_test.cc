@@ -1,10 +1,9 @@
-#include "flow/marks_left.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "model/user_key.h"
+#include "flow/publish_table.h"
+#include "model/hashes.h"
 
 namespace seen {
 namespace {

@@ -1,4 +1,4 @@
-#include "flow/output_guard.h"
+#include "owner/output_guard.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "model/record_hash.h"
+#include "model/hashes.h"
 #include "support/fakes.h"
 
 namespace seen {

@@ -1,9 +1,9 @@
-#include "flow/publish_ref_set.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
+
+#include "flow/publish_table.h"
 
 namespace seen {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/similar_fingerprint.h"
+#include "model/hashes.h"
 #include "timed_fixture.h"
 
 namespace seen::test {

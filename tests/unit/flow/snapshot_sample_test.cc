@@ -1,10 +1,9 @@
-#include "flow/snapshot_sample.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "filter/snapshot.h"
+#include "flow/reporter.h"
 
 namespace seen {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "flow/journal_budget.h"
+#include "flow/journal_port.h"
 
 namespace seen {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "broker_fixture.h"
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 
 namespace seen {
 namespace {

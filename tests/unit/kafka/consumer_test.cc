@@ -4,7 +4,8 @@
 
 #include "consumer_harness.h"
 #include "faulty_broker.h"
-#include "model/record_hash.h"
+#include "kafka/group_membership.h"
+#include "model/hashes.h"
 
 namespace seen {
 namespace {
@@ -358,6 +359,26 @@ TEST_F(ConsumerTest, SaysWhichSettingIsWrong) {
   ASSERT_FALSE(consumer);
   EXPECT_EQ(consumer.error().code, Code::kInvalidArgument);
   EXPECT_NE(consumer.error().message.find("linger.ms"), std::string::npos);
+}
+
+TEST(ConsumerSettings, LeaveTheLibrarysPollIntervalWhichNoSessionExceeds) {
+  const auto interval = [](const ClientSettings& client) {
+    Consumer::Options options;
+    options.group_id = "group";
+    options.client = client;
+    const auto conf = GroupMembership::MakeConf(options).value();
+    char text[32];
+    size_t size = sizeof text;
+    EXPECT_EQ(rd_kafka_conf_get(conf.get(), "max.poll.interval.ms", text, &size), RD_KAFKA_CONF_OK);
+    return std::string(text);
+  };
+  EXPECT_EQ(interval({}), "300000");
+  EXPECT_EQ(interval({{"max.poll.interval.ms", "600000"}}), "600000");
+  // 30 s would be less than the library's own session.timeout.ms.
+  EXPECT_GT(std::chrono::minutes(5), SessionTimeout({}));
+  auto refused =
+      GroupMembership::MakeConf({.client = {{"max.poll.interval.ms", "30000"}}, .group_id = "group"});
+  EXPECT_EQ(kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*refused)).error().code, Code::kInvalidArgument);
 }
 
 }  // namespace

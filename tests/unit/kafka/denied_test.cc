@@ -1,13 +1,10 @@
 // The messages when Kafka denies a request or refuses a connection.
 
-#include "kafka/denied.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "kafka/connection_trouble.h"
-#include "kafka/hidden_secrets.h"
+#include "kafka/rdkafka_handles.h"
 
 namespace seen::kafka {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "broker_fixture.h"
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 
 namespace seen {
 namespace {

@@ -1,10 +1,9 @@
 #include <map>
 
 #include "broker_fixture.h"
-#include "decode/item_group_json.h"
 #include "faulty_broker.h"
-#include "kafka/followed_group_topic.h"
-#include "kafka/group_producer.h"
+#include "kafka/kafka_group_topic.h"
+#include "similar/port/item_group.h"
 
 namespace seen {
 namespace {
@@ -22,7 +21,9 @@ GroupProducer::Options Into(const std::string& brokers, const std::string& topic
 class GroupTopicTest : public BrokerTest {
  protected:
   static std::unique_ptr<GroupTopic> Follow(const std::string& topic, const std::vector<int64_t>& from) {
-    return FollowedGroupTopic::Open({Brokers(), {}, topic, 1 << 20}, from, 5s).value();
+    return FollowedGroupTopic::Open({.brokers = Brokers(), .topic = topic, .queue_bytes_max = 1 << 20}, from,
+                                    5s)
+        .value();
   }
   /// Reads up to `ends`. Returns what the topic hands over of all sent records: {item id: who decided it}.
   static std::map<std::string, std::string> ReadAll(GroupTopic& topic, const std::vector<int64_t>& ends) {

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "broker_fixture.h"
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 #include "model/partitioner.h"
 
 namespace seen {

@@ -5,8 +5,8 @@
 #include "broker_fixture.h"
 #include "faulty_broker.h"
 #include "kafka/admin.h"
-#include "kafka/reader.h"
 #include "kafka/snapshot_producer.h"
+#include "kafka/topic_reader.h"
 #include "support/fakes.h"
 
 namespace seen {

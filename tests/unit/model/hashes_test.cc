@@ -1,9 +1,9 @@
+#include "model/hashes.h"
+
 #include <gtest/gtest.h>
 
 #include "model/day.h"
-#include "model/fingerprint.h"
 #include "model/partitioner.h"
-#include "model/user_key.h"
 
 namespace seen {
 namespace {

@@ -1,6 +1,6 @@
-#include "query/exposures_cursor.h"
-
 #include <gtest/gtest.h>
+
+#include "query/queries_segments.h"
 
 namespace seen {
 namespace {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "run/rekey_progress.h"
 #include "support/fakes.h"
 
 namespace seen {

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "serve/query_port.h"
+#include "query/query_port.h"
 
 namespace seen {
 

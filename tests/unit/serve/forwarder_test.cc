@@ -3,7 +3,7 @@
 
 #include <future>
 
-#include "serve/problem.h"
+#include "serve/http_message.h"
 #include "serve/routes.h"
 #include "unit/serve/fake_change.h"
 #include "unit/serve/fake_query.h"

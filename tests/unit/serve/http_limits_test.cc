@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "serve/problem.h"
+#include "serve/http_message.h"
 #include "unit/serve/http_server_fixture.h"
 
 namespace seen {

@@ -39,10 +39,34 @@ TEST_F(ItemRoutesTest, ListAnItemsGroup) {
                "distance": 2, "near": [{"item_id": "n1", "similarity": 0.93, "distance": 2, "found_by": "both"}],
                "moved_from": null},
       "members": [{"item_id": "n1", "similarity": 1.0}, {"item_id": "n\"7", "similarity": null}],
-      "next": "n\"7"})"));
+      "next": "n\"7",
+      "explanation": [
+          "n7, of 1970-01-01T00:00:00.005Z: of the group of n1, similarity 0.93, 2 bits apart, found by both",
+          "the group of n1: 2 or more items"]})"));
   query_.group->next.clear();
   EXPECT_TRUE(json::parse(Get("n7").body).at("next").is_null());
   EXPECT_EQ(query_.group_asked, "n7 ");
+}
+
+TEST_F(ItemRoutesTest, ExplainHowAnItemGotIntoItsGroup) {
+  const struct {
+    ItemGroup item;
+    std::vector<std::string> sentences;
+  } cases[] = {
+      {{"n1", "n1", {0}, FoundBy::kFirst, 1.0, 0, {}, ""}, {"the first of its group"}},
+      {{"n1", "n1", {0}, FoundBy::kNoText, 1.0, 0, {}, ""}, {"has no word, so no item is like it"}},
+      {{"n1", "n0", {0}, FoundBy::kCopy, 1.0, 0, {}, "n2"},
+       {"of the group of n0, a copy: the same text", "it was in the group of n2 before"}},
+      {{"n1", "n0", {0}, FoundBy::kSimHash, std::nullopt, 1, {}, ""},
+       {"of the group of n0, 1 bit apart, found by simhash"}},
+  };
+  for (const auto& [item, sentences] : cases) {
+    query_.group = GroupAnswer{item, {{"n1", 1.0}}, ""};
+    json expected = sentences;
+    expected[0] = "n1, of 1970-01-01T00:00:00.000Z: " + sentences[0];
+    expected.push_back("the group of " + item.group_id + ": 1 item");
+    EXPECT_EQ(json::parse(Get("n1").body).at("explanation"), expected);
+  }
 }
 
 TEST_F(ItemRoutesTest, SayWhatIsWrong) {

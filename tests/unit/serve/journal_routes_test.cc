@@ -91,7 +91,12 @@ TEST_F(JournalRoutesTest, ExplainAnItem) {
       "removed_until": "2024-10-04", "erased_until": null,
       "exposures": [{"item_id": "a", "kind": "exposed", "scene": null, "position": null, "at": 1763700000000,
                      "request_id": "r"}],
-      "journal": {"whole_from": "2024-10-05"}})"));
+      "journal": {"whole_from": "2024-10-05"},
+      "explanation": ["a: dropped, because it was seen",
+          "in a segment: exposed between 2025-11-21T00:00:00.000Z and 2025-11-21T04:40:00.000Z",
+          "in a segment: served between 1970-01-01T00:00:01.000Z and 1970-01-01T00:00:02.000Z, until 1970-01-01T00:00:09.000Z, which no longer counts",
+          "taken back on 2024-10-04 (UTC): exposures up to then don't count",
+          "in the journal, which is whole from 2024-10-05 on: 1 event"]})"));
 
   query_.why = {};
   const json nothing = json::parse(Get("why?item=a").body);
@@ -116,6 +121,45 @@ TEST_F(JournalRoutesTest, ExplainAnItem) {
     const json answer = json::parse(Get("why?item=a").body);
     EXPECT_EQ(answer.at("because"), "false_positive");
     EXPECT_EQ(answer.at("false_positive_of"), of);
+  }
+}
+
+TEST_F(JournalRoutesTest, ExplainEachReasonInASentence) {
+  const struct {
+    Because because;
+    std::optional<SimilarTo> similar;
+    std::string sentence;
+  } cases[] = {
+      {Because::kExposed, {}, "a: dropped, because it was seen"},
+      {Because::kServed, {}, "a: dropped for now, because it was served"},
+      {Because::kNotSeen, {}, "a: not dropped, it isn't seen"},
+      {Because::kSimilar, SimilarTo{"n1", SimilarBecause::kNear, 0.931},
+       "a: not seen, but it is near n1 (similarity 0.93), which was seen. The filter demotes or drops a"},
+      {Because::kSimilar, SimilarTo{"n1", SimilarBecause::kGroup},
+       "a: not seen, but it is of one group with n1, which was seen. The filter demotes or drops a"},
+      {Because::kSimilar, SimilarTo{"", SimilarBecause::kNear},
+       "a: not seen, but an item near it was seen, and only its fingerprint is known. The filter demotes or "
+       "drops a"},
+      {Because::kSimilar, SimilarTo{"", SimilarBecause::kGroup},
+       "a: not seen, but an item of its group was seen, and only its fingerprint is known. The filter "
+       "demotes "
+       "or drops a"},
+      {Because::kFilter,
+       {},
+       "a: not seen, but the published filter says that it is: a false positive of the filter. POST "
+       ".../unseen lets the item through. Readers of the snapshot drop it"},
+      {Because::kFingerprint,
+       {},
+       "a: dropped, but never shown: a false positive of the fingerprint. The item shares its fingerprint "
+       "with an item that was shown"},
+  };
+  query_.why.erased = Day{20'000};
+  for (const auto& [because, similar, sentence] : cases) {
+    query_.why.because = because;
+    query_.why.similar = similar;
+    EXPECT_EQ(json::parse(Get("why?item=a").body).at("explanation"),
+              json({sentence, "the user was erased on 2024-10-04 (UTC): exposures up to then don't count",
+                    "no journal is kept (store.explain_days is 0), so the events aren't known"}));
   }
 }
 

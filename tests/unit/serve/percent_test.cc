@@ -1,6 +1,6 @@
-#include "serve/percent.h"
-
 #include <gtest/gtest.h>
+
+#include "serve/query_string.h"
 
 namespace seen {
 namespace {

@@ -1,7 +1,7 @@
 // The JSON of POST /v1/similar: the requests, the errors for wrong requests, and the answer.
-#include "serve/similar_body.h"
-
 #include <gtest/gtest.h>
+
+#include "serve/item_routes.h"
 
 namespace seen {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "rows/position_codec.h"
-#include "rows/row_writer.h"
+#include "rows/row_batch.h"
 #include "state_stream/partition_stream.h"
 #include "state_stream/restore.h"
 #include "stream_fixture.h"

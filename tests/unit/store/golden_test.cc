@@ -8,7 +8,7 @@
 #include "model/journal_row.h"
 #include "rows/keys.h"
 #include "rows/position_codec.h"
-#include "store/journal_keys.h"
+#include "store/journal_families.h"
 #include "store_fixture.h"
 
 namespace seen::test {

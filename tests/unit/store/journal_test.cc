@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "journal_fixture.h"
-#include "store/journal_keys.h"
+#include "store/journal_families.h"
 
 namespace seen::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "flow/stored_user_id.h"
+#include "flow/user_rows.h"
 #include "model/change.h"
 #include "store_fixture.h"
 #include "support/random_history.h"

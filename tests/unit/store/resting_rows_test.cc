@@ -24,11 +24,11 @@ class RestingRowsTest : public StoreTest {
     auto rows = RestingRows::Open(folder, resources_);
     EXPECT_TRUE(rows) << rows.error().message;
     if (!rows) return {};
-    StateDigester digester((*rows)->descriptor(), as_of);
+    StateDigester digester((*rows)->descriptor(), (*rows)->position(), as_of);
     const Status read = (*rows)->ForEach(
         [&](std::string_view key, std::string_view value) { return digester.Add(key, value); });
     EXPECT_TRUE(read) << read.error().message;
-    return digester.Finish();
+    return digester.Finish().filters;
   }
   // Writes three checkpoints of the same users.
   void Fill(RocksPartitionStore& store) {

@@ -5,7 +5,7 @@
 
 #include "state_stream/partition_stream.h"
 #include "state_stream/stream_end.h"
-#include "store/resting_state.h"
+#include "store/resting_rows.h"
 #include "store/rocks_restore.h"
 #include "store_fixture.h"
 #include "support/fake_state_topic.h"

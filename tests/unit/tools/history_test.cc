@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "decode/event_decoder.h"
-#include "model/record_hash.h"
+#include "model/hashes.h"
 #include "scratch_folder.h"
-#include "tools/history/history_reader.h"
+#include "tools/history/history_file.h"
 #include "tools/replay/distinct_count.h"
 
 namespace seen {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "scratch_folder.h"
-#include "tools/load/time_shift.h"
+#include "tools/load/event_sink.h"
 
 namespace seen {
 namespace {
@@ -79,13 +79,13 @@ TEST(LineReader, NamesAFileThatIsMissing) {
   EXPECT_EQ(reader.error().message, "/nowhere/at/all: No such file or directory");
 }
 
-TEST(TimeShift, FindsTheLastExposureOfTheExample) {
+TEST(ExposureFile, FindsTheLastExposureOfTheExample) {
   const auto last = LastExposure(kExample);
   ASSERT_TRUE(last);
   EXPECT_EQ(last->value, 1'575'158'387'022);
 }
 
-TEST(TimeShift, FindsTheLastExposureWhereverItStandsAndSkipsWhatIsNone) {
+TEST(ExposureFile, FindsTheLastExposureWhereverItStandsAndSkipsWhatIsNone) {
   const ScratchFolder folder;
   const auto path = folder.Write("file",
                                  "not json\n"
@@ -99,7 +99,7 @@ TEST(TimeShift, FindsTheLastExposureWhereverItStandsAndSkipsWhatIsNone) {
   EXPECT_EQ(none.error().code, Code::kNotFound);
 }
 
-TEST(TimeShift, MovesTheTimeAndNothingElse) {
+TEST(ExposureFile, MovesTheTimeAndNothingElse) {
   const auto shifted = ShiftExposure(
       R"({"user_id":"ü","item_id":7,"exposed_at":1763700000500,"extra":{"exposed_at":5},"position":1.5})",
       -500);
@@ -109,7 +109,7 @@ TEST(TimeShift, MovesTheTimeAndNothingElse) {
       R"({"user_id":"ü","item_id":7,"exposed_at":1763700000000,"extra":{"exposed_at":5},"position":1.5})");
 }
 
-TEST(TimeShift, RefusesWhatHasNoTimeToMove) {
+TEST(ExposureFile, RefusesWhatHasNoTimeToMove) {
   for (const char* line :
        {"", "5", "[]", "{}", R"({"exposed_at":"1"})", R"({"exposed_at":1.5})", R"({"exposed_at":1)"})
     EXPECT_FALSE(ShiftExposure(line, 1)) << line;

@@ -121,8 +121,10 @@ BaseSender::Options SenderOptions() {
 
 Status SendAll(BaseSender& sender) {
   Status sent = sender.Begin([](int32_t) {
-    return std::vector<Row>{{RowOp::kPut, PositionKey(), "position"},
-                            {RowOp::kPut, DescriptorKey(), "descriptor"}};
+    RowBatch rows;
+    rows.Add({RowOp::kPut, PositionKey(), "position"});
+    rows.Add({RowOp::kPut, DescriptorKey(), "descriptor"});
+    return rows;
   });
   for (int32_t i = 0; i < 300 && sent; ++i) {
     const std::string key = "\x20" + std::to_string(1'000 + i);

@@ -12,7 +12,7 @@
 #include "filter/snapshot.h"
 #include "kafka/bulk_producer.h"
 #include "kafka/embedded_broker.h"
-#include "kafka/reader.h"
+#include "kafka/topic_reader.h"
 #include "scratch_folder.h"
 #include "tools/check/snapshot_topic.h"
 #include "tools/commands.h"
@@ -119,6 +119,17 @@ TEST_F(SeenctlOnKafka, GenerateSendsAFileWithItsTimesShifted) {
   EXPECT_NEAR(static_cast<double>(last), static_cast<double>(SystemClock().WallNow().value), 60'000);
 }
 
+TEST_F(SeenctlOnKafka, GenerateSendsAFileOfOtherRecordsByAKeyOfTheirOwn) {
+  const std::string item = R"({"item_id":"n1","text":"a bridge"})";
+  const auto path =
+      folder_.Write("items.jsonl", item + "\n{\"text\":\"no id\"}\n[]\n7\n{\"item_id\":7}\nnot JSON\n");
+  ASSERT_EQ(Run({"generate", "--from", path, "--key", "item_id", "--topic", "archive"}), kExitOk);
+  const auto records = Read("archive");
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].key, "n1");
+  EXPECT_EQ(records[0].value, item);
+}
+
 TEST_F(SeenctlOnKafka, ReplayGivesRecordsTheTimeOfTheirExposure) {
   const auto path = folder_.Write("history.jsonl", Lines(500));
   ASSERT_EQ(Run({"replay", path}), kExitOk);
@@ -217,28 +228,6 @@ TEST_F(SeenctlOnKafka, SnapshotTopicKeepsEachUsersLastRecord) {
             kExitFailed);
 }
 
-TEST_F(SeenctlOnKafka, IdfCountsTheItemsOfATopicAsItCountsThoseOfAFile) {
-  ASSERT_EQ(Run({"generate", "--of", "items", "--items", "300", "--sentences", "3", "--topic", "archive"}),
-            kExitOk);
-  std::string lines;
-  for (const ReadRecord& record : Read("archive")) lines += record.value + "\n";
-  const auto items = folder_.Write("items.jsonl", lines + "not an item\n");
-  const auto of_topic = folder_.Path("topic.tsv"), of_file = folder_.Path("file.tsv");
-  ASSERT_EQ(Run({"idf", "--topic", "archive", "--out", of_topic}), kExitOk);
-  ASSERT_EQ(Run({"idf", items, "--out", of_file}), kExitOk);
-  const std::string table = ScratchFolder::Read(of_topic);
-  EXPECT_EQ(table, ScratchFolder::Read(of_file));
-  EXPECT_TRUE(table.starts_with("# documents 300\n")) << table.substr(0, 80);
-  EXPECT_NE(table.find("\nthe\t"), std::string::npos);
-  EXPECT_EQ(table.find("\t1\n"), std::string::npos) << "words of one item are left out";
-  ASSERT_EQ(Run({"idf", items, "--words-max", "10", "--out", of_file}), kExitOk);
-  const std::string frequent = ScratchFolder::Read(of_file);
-  EXPECT_EQ(std::count(frequent.begin(), frequent.end(), '\n'), 12) << "ten words, and what they are of";
-  EXPECT_NE(table.find(frequent.substr(frequent.find("seenctl idf\n"))), std::string::npos);
-  EXPECT_EQ(Run({"idf", folder_.Write("none.jsonl", R"({"item_id":"n1","text":"!"})"), "--out", of_file}),
-            kExitFailed);
-}
-
 TEST_F(SeenctlOnKafka, SimilarLooksUpTheLastRecordsOfItems) {
   const auto config = folder_.Write("seend.json", R"({
       "kafka": {"brokers": ")" + broker_->bootstrap() +
@@ -295,16 +284,8 @@ TEST_F(SeenctlOnKafka, WrongArgumentsEndWithStatus2) {
       {"snapshot"},
       {"snapshot", "file", "--user", "u"},
       {"verify", "--connections", "0"},
-      {"demo"},
-      {"generate", "--of", "users"},
-      {"generate", "--of", "items", "--batch", "2", "--stdout"},
-      {"generate", "--copies", "0.5", "--stdout"},
-      {"generate", "--of", "items", "--copies", "1", "--stdout"},
-      {"idf", "--words-max", "0"},
-      {"idf", "--documents-min", "0"},
-      {"idf", "file", "--topic", "x"},
-      {"idf", "file", "--json"},
-      {"idf", "--config", folder_.Write("off.json", "{}")},
+      {"generate", "--key", "item_id", "--stdout"},
+      {"generate", "--from", "file", "--key", "item_id", "--shift-to-now", "--stdout"},
       {"similar"},
       {"similar", "a"},
       {"similar", "a", "b", "c"},

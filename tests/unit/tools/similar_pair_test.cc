@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "model/day.h"
-#include "tools/load/item_generator.h"
+#include "tools/history/line_reader.h"
 
 namespace seen {
 namespace {
@@ -108,27 +109,32 @@ TEST(SimilarPair, IsReadByAPerson) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
 }
 
-TEST(SimilarPair, FindsTheCopiesThatAreGenerated) {
-  const ItemGenerator items({.copies = 0.5});
+TEST(SimilarPair, FindsTheCopiesAmongTheItemsOfTheExample) {
   FeatureReader reader = Reader();
-  const auto parse = [&](uint64_t number) {
-    const auto json = Json::parse(items.Make(number, kAt).payload);
-    return PairItem{json.at("item_id"), json.at("title"), json.at("text"), json.at("lang"), kAt};
-  };
+  std::map<std::string, PairItem> items;
+  auto lines = LineReader::Open(SEEN_SOURCE_DIR "/examples/items.jsonl.gz");
+  ASSERT_TRUE(lines);
+  std::string_view line;
+  std::string before;
   int copies = 0;
-  for (uint64_t number = 1; number < 60; ++number) {
-    const uint64_t original = items.OriginalOf(number);
-    if (original == number) {
-      const Json pair = ComparePair(parse(number), parse(number - 1), {}, reader);
-      EXPECT_FALSE(pair.at("alike")) << number << ": " << pair.at("why");
-      continue;
+  while (*lines->Next(line)) {
+    const auto json = Json::parse(line);
+    const std::string id = json.at("item_id");
+    const PairItem& item =
+        items.emplace(id, PairItem{id, json.at("title"), json.at("text"), json.at("lang"), kAt})
+            .first->second;
+    if (const std::string original = json.value("copy_of", ""); !original.empty()) {
+      ++copies;
+      const Json pair = ComparePair(items.at(original), item, {}, reader);
+      EXPECT_TRUE(pair.at("alike")) << id << " of " << original << ": " << pair.at("why");
+      if (json.at("edit") == "verbatim") {
+        EXPECT_EQ(pair.at("because"), "copy") << id;
+      }
+    } else if (!before.empty()) {
+      const Json pair = ComparePair(item, items.at(before), {}, reader);
+      EXPECT_FALSE(pair.at("alike")) << id << ": " << pair.at("why");
     }
-    ++copies;
-    const Json pair = ComparePair(parse(original), parse(number), {}, reader);
-    EXPECT_TRUE(pair.at("alike")) << number << " of " << original << ": " << pair.at("why");
-    if (items.Make(number, kAt).edit == CopyEdit::kVerbatim) {
-      EXPECT_EQ(pair.at("because"), "copy") << number;
-    }
+    before = id;
   }
   EXPECT_GT(copies, 15);
 }

@@ -22,7 +22,7 @@ Platform At(double users, double events_a_second, double memory_mib) {
 }
 
 TEST(SizeModel, AgreesWithTheRunThatDidNotCalibrateIt) {
-  // 450 M items, 128 MiB: 6,417 snapshots/s with 1.08 cores at 20,000 events/s (docs/PERFORMANCE.md, What
+  // 450 M items, 128 MiB: 6,417 snapshots/s with 1.08 cores at 20,000 events/s (docs/LEVERS.md, What
   // gained).
   const Needs needs = NeedsOf(At(150'000, 20'000, 128), kUser);
   const double cores = needs.intake_cores + needs.publish_cores * 6'417 / needs.snapshots_a_second;

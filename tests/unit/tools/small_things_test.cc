@@ -1,9 +1,8 @@
-// calendar.h, rate_limiter.h, progress.h, demo_checks.h, common_options.h
+// calendar.h, rate_limiter.h, progress.h, common_options.h
 
 #include <gtest/gtest.h>
 
 #include "tools/ask/calendar.h"
-#include "tools/check/demo_checks.h"
 #include "tools/common_options.h"
 #include "tools/load/rate_limiter.h"
 #include "tools/progress.h"
@@ -102,31 +101,6 @@ TEST(Progress, WritesNumbersForPeople) {
   EXPECT_EQ(WithByteUnit(1023), "1023 B");
   EXPECT_EQ(WithByteUnit(1536), "1.5 KiB");
   EXPECT_EQ(WithByteUnit(uint64_t{27} << 20), "27.0 MiB");
-}
-
-TEST(Judge, NamesWhatIsWronglyOfferedAndWronglyHeldBack) {
-  const DemoCandidates candidates{{"a", "b", "c", "d"}, {true, false, true, false}};
-  const auto verdict = Judge(candidates, {true, true, false, false});
-  EXPECT_EQ(verdict.offered, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(verdict.false_negatives, std::vector<std::string>{"a"});
-  EXPECT_EQ(verdict.false_positives, std::vector<std::string>{"d"});
-  EXPECT_EQ(candidates.Unsent(), (std::vector<std::string>{"b", "d"}));
-}
-
-TEST(ChooseCandidates, MixesItemsOfTheUserWithOthers) {
-  const OracleRules rules;
-  Oracle oracle(rules);
-  const TimeMs now{1'763'700'000'000};
-  for (int i = 0; i < 200; ++i) {
-    const std::string item = "n" + std::to_string(i);
-    const ToldItem told{.id = item, .created = DayOf(now), .filters = 1};
-    oracle.Add({.user_id = i < 100 ? "u" : "v", .second = 1'763'700'000, .items = std::span(&told, 1)});
-  }
-  const DemoCandidates candidates = ChooseCandidates(oracle, "u", 20, now);
-  ASSERT_EQ(candidates.items.size(), 20u);
-  EXPECT_EQ(std::count(candidates.sent.begin(), candidates.sent.end(), true), 10);
-  for (size_t i = 0; i < 20; ++i)
-    EXPECT_EQ(candidates.sent[i], std::stoi(candidates.items[i].substr(1)) < 100);
 }
 
 TEST(KafkaOptions, NamesAClientPropertyThatIsWrong) {

@@ -1,4 +1,4 @@
-#include "tools/load/word_counts.h"
+#include "similar/word_counts.h"
 
 #include <gtest/gtest.h>
 

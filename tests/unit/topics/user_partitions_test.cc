@@ -1,6 +1,6 @@
-#include "topics/user_partitions.h"
-
 #include <gtest/gtest.h>
+
+#include "topics/daemon_topics.h"
 
 namespace seen {
 namespace {

@@ -1,0 +1,164 @@
+#include "kafka/log_watch.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/log.h"
+#include "flow/log_port.h"
+#include "kafka/message_record.h"
+#include "kafka/read_loop.h"
+
+namespace seen {
+namespace kafka {
+namespace {
+using std::chrono::milliseconds;
+using Kind = LogFinding::Kind;
+
+constexpr milliseconds kSlice{100};
+constexpr milliseconds kQuestion{1000};
+
+// Only one record per partition is wanted: fetch little, and little ahead.
+ClientSettings Imposed() {
+  return {{"group.id", "seen-log-check"},  // assign() requires it; no group is joined
+          {"enable.partition.eof", "true"},
+          {"queued.min.messages", "1"},
+          {"queued.max.messages.kbytes", "64"},
+          {"fetch.message.max.bytes", "65536"}};
+}
+
+int64_t EndOf(rd_kafka_t* client, const std::string& topic, int32_t partition) {
+  int64_t low = -1;
+  int64_t high = -1;
+  const auto error = rd_kafka_get_watermark_offsets(client, topic.c_str(), partition, &low, &high);
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? std::max<int64_t>(high, -1) : -1;
+}
+
+/// nullopt: the message says nothing about the record.
+std::optional<Kind> Judge(const rd_kafka_message_t& message, const Anchor& wanted) {
+  if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
+    return message.offset <= wanted.offset ? Kind::kShorter : Kind::kGone;
+  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR || message.offset < wanted.offset) return std::nullopt;
+  if (message.offset > wanted.offset) return Kind::kGone;
+  return AnchorOf(RecordOf(message)) == wanted ? Kind::kSame : Kind::kReplaced;
+}
+}  // namespace
+
+Result<std::map<int32_t, LogFinding>> CheckLogs(const LogCheckOptions& options,
+                                                const std::map<int32_t, Anchor>& records,
+                                                milliseconds timeout, const std::atomic<bool>& stop) {
+  std::map<int32_t, LogFinding> findings;
+  if (records.empty()) return findings;
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  auto loop = ReadLoop::Open({options.brokers, options.client, options.topic, Imposed(), 64});
+  if (!loop) return Fail(std::move(loop.error()));
+  std::vector<int64_t> from(static_cast<size_t>(records.rbegin()->first) + 1, -1);
+  for (const auto& [partition, record] : records) from[static_cast<size_t>(partition)] = record.offset;
+  if (Status assigned = (*loop)->Assign(from); !assigned) return Fail(std::move(assigned.error()));
+  std::vector<int32_t> out_of_range;
+  const ReadLoop::Take take = [&](const rd_kafka_message_t& message) {
+    const auto wanted = records.find(message.partition);
+    if (wanted == records.end() || findings.contains(message.partition)) return false;
+    if (IsOutOfRange(message.err)) {
+      out_of_range.push_back(message.partition);
+    } else if (const auto kind = Judge(message, wanted->second)) {
+      findings[message.partition] = {*kind, EndOf((*loop)->client(), options.topic, message.partition)};
+    }
+    return false;
+  };
+  const ReadLoop::OnRecords no_records = [](int32_t, std::span<const Record>) { return Status(); };
+  while (findings.size() < records.size() && !stop.load() && std::chrono::steady_clock::now() < until) {
+    (void)(*loop)->Poll(kSlice, take, no_records);
+    for (const int32_t partition : out_of_range) {
+      const auto ends = LogEnds((*loop)->client(), options.topic, {&partition, 1}, kQuestion);
+      if (!ends) continue;
+      const int64_t end = ends->at(partition);
+      findings[partition] = {end <= records.at(partition).offset ? Kind::kShorter : Kind::kGone, end};
+    }
+    out_of_range.clear();
+  }
+  return findings;
+}
+
+}  // namespace kafka
+
+namespace {
+using std::chrono::milliseconds;
+using Kind = kafka::LogFinding::Kind;
+
+constexpr milliseconds kAnswered{5000};
+constexpr milliseconds kAgainAfter{1000};
+constexpr std::chrono::seconds kPolledLately{1};
+}  // namespace
+
+void LogWatch::Start() {
+  if (link_.options.check_log_every.count() > 0)
+    thread_.Start("log-watch", link_.options.check_log_every, [this] { return Look(); });
+}
+
+milliseconds LogWatch::Look() {
+  if (!link_.reachable()) return link_.options.check_log_every;
+  const auto asked = MakeQuestions();
+  std::map<int32_t, Anchor> records;
+  for (const auto& [partition, question] : asked) records[partition] = question.sample;
+  const auto findings = kafka::CheckLogs({link_.options.brokers, link_.options.client, link_.options.topic},
+                                         records, kAnswered, thread_.stopping());
+  if (!findings) {
+    if (kafka::MayLog("log watch"))
+      log::Warning("the log can't be checked", {{"error", findings.error().message}});
+    return link_.options.check_log_every;
+  }
+  std::set<int32_t> shorter;
+  for (const auto& [partition, finding] : *findings) {
+    if (NoteFinding(partition, asked.at(partition), finding)) shorter.insert(partition);
+  }
+  shorter_ = std::move(shorter);
+  return shorter_.empty() ? link_.options.check_log_every
+                          : std::min(link_.options.check_log_every, kAgainAfter);
+}
+
+std::map<int32_t, LogWatch::Question> LogWatch::MakeQuestions() {
+  std::map<int32_t, Question> questions;
+  fetcher_.ForEach([&](int32_t partition, const ConsumedPartition& state) {
+    if (!state.assigned || state.out_of_range || state.sample.offset < 0) return;
+    questions[partition] = {state.sample, state.last};
+  });
+  return questions;
+}
+
+bool LogWatch::NoteFinding(int32_t partition, const Question& asked, const kafka::LogFinding& finding) {
+  auto& worker = fetcher_.WorkerFor(partition);
+  const std::lock_guard lock(worker.mutex);
+  auto* const state = fetcher_.Find(partition);
+  // Since the question, the partition may have been given up or assigned again.
+  if (state == nullptr || !state->assigned || state->out_of_range || state->sample != asked.sample)
+    return false;
+  // A new leader may lag for a moment.
+  if (finding.kind == Kind::kShorter && !shorter_.contains(partition)) return true;
+  if (finding.kind == Kind::kReplaced || finding.kind == Kind::kShorter) {
+    state->last = asked.sample;
+    state->replaced = finding.kind == Kind::kReplaced;
+    state->out_of_range = state->notice_due = true;
+    ++worker.notices_due;
+    return false;
+  }
+  if (finding.kind == Kind::kSame) fetcher_.CountChecked();
+  // Taken before the sample was compared: if the log is replaced from here on, the next check shows it.
+  state->sample = asked.last;
+  const auto stood = next_offsets_.find(partition);
+  const bool stands = stood != next_offsets_.end() && stood->second == state->next_offset;
+  next_offsets_[partition] = state->next_offset;
+  if (!stands || finding.end <= state->next_offset || state->seeking) return false;
+  if (SystemClock().Now() - worker.polled_at > kPolledLately) return false;  // its handler has no room
+  if (kafka::MayLog("partition stands still")) {
+    log::Warning("a partition has records, but none arrived; the consumer requests them again",
+                 {{"topic", link_.options.topic},
+                  {"partition", partition},
+                  {"next_offset", state->next_offset},
+                  {"end", finding.end},
+                  {"remedy", "none is needed; check the brokers if this happens again"}});
+  }
+  fetcher_.RequestAssign();
+  return false;
+}
+
+}  // namespace seen

@@ -1,0 +1,110 @@
+#pragma once
+// The producer behind all adapters of this room: idempotent, acks=all, with a queue bounded in bytes. An
+// adapter says what a ticket is, and what becomes of a record that isn't delivered. Internal to this room.
+//
+// A producer is
+// - open: it takes records until its queue is full;
+// - closing, after a fatal error, or because a topic takes only smaller batches: it takes nothing, gives up
+// what
+//   it holds, and waits until each record has come back. So an older record never follows a newer one;
+// - closed: it opens again, at most once a second.
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/log_port.h"
+#include "kafka/rdkafka_handles.h"
+#include "model/partitioner.h"
+
+namespace seen::kafka {
+
+/// The headers of a record that this room's readers delivered. nullptr: it has none.
+HeadersHandle CopyHeaders(const rd_kafka_message_t* message);
+/// Replaces the headers of this name.
+void SetHeader(rd_kafka_headers_t* headers, const std::string& name, std::string_view value);
+
+struct ProducedRecord {
+  std::string_view key = {};    // data() is nullptr: a null key, which goes to a random partition
+  std::string_view value = {};  // data() is nullptr: a null value
+  void* ticket = nullptr;
+  int64_t timestamp_ms = 0;  // 0: now
+  int32_t partition = RD_KAFKA_PARTITION_UA;
+  HeadersHandle* headers = nullptr;  // taken if the record is queued
+};
+
+/// Produce and Poll may run on two threads. All other calls exclude each other and these.
+class Producer {
+ public:
+  struct Options {
+    std::string name;  // in log lines: "snapshot producer"
+    std::string brokers;
+    ClientSettings client;
+    std::vector<std::string> topics;  // opened with the client; Produce sends to the first one
+    Partitioner partitioner = Partitioner::kMurmur2;
+    uint64_t queue_bytes_max = 0;
+    std::chrono::milliseconds linger{5};
+    size_t batch_bytes = 0;     // of one partition in a request; 0: kafka.client or librdkafka decides
+    ClientSettings defaults{};  // more of them; kafka.client goes before
+    ClientSettings imposed{};   // more of them; they go before kafka.client
+    /// Runs in Poll, Flush, KeepOpen and the destructor, for each record that Produce took.
+    std::function<void(const rd_kafka_message_t&)> on_delivery{};
+  };
+
+  explicit Producer(Options options) : options_(std::move(options)), batch_bytes_(options_.batch_bytes) {}
+  ~Producer() { Drop(); }
+  Producer(const Producer&) = delete;
+  Producer& operator=(const Producer&) = delete;
+
+  /// Call it first. Connects in the background. kInvalidArgument: settings.
+  Status Open();
+
+  /// Copies and queues a record. RD_KAFKA_RESP_ERR__QUEUE_FULL also while the producer isn't open.
+  rd_kafka_resp_err_t Produce(const ProducedRecord& record);
+  /// As Produce for several records, with the time of the call. Each message has its error afterwards.
+  /// `topic`: of Topic.
+  void ProduceBatch(rd_kafka_topic_t* topic, std::vector<rd_kafka_message_t>& messages, size_t from = 0);
+  /// Opened by its first use; valid until `opened_total` changes. nullptr: not a topic's name.
+  rd_kafka_topic_t* Topic(const std::string& name);
+
+  void Poll(std::chrono::milliseconds wait);
+  /// Sends what is queued without waiting for more. False: some records are outstanding after `timeout`.
+  bool Flush(std::chrono::milliseconds timeout);
+
+  /// kRefused, kDenied: the producer can't go on, and takes no record until it was opened again.
+  Status Health() const;
+  bool is_open() const { return client_ && !closing_; }
+  /// One step of closing and opening again. Does nothing while the producer is well.
+  void KeepOpen();
+  uint64_t opened_total() const { return opened_total_; }
+
+  /// Whether a record that a broker refused as too large is too large itself. A broker refuses a batch as a
+  /// whole. If the batch may have held other records, the producer opens again with batches half as large.
+  bool IsTooLargeItself(const rd_kafka_message_t& refused);
+
+  /// Gives up all that isn't delivered.
+  void Drop();
+
+  rd_kafka_t* client() const { return client_.get(); }
+
+ private:
+  void OnDelivery(const rd_kafka_message_t& message);
+  void BeginClosing(std::string_view why);
+
+  const Options options_;
+  size_t batch_bytes_;
+  ClientHandle client_;
+  std::map<std::string, TopicHandle> topics_;  // destroyed before the client
+  rd_kafka_topic_t* first_topic_ = nullptr;
+  std::atomic<bool> closing_{false};
+  std::atomic<bool> batch_too_large_{false};
+  uint64_t opened_total_ = 0;
+  std::chrono::steady_clock::time_point purge_at_{};
+  std::chrono::steady_clock::time_point open_at_{};
+};
+
+}  // namespace seen::kafka

@@ -1,0 +1,329 @@
+#include "similar/daemon/items.h"
+
+#include <algorithm>
+
+#include "base/back_off.h"
+#include "base/log.h"
+#include "base/threads.h"
+#include "config/config_items.h"
+#include "kafka/kafka_group_topic.h"
+#include "similar/daemon/item_topics.h"
+#include "similar/groups/item_reading.h"
+#include "similar/port/boilerplate.h"
+#include "similar/run/items_taker.h"
+#include "similar/store/rocks_item_indexes.h"
+#include "topics/rekeying.h"
+
+namespace seen {
+
+void ItemsRekeyReports::BatchRekeyed(const RekeyReport& report) {
+  for (size_t i = 0; i < kRejectReasons; ++i)
+    rejected_[i].fetch_add(report.rejected[i], std::memory_order_relaxed);
+}
+
+void ItemsRekeyReports::EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) {
+  if (!budget_.Allow()) return;
+  log::Warning("item rejected", {{"reason", RejectReasonName(rejection.reason)},
+                                 {"detail", rejection.message},
+                                 {"source_partition", partition},
+                                 {"offset", offset},
+                                 {"lines_held_back", budget_.TakeHeldBack()}});
+}
+
+void ItemsRekeyReports::RekeyingLost(int32_t partition, const LostRange& range) {
+  log::Error("items were deleted before they were put in order",
+             {{"source_partition", partition},
+              {"from_offset", range.from},
+              {"to_offset", range.to},
+              {"remedy", "lengthen the retention of items.topic"}});
+}
+
+std::array<uint64_t, kRejectReasons> ItemsRekeyReports::rejected() const {
+  std::array<uint64_t, kRejectReasons> counts{};
+  for (size_t i = 0; i < kRejectReasons; ++i) counts[i] = rejected_[i].load(std::memory_order_relaxed);
+  return counts;
+}
+
+namespace {
+using std::chrono::milliseconds;
+
+constexpr milliseconds kBackOffMin{100};
+constexpr milliseconds kBackOffMax{2000};
+constexpr int kSaidEvery = 15;
+constexpr size_t kRecordsAPoll = 1024;
+constexpr uint64_t kRecordBytesMax = 16 << 20;
+// Small, because queued records must arrive within half of a lease, even if a broker's quota slows them down.
+constexpr uint64_t kGroupsQueueBytesMax = 4 << 20;
+constexpr uint64_t kGuardFetchBytes = 1 << 20;
+constexpr milliseconds kGuardAsks{2000};
+
+/// The settings of `config` with which an index is built.
+IndexGeneration GenerationOf(const ItemsConfig& config) {
+  IndexGeneration generation;
+  generation.method = config.method.value_or(kDefaultMethod);
+  generation.distance_max = config.distance_max;
+  generation.similarity_min = config.similarity_min;
+  generation.verify = config.verify ? "sketch" : "off";
+  generation.window_days = config.window_days;
+  generation.text_bytes_max = config.text_bytes_max;
+  generation.segmentation = TextRulesOf(config).segmentation;
+  if (config.boilerplate) generation.boilerplate = config.boilerplate->patterns();
+  return generation;
+}
+
+/// The longest record of an item that the daemon reads.
+uint64_t ItemRecordBytesMax(const ItemsConfig& config) {
+  return std::max<uint64_t>(kRecordBytesMax, config.text_bytes_max + (1 << 20));
+}
+}  // namespace
+
+/// In the order of creation. Members below use those above, and are destroyed first.
+struct Items::Reading {
+  explicit Reading(const LeaseTimes& lease_times) : lease(lease_times) {}
+
+  std::string ordered_topic;
+  CommitLease lease;  // for the ordered topic's partitions
+  RoomSignal room;
+  std::unique_ptr<DeadLetterProducer> dead_letters;
+  std::unique_ptr<RocksItemIndexes> indexes;
+  std::unique_ptr<ItemsTaker> taker;
+  std::unique_ptr<TopicRunner> runner;
+  std::unique_ptr<Consumer> consumer;  // calls the runner
+  std::unique_ptr<Rekeying> rekeying;
+  std::unique_ptr<RunnerThreads> threads;
+};
+
+Items::Items(const Options& options, const Admin& admin, const Clock& clock, OnFailed on_failed)
+    : options_(options),
+      admin_(admin),
+      clock_(clock),
+      on_failed_(std::move(on_failed)),
+      rekey_reports_(std::make_unique<ItemsRekeyReports>()) {}
+
+Items::~Items() { Stop(milliseconds(0)); }
+
+Result<std::unique_ptr<Items>> Items::Start(const Options& options, const Admin& admin, const Clock& clock,
+                                            OnFailed on_failed) {
+  auto idf = ReadIdfFile(options.config->items->idf_file);
+  if (!idf) return Fail(std::move(idf.error()));
+  std::unique_ptr<Items> items(new Items(options, admin, clock, std::move(on_failed)));
+  items->idf_ = std::move(idf->table);
+  items->idf_text_ = std::move(idf->text);
+  items->opening_ = std::thread([raw = items.get()] {
+    NameThread("items-opening");
+    raw->OpenWithRetries();
+  });
+  return items;
+}
+
+void Items::OpenWithRetries() {
+  BackOff back_off(kBackOffMin, kBackOffMax);
+  for (int tries = 0;; ++tries) {
+    const Status opened = Open();
+    if (opened) return SetProblem("");
+    if (opened.error().code == Code::kInvalidArgument) return Refuse(opened.error());
+    SetProblem("waiting for items: " + opened.error().message);
+    if (tries % kSaidEvery == 0) log::Warning("waiting for items", {{"reason", opened.error().message}});
+    const auto until = std::chrono::steady_clock::now() + back_off.Next();
+    const MutexLock lock(mutex_);
+    while (!stop_ && stop_wanted_.WaitUntil(mutex_, until)) {
+    }
+    if (stop_) return;
+  }
+}
+
+Status Items::Open() {
+  const auto topics = EnsureItemTopics(*options_.config, admin_, options_.embedded_kafka);
+  if (!topics) return Fail(topics.error());
+  auto reading = std::make_unique<Reading>(options_.lease_times);
+  reading->ordered_topic = topics->ordered_topic;
+  if (Status opened = OpenIndexes(*topics, *reading); !opened) return opened;
+  if (Status opened = OpenTaker(*topics, *reading); !opened) return opened;
+  if (topics->ordered_topic != options_.config->items->topic) {
+    if (Status started = StartRekeying(*topics, *reading); !started) return started;
+  }
+  reading->threads = std::make_unique<RunnerThreads>(*reading->runner, "items", 1,
+                                                     [this](const Error& error) { Refuse(error); });
+  reading_ = std::move(reading);
+  open_.store(reading_.get(), std::memory_order_release);
+  return {};
+}
+
+Status Items::OpenIndexes(const ItemTopics& topics, Reading& reading) {
+  RocksItemIndexes::Options indexes;
+  indexes.directory = options_.directory + "/items";
+  indexes.topic = topics.ordered_topic;
+  indexes.partitions = topics.ordered_partitions;
+  indexes.generation = GenerationOf(*options_.config->items);
+  indexes.kept = {.versions = true,
+                  .method = !options_.config->items->method,
+                  .segmentation = !options_.config->items->segmentation};
+  indexes.idf = idf_;
+  indexes.idf_text = idf_text_;
+  indexes.resources = options_.resources;
+  indexes.presence_bytes_max = options_.presence_bytes_max;
+  indexes.rebuild = options_.rebuild;
+  reading.indexes = std::make_unique<RocksItemIndexes>(std::move(indexes));
+  return reading.indexes->Prepare();
+}
+
+Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
+  const Config& config = *options_.config;
+  const ItemsConfig& items = *config.items;
+  DeadLetterProducer::Options letters;
+  letters.brokers = config.kafka.brokers;
+  letters.client = config.kafka.client;
+  letters.topic = config.input.dead_letter_topic;
+  letters.source_topic = topics.ordered_topic;
+  letters.queue_bytes_max = options_.dead_letter_bytes_max;
+  auto dead_letters = DeadLetterProducer::Open(letters);
+  if (!dead_letters) return Fail(std::move(dead_letters.error()));
+  reading.dead_letters = std::move(*dead_letters);
+
+  ItemsTakerOptions taker;
+  taker.topic = topics.ordered_topic;
+  taker.partitions = topics.ordered_partitions;
+  taker.groups = GroupOptionsOf(items);
+  taker.future_skew_max = config.input.future_skew_max;
+  taker.checkpoint_interval = config.store.checkpoint_interval;
+  taker.ready_lag_messages = static_cast<int64_t>(config.http.ready_lag_messages);
+  taker.make_reading = [this](const FeatureOptions& features) {
+    const ItemsConfig& of = *options_.config->items;
+    ItemReadingOptions options;
+    options.format = of.format;
+    options.record_bytes_max = ItemRecordBytesMax(of);
+    options.future_skew_max = options_.config->input.future_skew_max;
+    options.clock = &clock_;
+    options.features = features;
+    options.threads = options_.threads;
+    return std::make_unique<ItemReading>(options);
+  };
+  GroupProducer::Options groups;
+  groups.brokers = config.kafka.brokers;
+  groups.client = config.kafka.client;
+  groups.topic = items.groups_topic;
+  groups.queue_bytes_max = std::min(options_.producer_bytes_max, kGroupsQueueBytesMax);
+  groups.delivery_timeout = options_.lease_times.delivery;
+  taker.instance = options_.instance_id;
+  taker.make_sink = [groups](const std::string& decided_by) {
+    GroupProducer::Options sink = groups;
+    sink.decided_by = decided_by;
+    return GroupProducer::Open(sink);
+  };
+  if (options_.guards_groups) {
+    const TopicReader::Options written{.brokers = config.kafka.brokers,
+                                       .client = config.kafka.client,
+                                       .topic = items.groups_topic,
+                                       .queue_bytes_max = kGuardFetchBytes};
+    taker.watch_groups = [written](const std::vector<int64_t>& from) {
+      return FollowedGroupTopic::Open(written, from, kGuardAsks);
+    };
+  }
+  taker.lease = &reading.lease;
+  taker.awaits = [&reading] {
+    return reading.rekeying ? reading.rekeying->GetStatus().problem : std::string();
+  };
+  reading.taker = std::make_unique<ItemsTaker>(std::move(taker), *reading.indexes, *reading.dead_letters,
+                                               reading.room, clock_);
+  TopicRunner::Options runner;
+  runner.topic = topics.ordered_topic;
+  runner.remedy = "point items.topic at the right topic, or ";
+  runner.rebuild_does = "drop this partition's index and read it from its earliest record";
+  runner.rebuild = options_.rebuild;
+  reading.runner = std::make_unique<TopicRunner>(std::move(runner), *reading.taker, reading.room, clock_);
+
+  Consumer::Options consumer;
+  consumer.brokers = config.kafka.brokers;
+  consumer.client = config.kafka.client;
+  consumer.topic = topics.ordered_topic;
+  consumer.group_id = ItemsGroup(config);
+  consumer.instance_id = options_.instance_id;
+  consumer.workers = 1;
+  consumer.lease = &reading.lease;
+  consumer.watch_owners = !options_.embedded_kafka;
+  consumer.fetch_bytes_max = options_.fetch_bytes_max;
+  consumer.batch_records_max = kRecordsAPoll;
+  auto opened = Consumer::Open(consumer, *reading.runner);
+  if (!opened) return Fail(std::move(opened.error()));
+  reading.consumer = std::move(*opened);
+  reading.runner->SetLog(*reading.consumer);
+  return {};
+}
+
+Status Items::StartRekeying(const ItemTopics& topics, Reading& reading) {
+  const ItemsConfig& items = *options_.config->items;
+  Rekeying::Options rekeying;
+  rekeying.config = options_.config;
+  rekeying.source_topic = items.topic;
+  rekeying.keyed_topic = topics.ordered_topic;
+  rekeying.topic_key = "items.topic";
+  rekeying.group_id = ItemsRekeyingGroup(*options_.config);
+  rekeying.record_bytes_max = ItemRecordBytesMax(items);
+  rekeying.make_keyer = [&items, ahead_max = options_.config->input.future_skew_max] {
+    return NewItemKeyer(items.format, ItemRecordBytesMax(items), ahead_max);
+  };
+  rekeying.instance_id = options_.instance_id;
+  rekeying.watch_owners = !options_.embedded_kafka;
+  rekeying.rebuild = options_.rebuild;
+  rekeying.workers = std::min(2, topics.source_partitions);
+  rekeying.fetch_bytes_max = options_.fetch_bytes_max;
+  rekeying.dead_letter_bytes_max = options_.dead_letter_bytes_max;
+  rekeying.producer_bytes_max = options_.producer_bytes_max;
+  auto started =
+      Rekeying::Start(rekeying, {}, *rekey_reports_, clock_, [this](const Error& error) { Refuse(error); });
+  if (!started) return Fail(std::move(started.error()));
+  reading.rekeying = std::move(*started);
+  return {};
+}
+
+void Items::Refuse(const Error& error) {
+  SetProblem(error.message);
+  on_failed_(error);
+}
+
+void Items::SetProblem(std::string problem) {
+  const MutexLock lock(mutex_);
+  problem_ = std::move(problem);
+}
+
+void Items::Stop(milliseconds drain) {
+  {
+    const MutexLock lock(mutex_);
+    stop_ = true;
+  }
+  stop_wanted_.NotifyAll();
+  if (opening_.joinable()) opening_.join();
+  if (!reading_) return;
+  if (reading_->rekeying) reading_->rekeying->Stop(drain);
+  reading_->threads->Stop(drain);
+}
+
+// --- any thread
+
+Result<SimilarAnswer> Items::Similar(const SimilarQuestion& question) {
+  Reading* const reading = open_.load(std::memory_order_acquire);
+  if (reading == nullptr) return Fail(Code::kUnavailable, "the stream of items isn't read yet; try again");
+  return reading->taker->Similar(question);
+}
+
+ItemsStatus Items::GetStatus() const {
+  ItemsStatus status;
+  status.topic = options_.config->items->topic;
+  status.group_id = ItemsGroup(*options_.config);
+  {
+    const MutexLock lock(mutex_);
+    status.problem = problem_;
+  }
+  status.rekeying_rejected = rekey_reports_->rejected();
+  const Reading* const reading = open_.load(std::memory_order_acquire);
+  if (reading == nullptr) return status;
+  status.ordered_topic = reading->ordered_topic;
+  status.unread.unowned = reading->consumer->unowned_partitions();
+  reading->taker->AddStatus(reading->runner->Problems(), status);
+  if (!reading->rekeying) return status;
+  status.rekeying = reading->rekeying->GetStatus();
+  if (status.problem.empty()) status.problem = status.rekeying->problem;
+  return status;
+}
+
+}  // namespace seen

@@ -1,0 +1,62 @@
+#pragma once
+// The features of an item's text, which decide which other items are similar. They are computed once from the
+// text, then stored and compared without it. Pure: the same text, table and options give the same features on
+// every machine.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace seen {
+
+enum class LengthClass : uint8_t {
+  kEmpty = 0,  // no word: similar to no item
+  kShort = 1,  // fewer than kShortWords words
+  kLong = 2,
+};
+inline constexpr uint32_t kShortWords = 30;
+
+/// Decides the greatest distance (DistanceMax). A language counts through its script.
+enum class ScriptClass : uint8_t {
+  kAlphabetic = 0,  // words between spaces
+  kDictionary = 1,  // Chinese, Japanese, Thai, ...: words by a dictionary
+};
+
+/// A sample of a text's word 3-shingles, as hashes. A text of fewer than three words has one shingle of all
+/// of its words. The sample keeps the hashes with at least `level` leading zero bits. `level` is the least
+/// that leaves kSketchMax or fewer hashes. So a text of up to kSketchMax shingles keeps the whole set, and a
+/// longer one an even sample. A value is the 16 bits after the `level` zeros. Adaptive sampling: Wegman;
+/// Flajolet, "On Adaptive Sampling", Computing 43, 1990.
+struct Sketch {
+  uint8_t level = 0;
+  std::vector<uint16_t> values;  // ascending, unique; at most kSketchMax
+  friend bool operator==(const Sketch&, const Sketch&) = default;
+};
+inline constexpr size_t kSketchMax = 256;
+
+/// Estimates the Jaccard similarity of the two sets, in [0, 1]. Exact where both levels are 0, except for
+/// hashes that collide by chance. 0 where either set is empty.
+double SketchSimilarity(const Sketch& a, const Sketch& b);
+
+/// MinHash (Broder 1997) over the same shingles, in bands of rows (Leskovec, Rajaraman, Ullman, "Mining of
+/// Massive Datasets", 3.4). Sets of Jaccard similarity s share a band with probability
+/// 1 - (1 - s^rows)^kBands.
+inline constexpr size_t kBands = 8;
+/// The greatest number of rows (1 to 8) with which a pair at `similarity_min` shares a band with probability
+/// 0.98 or more.
+inline constexpr size_t kBandRowsMax = 8;
+int BandRows(double similarity_min);
+
+struct ItemFeatures {
+  uint64_t content_hash = 0;  // of the normalised text: equal for verbatim copies
+  uint64_t simhash = 0;       // Charikar 2002; of character n-grams if the text is short
+  std::array<uint64_t, kBands> bands{};
+  Sketch sketch;
+  uint32_t words = 0;
+  LengthClass length = LengthClass::kEmpty;
+  ScriptClass script = ScriptClass::kAlphabetic;
+  bool cut = false;  // the text was longer than text_bytes_max: only its beginning counts
+};
+
+}  // namespace seen

@@ -1,0 +1,57 @@
+#pragma once
+// An item's text as runs of letters. Copies of a text give the same runs.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "similar/port/options.h"
+#include "similar/port/similar_port.h"
+#include "similar/text/item_features.h"
+
+namespace seen {
+
+enum class RunKind : uint8_t {
+  kWord,        // letters, digits and marks between spaces
+  kDictionary,  // the same in scripts without spaces; Segmenter finds the words
+  kSymbol,      // an emoji
+};
+
+struct Run {
+  uint32_t begin = 0, end = 0;  // bytes of NormalText::text; never empty
+  RunKind kind = RunKind::kWord;
+};
+
+struct NormalText {
+  std::string text;  // UTF-8, NFKC, folded; one space between two runs of kWord, nothing else between runs
+  std::vector<Run> runs;
+  bool cut = false;  // the text was longer than `bytes_max`
+};
+
+/// One thread each; keeps its buffers.
+class Normaliser {
+ public:
+  explicit Normaliser(TextRules rules = {}) : rules_(std::move(rules)) {}
+  /// Reads the title, then the text: together at most `bytes_max` bytes (at most 2^31).
+  void Read(const ItemText& item, size_t bytes_max, NormalText& out);
+  /// Frees the buffers.
+  void Release();
+
+ private:
+  bool AppendPlain(std::string_view text);
+  void ReadAscii(NormalText& out);
+  void ReadUnicode(bool folds_chinese, NormalText& out);
+  void Fold(std::string_view together);
+  void DropEmoji(NormalText& out);
+
+  const TextRules rules_;
+  std::string stripped_;  // without boilerplate
+  std::string plain_;     // without markup
+  std::string gentle_;    // a piece of plain_ without stacked marks
+  std::string folded_;
+  std::string kept_;  // without emoji
+};
+
+}  // namespace seen

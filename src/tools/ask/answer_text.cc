@@ -1,0 +1,307 @@
+#include "tools/ask/answer_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/day.h"
+#include "tools/progress.h"
+
+namespace seen {
+namespace {
+
+using Json = nlohmann::json;
+
+// --- status
+
+std::string TextOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<int64_t> NumberOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_number()) return std::nullopt;
+  return found->get<int64_t>();
+}
+
+const Json& ListOf(const Json& json, const char* key) {
+  static const Json kNone = Json::array();
+  const auto found = json.find(key);
+  return found != json.end() && found->is_array() ? *found : kNone;
+}
+
+std::string CountText(std::optional<int64_t> number) {
+  return number && *number >= 0 ? WithThousands(static_cast<uint64_t>(*number)) : "?";
+}
+
+std::string FiltersText(const Json& partition) {
+  std::string incomplete;
+  for (const Json& filter : ListOf(partition, "filters")) {
+    const auto since = NumberOf(filter, "complete_since");
+    if (!since) continue;
+    incomplete += fmt::format("{}{} since {}", incomplete.empty() ? "" : ", ", TextOf(filter, "filter"),
+                              DayText(DayOf(TimeMs{*since})));
+  }
+  return incomplete.empty() ? "whole" : incomplete;
+}
+
+int64_t LostOf(const Json& partition) {
+  int64_t messages = 0;
+  for (const Json& range : ListOf(partition, "lost_ranges"))
+    messages += NumberOf(range, "messages").value_or(0);
+  return messages;
+}
+
+using Cells = std::vector<std::string>;
+
+Cells CellsOf(const Json& partition, TimeMs now) {
+  const auto age = NumberOf(partition, "age_ms");
+  const auto checkpoint = NumberOf(partition, "last_checkpoint_at_ms");
+  const auto store = partition.find("store");
+  const auto bytes = store != partition.end() ? NumberOf(*store, "bytes") : std::nullopt;
+  const int64_t lost = LostOf(partition);
+  return {std::to_string(NumberOf(partition, "partition").value_or(-1)),
+          TextOf(partition, "state"),
+          CountText(NumberOf(partition, "lag_messages")),
+          age ? SpanText(*age) : "?",
+          CountText(NumberOf(partition, "marks_outstanding")),
+          checkpoint ? SpanText(now.value - *checkpoint) + " ago" : "none yet",
+          bytes ? WithByteUnit(static_cast<uint64_t>(std::max<int64_t>(*bytes, 0))) : "?",
+          lost > 0 ? WithThousands(static_cast<uint64_t>(lost)) : "",
+          FiltersText(partition)};
+}
+
+/// Each column is as wide as its widest cell. Numbers are right-aligned.
+std::string TableOf(const std::vector<Cells>& rows) {
+  std::vector<size_t> widths(rows.front().size(), 0);
+  for (const Cells& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  constexpr size_t kLost = 7;
+  const bool has_lost =
+      std::any_of(rows.begin() + 1, rows.end(), [](const Cells& row) { return !row[kLost].empty(); });
+  std::string text;
+  for (const Cells& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (i == kLost && !has_lost) continue;
+      const bool is_number = i == 0 || (i >= 2 && i <= kLost);
+      line +=
+          is_number ? fmt::format("{:>{}}  ", row[i], widths[i]) : fmt::format("{:<{}}  ", row[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+// --- users and items
+
+std::string LikeWhat(const Json& similar) {
+  const auto because = similar.at("because").get<std::string>();
+  if (similar.at("like").is_null())
+    return because == "near" ? "near something seen" : "of a group that was seen";
+  const auto like = similar.at("like").get<std::string>();
+  if (because == "page") return fmt::format("like {}, which stays", like);
+  return because == "near" ? fmt::format("near {}, which was seen", like)
+                           : fmt::format("of one group with {}, which was seen", like);
+}
+
+// The day if `ms` is the beginning of a day, otherwise the second.
+std::string TimeWords(int64_t ms) {
+  return ms % kMsPerDay == 0 ? DayText(DayOf({ms})) : TimeText({ms}).substr(0, 19) + "Z";
+}
+
+std::string SegmentLine(const Json& segment) {
+  const auto& until = segment.at("counts_until_ms");
+  std::string line = fmt::format(
+      "{:20}  {:12} {:>8} {:>9}  {}", TimeWords(segment.at("from_ms").get<int64_t>()),
+      segment.at("kind").get<std::string>(), segment.at("items").get<uint64_t>(),
+      segment.at("bytes").get<uint64_t>(), until.is_null() ? "never" : TimeWords(until.get<int64_t>()));
+  if (segment.contains("exposures"))
+    line += fmt::format(", {} exposures", segment["exposures"].get<uint64_t>());
+  return segment.at("in_window").get<bool>() ? line : line + "  past the window";
+}
+
+std::string ExposureLine(const Json& exposure) {
+  std::string line = fmt::format("  {}  {}", TimeText({exposure.at("at").get<int64_t>()}),
+                                 exposure.at("kind").get<std::string>());
+  if (!exposure.at("scene").is_null()) line += "  in " + exposure.at("scene").get<std::string>();
+  if (!exposure.at("position").is_null()) {
+    line += fmt::format("  at position {}", exposure.at("position").get<int64_t>());
+  }
+  if (!exposure.at("request_id").is_null()) {
+    line += "  of request " + exposure.at("request_id").get<std::string>();
+  }
+  return line + "\n";
+}
+
+// "similarity 0.93, 2 bits apart, found by both": how similar two items are, and how this was found.
+std::string Nearness(const Json& near) {
+  const auto found = near.at("found_by").get<std::string>();
+  if (found == "copy") return "a copy: the same text";
+  const Json& similarity = near.at("similarity");
+  const auto distance = near.at("distance").get<int64_t>();
+  return fmt::format("{}{} bit{} apart, found by {}",
+                     similarity.is_null() ? "" : fmt::format("similarity {:.2f}, ", similarity.get<double>()),
+                     distance, distance == 1 ? "" : "s", found);
+}
+
+size_t WidthOf(const Json& list) {
+  size_t width = 0;
+  for (const Json& entry : list)
+    width = std::max(width, entry.at("item_id").get_ref<const std::string&>().size());
+  return std::min<size_t>(width, 64);
+}
+
+std::string NearLines(const Json& list) {
+  std::string text;
+  for (const Json& entry : list)
+    text +=
+        fmt::format("  {:{}}  {}\n", entry.at("item_id").get<std::string>(), WidthOf(list), Nearness(entry));
+  return text;
+}
+
+std::string MemberLines(const Json& members, const std::string& group_id) {
+  std::string text;
+  for (const Json& member : members) {
+    const auto id = member.at("item_id").get<std::string>();
+    const Json& similarity = member.at("similarity");
+    const std::string about = id == group_id ? "the first"
+                              : similarity.is_null()
+                                  ? "similar to it"
+                                  : fmt::format("similarity {:.2f} to it", similarity.get<double>());
+    text += fmt::format("  {:{}}  {}\n", id, WidthOf(members), about);
+  }
+  return text;
+}
+
+std::string ExplanationOf(const Json& answer) {
+  std::string text;
+  for (const Json& line : answer.at("explanation")) text += line.get<std::string>() + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string SpanText(int64_t ms) {
+  const double seconds = static_cast<double>(std::max<int64_t>(ms, 0)) / 1000;
+  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 2 * 3600) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 2 * 86'400) return fmt::format("{:.0f} h", seconds / 3600);
+  return fmt::format("{:.0f} d", seconds / 86'400);
+}
+
+StatusScreen MakeStatusScreen(const Json& status, TimeMs now) {
+  StatusScreen screen;
+  const bool is_ready = status.value("ready", false);
+  const Json& troubles = ListOf(status, "troubles");
+  screen.is_well = is_ready && troubles.empty();
+  screen.verdict = screen.is_well ? "READY" : is_ready ? "READY, with troubles" : "NOT READY";
+  std::string& text = screen.text;
+  for (const Json& trouble : troubles) text += fmt::format("  ! {}\n", trouble.get<std::string>());
+  const std::string role = TextOf(status, "role") == "replica"
+                               ? fmt::format("replica, of group {}", TextOf(status, "owner_group"))
+                               : TextOf(status, "role");
+  text += fmt::format("daemon      {} as {}, {}, up {}\n", TextOf(status, "version"),
+                      TextOf(status, "instance_id"), role,
+                      SpanText(now.value - NumberOf(status, "started_at_ms").value_or(now.value)));
+  text += fmt::format("brokers     {}, {}\n", TextOf(status, "brokers"),
+                      status.value("brokers_reachable", false) ? "reachable" : "OUT OF REACH");
+  const Json& partitions = ListOf(status, "partitions");
+  text += fmt::format("topic       {}: {} of {} partitions here", TextOf(status, "topic"), partitions.size(),
+                      CountText(NumberOf(status, "partitions_total")));
+  for (const char* list : {"partitions_refused", "partitions_unowned"}) {
+    const size_t count = ListOf(status, list).size();
+    if (count > 0) text += fmt::format(", {} {}", count, std::string_view(list).substr(11));
+  }
+  text += "\n";
+  if (const auto state = status.find("state_topic"); state != status.end() && state->is_object()) {
+    for (const Json& restore : ListOf(*state, "restores")) {
+      const auto left = NumberOf(restore, "seconds_left");
+      text +=
+          fmt::format("restores    partition {}: {:.0f}%{}\n", NumberOf(restore, "partition").value_or(-1),
+                      100 * restore.value("share", 0.0), left ? ", " + SpanText(*left * 1000) + " left" : "");
+    }
+  }
+  std::vector<Cells> rows = {
+      {"partition", "state", "lag", "age", "unpublished", "checkpoint", "store", "lost", "filters"}};
+  for (const Json& partition : partitions) rows.push_back(CellsOf(partition, now));
+  if (rows.size() > 1) text += "\n" + TableOf(rows);
+  for (const Json& partition : partitions) {
+    if (const std::string reason = TextOf(partition, "reason"); !reason.empty())
+      text += fmt::format("partition {}: {}\n", NumberOf(partition, "partition").value_or(-1), reason);
+  }
+  return screen;
+}
+
+std::string UnseenText(const Json& answer) {
+  std::string text;
+  for (const Json& item : answer.at("unseen")) text += item.get<std::string>() + "\n";
+  return text;
+}
+
+std::string SimilarText(const Json& answer) {
+  if (!answer.contains("similar")) return {};
+  const Json& unseen = answer.at("unseen");
+  std::string text;
+  for (const Json& similar : answer.at("similar")) {
+    const Json& item = similar.at("item_id");
+    const bool stands = std::find(unseen.begin(), unseen.end(), item) != unseen.end();
+    text += fmt::format("{} {}: {}\n", item.get<std::string>(), stands ? "comes last" : "is left out",
+                        LikeWhat(similar));
+  }
+  return text;
+}
+
+std::string SegmentsText(const Json& answer) {
+  const auto items = answer.at("items").get<uint64_t>();
+  const auto bytes = answer.at("bytes").get<uint64_t>();
+  const Json& lag = answer.at("lag_messages");
+  std::string text = fmt::format(
+      "{} in filter {}: {} items that count, {} stored{}, {} removals, partition {}, lag {}\n",
+      answer.at("user_id").get<std::string>(), answer.at("filter").get<std::string>(), WithThousands(items),
+      WithByteUnit(bytes),
+      items > 0
+          ? fmt::format(" ({:.2f} bytes an item)", static_cast<double>(bytes) / static_cast<double>(items))
+          : "",
+      answer.at("removals").get<uint64_t>(), answer.at("partition").get<int64_t>(),
+      lag.is_null() ? "unknown" : lag.dump());
+  if (answer.at("segments").empty()) return text;
+  text += fmt::format("{:20}  {:12} {:>8} {:>9}  {}\n", "of (UTC)", "kind", "items", "bytes", "counts until");
+  for (const Json& segment : answer.at("segments")) text += SegmentLine(segment) + "\n";
+  return text;
+}
+
+std::string WhyText(const Json& answer) {
+  std::string text = ExplanationOf(answer);
+  if (answer.at("exposures").is_null()) return text;
+  for (const Json& exposure : answer.at("exposures")) text += ExposureLine(exposure);
+  return text;
+}
+
+std::string GroupText(const Json& answer) {
+  std::string text =
+      ExplanationOf(answer) + MemberLines(answer.at("members"), answer.at("group_id").get<std::string>());
+  if (const Json& next = answer.at("next"); !next.is_null())
+    text += fmt::format("  and more: --after {}\n", next.get<std::string>());
+  const Json& near = answer.at("item").at("near");
+  return text + (near.empty() ? std::string("near it: nothing\n")
+                              : fmt::format("near it, of any group: {}\n", near.size()) + NearLines(near));
+}
+
+std::string SimilarItemsText(const Json& answer) {
+  const Json& similar = answer.at("similar");
+  if (similar.empty()) return "no stored item is like it\n";
+  return fmt::format("{} item{} like it, the nearest first\n", similar.size(),
+                     similar.size() == 1 ? " is" : "s are") +
+         NearLines(similar);
+}
+
+}  // namespace seen

@@ -1,0 +1,61 @@
+#pragma once
+// A command that asks a daemon, as a row of the table in daemon_commands.cc. It sends one request, may wait
+// until the daemon has done what it asked, and prints the answer. --json prints the daemon's answer as it is.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/ask/daemon_client.h"
+#include "tools/ask/fill.h"
+#include "tools/check/pair_question.h"
+#include "tools/commands.h"
+#include "tools/common_options.h"
+
+namespace seen {
+
+/// What the command line gave. Each command reads its own part.
+struct AskArguments {
+  DaemonAddress http;
+  std::string filter = "default";
+  std::string user, item, after, created_at, file, save, title, text, lang;
+  std::vector<std::string> items, also_seen, test_ids;
+  size_t limit = 10;
+  double watch_s = 0;
+  int64_t timeout_s = 0;
+  bool json = false, yes = false, no_wait = false, one_per_group = false, from_topic = false;
+  bool acknowledge = false, all = false;
+  KafkaOptions kafka;
+  PairQuestion pair;
+  FillOptions fill;
+};
+
+/// What a command waits for after its request, for at most --timeout.
+struct DaemonWait {
+  bool (*is_over)(const DaemonSummary& now);
+  std::string (*result)(const DaemonSummary& before, const DaemonSummary& now);
+  const char* not_over;                                           // the error after --timeout
+  std::string (*nothing_to_ask)(const DaemonSummary&) = nullptr;  // a sentence; empty: ask
+};
+
+struct DaemonCommand {
+  const char* heading;  // of the help
+  const char* name;
+  const char* help;
+  const char* method;
+  /// {filter} adds --filter to the command, {user} and {item} add arguments. {of_user}: given by an option.
+  const char* path;
+  int (*print)(const AskArguments&, const std::string& body, DaemonClient&);  // returns an exit status
+  void (*arguments)(CLI::App&, AskArguments&) = nullptr;
+  Result<nlohmann::json> (*question)(const AskArguments&) = nullptr;  // the body; kInvalidArgument
+  std::optional<int> (*instead)(const AskArguments&) = nullptr;  // an exit status if no request is needed
+  const DaemonWait* wait = nullptr;
+  bool prints_json = false;  // `print` does, with --json, instead of the daemon's answer
+};
+
+/// `command` must outlive the program's run.
+Subcommand AddDaemonCommand(CLI::App& root, const DaemonCommand& command);
+
+}  // namespace seen

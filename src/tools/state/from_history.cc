@@ -1,0 +1,240 @@
+#include "tools/state/from_history.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "bulk_load/state_builder.h"
+#include "kafka/topic_reader.h"
+#include "tools/ask/calendar.h"
+#include "tools/common_options.h"
+#include "tools/progress.h"
+
+namespace seen {
+namespace {
+
+constexpr std::chrono::seconds kKafkaTimeout(15);
+constexpr uint64_t kLinesBetweenChecks = 100'000;
+
+double Seconds(Instant since) { return std::chrono::duration<double>(SystemClock().Now() - since).count(); }
+
+double CpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// A topic is unavailable for a moment after its creation, and while its leader moves.
+Result<std::unique_ptr<TopicReader>> OpenInput(const TopicReader::Options& options) {
+  const Instant until = SystemClock().Now() + kKafkaTimeout;
+  while (true) {
+    auto reader = TopicReader::Open(options, kKafkaTimeout);
+    if (reader || reader.error().code != Code::kUnavailable || SystemClock().Now() >= until) return reader;
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  }
+}
+
+/// The offsets at which live consumption of the partitions begins.
+Result<std::map<int32_t, int64_t>> LiveOffsets(const IntoStateSettings& settings,
+                                               const ReplayTarget& target) {
+  std::map<int32_t, int64_t> offsets;
+  const auto begin_all_at_0 = [&] {
+    for (int32_t partition = 0; partition < *settings.partitions; ++partition) offsets[partition] = 0;
+    return std::move(offsets);
+  };
+  if (settings.live_from.empty() && settings.partitions) return begin_all_at_0();
+  TopicReader::Options options{.brokers = target.brokers, .client = target.client, .topic = target.topic};
+  const bool from_end = settings.live_from == "end";
+  if (settings.live_from != "earliest" && !settings.live_from.empty() && !from_end) {
+    const auto time = ParseTime("--live-from", settings.live_from, SystemClock().WallNow());
+    if (!time) return Fail(time.error());
+    options.from_time = *time;
+  }
+  const auto reader = OpenInput(options);
+  if (!reader && reader.error().code == Code::kNotFound && settings.partitions) return begin_all_at_0();
+  if (!reader) {
+    return Fail(reader.error().code, fmt::format("{} (the build needs the input topic's offsets; for a topic "
+                                                 "that doesn't exist yet, give --partitions)",
+                                                 reader.error().message));
+  }
+  for (const auto& range : (*reader)->ranges()) offsets[range.partition] = from_end ? range.to : range.from;
+  if (settings.partitions && static_cast<size_t>(*settings.partitions) != offsets.size()) {
+    return Fail(Code::kInvalidArgument, fmt::format("--partitions: {}: topic {} has {}", *settings.partitions,
+                                                    target.topic, offsets.size()));
+  }
+  return offsets;
+}
+
+class Build {
+ public:
+  Build(const IntoStateSettings& settings, HistorySource& source, Rejects& rejects, StateBuilder& builder)
+      : settings_(settings), source_(source), rejects_(rejects), builder_(builder) {}
+
+  Status ReadAll() {
+    Progress progress("read", source_.Total(), source_.Unit(),
+                      settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+    const auto take = [this](const HistoryEntry& entry) { return Take(entry); };
+    while (true) {
+      if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: nothing was written");
+      const auto more = source_.Next(take);
+      if (!more) return Fail(more.error());
+      if (source_.PartEnded() || lines_ >= next_check_) {
+        next_check_ = lines_ + kLinesBetweenChecks;
+        if (Status few = rejects_.CheckShare(rejects_.total(), lines_); !few) return few;
+      }
+      progress.Update(source_.Position(),
+                      fmt::format("{} lines, {} rejected, reached {}", WithThousands(lines_),
+                                  WithThousands(rejects_.total()), DayText(DayOf(builder_.counts().last))));
+      if (!*more) break;
+    }
+    if (Status finished = builder_.Finish(rejected_); !finished) return finished;
+    if (Status noted = NoteRejected(); !noted) return noted;
+    progress.Finish();
+    return rejects_.CheckShare(rejects_.total(), lines_);
+  }
+
+ private:
+  Status Take(const HistoryEntry& entry) {
+    ++lines_;
+    source_.Finish(entry.ticket,
+                   LineOutcome::kSkipped);  // a build is whole or nothing, so no line is recorded
+    if (!entry.problem.empty()) {
+      return rejects_.Add(entry.record != nullptr ? "null_value" : "not_a_row", entry.problem,
+                          source_.WhereOf(source_.Place()), entry.text);
+    }
+    if (Status added = builder_.Add(entry.event, source_.Place(), rejected_); !added) return added;
+    return rejected_.empty() ? Status() : NoteRejected();
+  }
+  Status NoteRejected() {
+    for (const RejectedLine& line : rejected_) {
+      if (Status added = rejects_.Add(line.reason, line.message, source_.WhereOf(line.place), line.text);
+          !added)
+        return added;
+    }
+    rejected_.clear();
+    return {};
+  }
+
+  const IntoStateSettings& settings_;
+  HistorySource& source_;
+  Rejects& rejects_;
+  StateBuilder& builder_;
+  std::vector<RejectedLine> rejected_;
+  uint64_t lines_ = 0;
+  uint64_t next_check_ = kLinesBetweenChecks;
+};
+
+Status WriteRows(StateBuilder& builder, std::vector<PartitionHead> heads, StateDestination& destination,
+                 bool quiet) {
+  const size_t partitions = heads.size();
+  if (Status begun = destination.Begin(std::move(heads)); !begun) return begun;
+  Progress progress("write", partitions, "partitions",
+                    quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  std::atomic<size_t> next{0};
+  std::atomic<uint64_t> done{0};
+  std::vector<Status> outcomes(destination.threads());
+  const auto work = [&](size_t thread) {
+    for (size_t at = next++; at < partitions && outcomes[thread] && !Interrupted(); at = next++) {
+      const auto partition = static_cast<int32_t>(at);
+      outcomes[thread] =
+          builder.ForEachUserRow(partition, [&](const Row& row) { return destination.Add(partition, row); });
+      if (outcomes[thread]) outcomes[thread] = destination.End(partition);
+      ++done;
+      if (thread == 0) progress.Update(done);
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t thread = 1; thread < outcomes.size(); ++thread) others.emplace_back(work, thread);
+    work(0);
+  }
+  for (Status& outcome : outcomes) {
+    if (!outcome) return outcome;
+  }
+  if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: not all partitions are written");
+  progress.Update(done);
+  progress.Finish();
+  return destination.Finish();
+}
+
+}  // namespace
+
+Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const ReplayTarget& target,
+                                  StateDestination& destination, HistorySource& source, Rejects& rejects) {
+  auto offsets = LiveOffsets(settings, target);
+  if (!offsets) return Fail(offsets.error());
+  IntoStateReport report;
+  report.live_offsets = std::move(*offsets);
+  report.partitions = static_cast<int32_t>(report.live_offsets.size());
+  if (Status prepared = destination.Prepare(report.partitions); !prepared) return Fail(prepared.error());
+  auto folder = destination.SortFolder();
+  if (!folder) return Fail(folder.error());
+  auto builder = StateBuilder::Make({.config = target.config,
+                                     .partitions = report.partitions,
+                                     .memory_bytes = settings.memory_bytes,
+                                     .folder = std::move(*folder),
+                                     .threads = settings.threads,
+                                     .since = settings.since,
+                                     .until = settings.until,
+                                     .as_of = SystemClock().WallNow()});
+  if (!builder) return Fail(builder.error());
+  Build build(settings, source, rejects, **builder);
+  const Instant started = SystemClock().Now();
+  if (Status read = build.ReadAll(); !read) return Fail(read.error());
+  report.read_s = Seconds(started);
+  report.sorted_bytes = (*builder)->sorted_bytes();
+  const Instant writing = SystemClock().Now();
+  const TimeMs complete_since = settings.whole ? TimeMs{0} : (*builder)->counts().first;
+  std::vector<PartitionHead> heads;
+  for (const auto& [partition, offset] : report.live_offsets)
+    heads.push_back(
+        {(*builder)->DescriptorOf(partition), (*builder)->PositionOf({partition, offset, complete_since})});
+  if (Status written = WriteRows(**builder, std::move(heads), destination, settings.quiet); !written)
+    return Fail(written.error());
+  report.write_s = Seconds(writing);
+  report.counts = (*builder)->counts();
+  builder->reset();
+  destination.Clear();
+  report.state_bytes = destination.StateBytes();
+  report.cpu_s = CpuSeconds();
+  return report;
+}
+
+std::string IntoStateText(const IntoStateReport& report, uint64_t rejected) {
+  const BuildCounts& counts = report.counts;
+  const double bytes_an_item =
+      counts.items > 0 ? static_cast<double>(report.state_bytes) / static_cast<double>(counts.items) : 0;
+  return fmt::format(
+      "{} events with {} items, {} rejected, {} skipped: {} of state in {} partitions, {:.2f} bytes "
+      "an item\nread in {:.1f} s, {} events/s; written in {:.1f} s\n",
+      WithThousands(counts.events), WithThousands(counts.items), WithThousands(rejected),
+      WithThousands(counts.skipped), WithByteUnit(report.state_bytes), report.partitions, bytes_an_item,
+      report.read_s, WithThousands(static_cast<uint64_t>(static_cast<double>(counts.events) / report.read_s)),
+      report.write_s);
+}
+
+std::string IntoStateJson(const IntoStateReport& report, uint64_t rejected, bool damaged) {
+  nlohmann::ordered_json offsets = nlohmann::ordered_json::object();
+  for (const auto& [partition, offset] : report.live_offsets) offsets[std::to_string(partition)] = offset;
+  const nlohmann::ordered_json result = {{"events", report.counts.events},
+                                         {"items", report.counts.items},
+                                         {"skipped", report.counts.skipped},
+                                         {"rejected", rejected},
+                                         {"partitions", report.partitions},
+                                         {"state_bytes", report.state_bytes},
+                                         {"sorted_bytes", report.sorted_bytes},
+                                         {"read_s", report.read_s},
+                                         {"write_s", report.write_s},
+                                         {"cpu_s", report.cpu_s},
+                                         {"damaged", damaged},
+                                         {"live_offsets", offsets}};
+  return result.dump();
+}
+
+}  // namespace seen
