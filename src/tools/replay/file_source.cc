@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "decode/event_decoder.h"
-#include "tools/history/history_file.h"
+#include "tools/history/history_reader.h"
 #include "tools/replay/history_source.h"
 
 namespace seen {

@@ -8,7 +8,7 @@
 #include "decode/event_decoder.h"
 #include "model/hashes.h"
 #include "scratch_folder.h"
-#include "tools/history/history_file.h"
+#include "tools/history/history_reader.h"
 #include "tools/replay/distinct_count.h"
 
 namespace seen {
