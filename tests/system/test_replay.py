@@ -11,13 +11,13 @@ import time
 
 import pytest
 
+from history_tables import CONVERT, ENVIRONMENT, program_in, seen_history
 from load import one_by_one
 from oracle import Oracle, event
-from places import BUILD, SEENCTL, SOURCE, now_ms, wait_until
+from places import BUILD, SEENCTL, now_ms, wait_until
 from test_seenctl import seenctl
 
 DAY_MS = 86_400_000
-CONVERT = SOURCE / "build" / "convert-tools" / "bin"
 
 
 def replay(*arguments, status=0, stdin=None):
@@ -92,7 +92,7 @@ class History:
 
 def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, tmp_path, chance):
     history = History(tmp_path / "history", chance)
-    formats = [f"{kind}{how}" for kind in (".jsonl", ".csv", ".tsv") for how in ("", ".gz", ".zst")]
+    formats = [f".jsonl{how}" for how in ("", ".gz", ".zst")]
     pathlike = type(tmp_path)
     for i in range(198):
         history.write(
@@ -182,6 +182,43 @@ def test_kills_at_any_moment_leave_nothing_out(topics, daemon, topic_name, into,
     assert count(topics, topic_name) == sent + 1, "a day that was added is new, the others are known"
 
 
+def test_tables_name_file_and_row_and_continue_after_a_kill(topics, topic_name, into, tmp_path, chance):
+    history = History(tmp_path / "history", chance)
+    formats = [f".{kind}{how}" for kind in ("csv", "tsv") for how in ("", ".gz", ".zst")]
+    for i in range(12):
+        history.write(type(tmp_path)(f"day-{i:02}{formats[i % 6]}"), 2_000, broken=1)
+    progress, rejects = tmp_path / "progress", tmp_path / "rejects"
+    command = f"{SEENCTL} replay - {' '.join(into)} --progress {progress} --rejects {rejects} --quiet"
+    env = {**ENVIRONMENT, "PATH": f"{program_in(tmp_path / 'bin')}:{os.environ['PATH']}"}
+
+    def run(options, status):
+        pipe = f"seen-history {tmp_path / 'history'} | {command} {options}"
+        done = subprocess.run(["bash", "-c", pipe], capture_output=True, timeout=120, check=False, env=env)
+        assert done.returncode == status, done.stderr[-2000:]
+        return done.stderr.decode()
+
+    run("--rate 8000 & sleep 2; kill -9 $!; exit 9", 9)
+    run("", 0)
+    status = json.loads(replay("--status", "--progress", progress, "--json")[0])
+    assert status["finished"] and (status["sent"], status["rejected"]) == (24_000, 12)
+    assert all(file["state"] == "done" and file["lines_done"] == 2_001 for file in status["files"])
+    assert {
+        (r["file"], r["row"]) for r in map(json.loads, rejects.read_text().splitlines())
+    } == history.broken
+    sent = count(topics, topic_name)
+    run("", 0)
+    assert count(topics, topic_name) == sent, "nothing is left to send"
+    (tmp_path / "history" / "day-00.csv").write_text("exposed_at,user_id,item_id,scene\n")
+    assert "changed" in run("", 1)
+    lines = event("u", "i", now_ms()) + "\n"
+    assert (
+        "can't be read again"
+        in replay("-", *into, "--progress", tmp_path / "p", stdin=lines.encode(), status=2)[1]
+    )
+    cut = json.dumps({"seen-history": {"file": "/a.csv", "size": 1, "first_block": "1"}}) + "\n" + lines
+    assert "didn't finish" in replay("-", *into, stdin=cut.encode(), status=1)[1]
+
+
 def test_the_daemons_configuration_says_how_events_are_written(topics, daemon, topic_name, kafka, tmp_path):
     topics.create(topic_name)
     seend = daemon(
@@ -228,8 +265,9 @@ def test_the_daemons_configuration_says_how_events_are_written(topics, daemon, t
     table = tmp_path / "table.csv"
     table.write_text(f"user_id,item_id,exposed_at,kind,app\n7,f,{now_s},show,ios\n7,g,{now_s},show,web\n")
     seend.config_path.write_text(json.dumps(seend.config))
+    rows = seen_history(table, "--config", seend.config_path).stdout + nested.read_bytes()
     result = json.loads(
-        replay(nested, table, "--config", seend.config_path, "--rejects-max", "20%", "--json", "--quiet")[0]
+        replay("-", "--config", seend.config_path, "--rejects-max", "20%", "--json", "--quiet", stdin=rows)[0]
     )
     assert (result["sent"], result["skipped"], result["rejected"]) == (3, 3, 1)
     seend.wait_at_rest()
@@ -257,7 +295,7 @@ def test_what_cant_be_read_is_never_a_success(into, topics, topic_name, tmp_path
     replay(many, *into, "--rejects", tmp_path / "rejects", "--quiet", status=3)
     looked = len((tmp_path / "rejects").read_text().splitlines())
     assert 100_000 <= looked < 101_000, "it stopped at the first look"
-    for text, words in (("[1]", "jq"), ("uid,item\n1,2\n", "user_id"), ("PAR1", "duckdb")):
+    for text, words in (("[1]", "jq"), ("uid,item\n1,2\n", "seen-history"), ("PAR1", "seen-history")):
         (tmp_path / "other").write_text(text)
         assert words in replay(tmp_path / "other", *into, status=2)[1]
     assert "no such file" in replay(tmp_path / "nothing-*", *into, status=2)[1]
@@ -289,13 +327,13 @@ def test_the_commands_that_convert_other_formats_work(kind, topics, topic_name, 
         timeout=60,
     )
     message = replay(path, *into, status=2)[1]
-    command = re.search(r"Convert it: (.*)$", message, re.MULTILINE)[1]
+    command = re.search(r"Use: (.*)$", message, re.MULTILINE)[1]
     assert command.endswith("| seenctl replay -")
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", f"{command} {' '.join(into)} --quiet"],
         capture_output=True,
         timeout=60,
-        env={**os.environ, "PATH": f"{CONVERT}:{BUILD}:{os.environ['PATH']}"},
+        env={**ENVIRONMENT, "PATH": f"{program_in(tmp_path / 'bin')}:{BUILD}:{os.environ['PATH']}"},
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert count(topics, topic_name) == 100

@@ -158,8 +158,8 @@ class ZstdUnpacker final : public Unpacker {
       if (ZSTD_isError(outcome) != 0) {
         if (ZSTD_getErrorCode(outcome) == ZSTD_error_frameParameter_windowTooLarge) {
           return Fail(Code::kMalformed, fmt::format("{0}: its zstd window needs over 128 MiB of memory. Use: "
-                                                    "zstd -dc --long=31 {0} | seenctl replay -",
-                                                    stored.path()));
+                                                    "zstd -dc --long=31 {1} | seenctl replay -",
+                                                    stored.path(), ShellQuoted(stored.path())));
         }
         return Fail(CutOff(stored, "zstd"));
       }
@@ -219,9 +219,8 @@ Result<ByteStream> ByteStream::Open(const std::string& path, std::optional<uint6
   const auto first = impl->stored.Peek(8);
   if (!first) return Fail(first.error());
   if (const auto foreign = ForeignFormatOf(*first, path)) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: seenctl doesn't read {}. Convert it: {} | seenctl replay -", path,
-                            foreign->name, foreign->command));
+    return Fail(Code::kInvalidArgument, fmt::format("{}: seenctl doesn't read {}. Use: {} | seenctl replay -",
+                                                    path, foreign->name, foreign->command));
   }
   impl->packing = PackingOf(*first);
   impl->unpacker = MakeUnpacker(impl->packing);
@@ -239,29 +238,30 @@ std::optional<ForeignFormat> ForeignFormatOf(std::string_view bytes, const std::
     std::string_view name;
     std::string_view command;  // {}: place of the file name
   } formats[] = {
-      {"PAR1", "Parquet",
-       "python3 -c \"import duckdb; duckdb.sql('''COPY (FROM '{}') TO '/dev/stdout' (FORMAT json)''')\""},
-      {"ORC", "ORC",
-       "python3 -c \"import json, pyarrow.orc as orc; f = orc.ORCFile('{}'); [print(json.dumps(row, "
-       "default=str)) for i in range(f.nstripes) for row in f.read_stripe(i).to_pylist()]\""},
-      {"Obj\x01", "Avro",
-       "python3 -c \"import fastavro, json; [print(json.dumps(row, default=str)) for row in "
-       "fastavro.reader(open('{}', 'rb'))]\""},
-      {"PK\x03\x04", "zip", "unzip -p '{}'"},
-      {"BZh", "bzip2", "bzip2 -dc '{}'"},
+      {"PAR1", "Parquet", "seen-history {}"},
+      {"ORC", "ORC", "seen-history {}"},
+      {"Obj\x01", "Avro", "seen-history {}"},
+      {"PK\x03\x04", "zip", "unzip -p {}"},
+      {"BZh", "bzip2", "bzip2 -dc {}"},
       {"\xfd"
        "7zXZ",
-       "xz", "xz -dc '{}'"},
-      {"\x04\x22\x4d\x18", "lz4", "lz4 -dc '{}'"},
-      {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8 '{}'"},
-      {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8 '{}'"},
+       "xz", "xz -dc {}"},
+      {"\x04\x22\x4d\x18", "lz4", "lz4 -dc {}"},
+      {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8 {}"},
+      {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8 {}"},
   };
   for (const auto& format : formats) {
     if (bytes.starts_with(format.magic))
-      return ForeignFormat{format.name,
-                           fmt::format(fmt::runtime(format.command), path == "-" ? "FILE" : path)};
+      return ForeignFormat{
+          format.name, fmt::format(fmt::runtime(format.command), path == "-" ? "FILE" : ShellQuoted(path))};
   }
   return std::nullopt;
+}
+
+std::string ShellQuoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace seen

@@ -48,4 +48,7 @@ struct ForeignFormat {
 };
 std::optional<ForeignFormat> ForeignFormatOf(std::string_view bytes, const std::string& path);
 
+/// `text` as one word of a shell.
+std::string ShellQuoted(std::string_view text);
+
 }  // namespace seen

@@ -16,6 +16,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kLinesLookedAt = 20;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+struct FirstLines {
+  std::string_view first;  // the first line that isn't blank
+  bool some_is_object = false;
+};
+
+/// Looks at several lines: a broken first line must not decide the format of a file of JSON lines.
+FirstLines LookAt(std::string_view text) {
+  FirstLines found;
+  for (size_t i = 0; i < kLinesLookedAt && !text.empty(); ++i) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (IsBlank(line)) continue;
+    if (found.first.empty()) found.first = line;
+    found.some_is_object = found.some_is_object || line[line.find_first_not_of(" \t")] == '{';
+  }
+  return found;
+}
+
+/// A header of CSV or TSV: isn't JSON, and has a separator.
+bool LooksLikeHeader(std::string_view line) { return line.find_first_of("\t,;|") != std::string_view::npos; }
+
 bool IsLeftOut(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with('.') || name.starts_with('_');
@@ -126,6 +154,57 @@ Result<std::vector<HistoryFile>> FindHistoryFiles(std::span<const std::string> a
     files.push_back(std::move(file));
   }
   return files;
+}
+
+Result<HistoryReader> HistoryReader::Open(const HistoryFile& file) {
+  const std::optional<uint64_t> limit = file.name == "-" ? std::nullopt : std::optional(file.size);
+  auto stream = ByteStream::Open(file.name, limit);
+  if (!stream) return Fail(std::move(stream.error()));
+  HistoryReader reader(file, LineReader(std::move(*stream)));
+  if (auto checked = reader.CheckFormat(); !checked) return Fail(checked.error());
+  return reader;
+}
+
+Status HistoryReader::CheckFormat() {
+  if (lines_.Ahead().starts_with(kByteOrderMark)) lines_.Skip(kByteOrderMark.size());
+  const FirstLines found = LookAt(lines_.Ahead());
+  if (found.some_is_object || found.first.empty()) return {};
+  const std::string name = file_.name == "-" ? "FILE" : ShellQuoted(file_.name);
+  if (found.first[found.first.find_first_not_of(" \t")] == '[') {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: a JSON array; expected one event a line. Convert it: "
+                            "jq -c '.[]' {} | seenctl replay -",
+                            file_.name, name));
+  }
+  if (!LooksLikeHeader(found.first)) return {};
+  return Fail(Code::kInvalidArgument,
+              fmt::format("{}: seenctl doesn't read CSV and TSV. Use: seen-history {} | seenctl replay -",
+                          file_.name, name));
+}
+
+uint64_t HistoryReader::GrownBy() const {
+  if (file_.name == "-") return 0;
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file_.name, error);
+  return error || size <= file_.size ? 0 : size - file_.size;
+}
+
+Result<bool> HistoryReader::Next(std::string_view& line) {
+  while (true) {
+    const auto more = lines_.Next(line);
+    const bool ends_open = more && *more && !lines_.line_ended() && line.size() < LineReader::kLineBytesMax;
+    const bool ends = !more || !*more || ends_open;
+    if (const uint64_t grown = ends ? GrownBy() : 0; grown > 0) {
+      // A last line without its end is still being written, and counts as part of the addition.
+      bytes_not_read_ = grown + (ends_open ? line.size() : 0);
+      return false;
+    }
+    if (!more) {
+      return Fail(more.error().code, fmt::format("{}, after line {}", more.error().message, line_number()));
+    }
+    if (!*more) return false;
+    if (!IsBlank(line)) return true;
+  }
 }
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// The files of a history: which files the command line names, their order, and their properties.
+// The files of a history: which files the command line names, and their lines.
 
 #include <cstdint>
 #include <span>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tools/history/line_reader.h"
 
 namespace seen {
 
@@ -30,5 +31,30 @@ Result<std::vector<HistoryFile>> FindHistoryFiles(std::span<const std::string> a
 /// The hash of the first kFirstBlockBytes of `name`, or of the first `size` bytes if `size` is less.
 /// kInvalidArgument: they can't be read.
 Result<uint64_t> FirstBlockHash(const std::string& name, uint64_t size);
+
+/// The lines of one file. One thread.
+class HistoryReader {
+ public:
+  /// kInvalidArgument: no such file, or a format that isn't read. The error has the command that reads it.
+  static Result<HistoryReader> Open(const HistoryFile& file);
+
+  /// The next line that isn't blank, valid until the next call. False: no more lines. kMalformed: the file is
+  /// cut off or broken after the last returned line.
+  Result<bool> Next(std::string_view& line);
+
+  uint64_t line_number() const { return lines_.line_number(); }  // of the line last returned, from 1
+  uint64_t position() const { return lines_.position(); }
+  /// Call it after Next returned false: the number of bytes that were added to the file and are not read.
+  uint64_t bytes_not_read() const { return bytes_not_read_; }
+
+ private:
+  HistoryReader(const HistoryFile& file, LineReader lines) : file_(file), lines_(std::move(lines)) {}
+  Status CheckFormat();
+  uint64_t GrownBy() const;
+
+  HistoryFile file_;
+  LineReader lines_;
+  uint64_t bytes_not_read_ = 0;
+};
 
 }  // namespace seen

@@ -1,35 +1,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "decode/event_decoder.h"
-#include "tools/history/history_reader.h"
+#include "tools/history/history_file.h"
 #include "tools/replay/history_source.h"
 
 namespace seen {
 namespace {
 
+using Json = nlohmann::ordered_json;
 constexpr int kLinesAtOnce = 256;
 constexpr int kSequenceBits = 40;  // the low bits of a ticket; the bits above are the file's index
 constexpr int kLinesUntilAnEvent = 1000;
+constexpr std::string_view kMark = R"({"seen-history":)";
 
+/// Reads files, or standard input. There, `seen-history` writes marks between the lines of its tables:
+///   file, size, first_block   the next lines are rows of this file
+///   row                       the number of the next row
+///   problem, text             the next row, which can't become an event, and why
+///   end, damage               the file ends, or it is broken after the last row
+///   error                     seen-history couldn't read on
 class FileSource final : public HistorySource {
  public:
-  FileSource(std::vector<HistoryFile> files, const EventFormat& format) : format_(format) {
+  FileSource(std::vector<HistoryFile> files, const Manifest& manifest, bool keeps_progress)
+      : known_(manifest.files), keeps_progress_(keeps_progress) {
     for (HistoryFile& file : files) {
       total_bytes_ += file.size;
-      parts_.push_back({std::move(file), LineOutcomes(), {}});
+      is_input_ = file.name == "-";
+      parts_.push_back({.file = std::move(file)});
     }
   }
 
   /// Continues from what an earlier run did.
-  Status Resume(const Manifest& manifest) {
+  Status Resume() {
     for (Part& part : parts_) {
-      for (const ManifestFile& known : manifest.files) {
-        if (known.name != part.file.name) continue;
-        if (auto same = Recognise(known, part); !same) return same;
+      if (const ManifestFile* known = KnownFile(part.file.name)) {
+        if (auto same = Recognise(*known, part); !same) return same;
       }
     }
     return {};
@@ -42,25 +52,30 @@ class FileSource final : public HistorySource {
         if (!opened) return Fail(opened.error());
         if (!*opened) return false;
       }
-      Part& part = parts_[at_];
-      HistoryLine line;
+      std::string_view line;
       const auto more = reader_->Next(line);
       if (!more && more.error().code != Code::kMalformed) return Fail(more.error());
       if (!more || !*more) {
-        part.bytes_not_read = reader_->bytes_not_read();
-        if (!more) part.damage = more.error().message;
-        part.read_whole = true;
-        End();
+        End(more ? std::string() : more.error().message);
         continue;
+      }
+      problem_.clear();
+      if (is_input_) {
+        const auto is_entry = line.starts_with(kMark) ? TakeMark(line) : TakeLine();
+        if (!is_entry) return Fail(is_entry.error());
+        if (!*is_entry) continue;
+        ++row_;
       }
       if (skip_ > 0) {  // done by an earlier run
         --skip_;
         continue;
       }
-      const HistoryEntry entry{.ticket = static_cast<uint64_t>(at_) << kSequenceBits | part.lines.Begin(),
-                               .text = line.text,
-                               .event = line.event,
-                               .problem = line.problem};
+      const std::string_view text = problem_.empty() ? line : text_;
+      const HistoryEntry entry{
+          .ticket = static_cast<uint64_t>(at_) << kSequenceBits | parts_[at_].lines.Begin(),
+          .text = text,
+          .event = text,
+          .problem = problem_};
       if (auto used = use(entry); !used) return Fail(used.error());
     }
     return true;
@@ -92,10 +107,12 @@ class FileSource final : public HistorySource {
   }
 
   LinePlace Place() const override {
-    return {static_cast<uint32_t>(at_), -1, static_cast<int64_t>(reader_->line_number())};
+    const uint64_t number = parts_[at_].is_table ? row_ : reader_->line_number();
+    return {static_cast<uint32_t>(at_), -1, static_cast<int64_t>(number)};
   }
   std::string WhereOf(const LinePlace& place) const override {
-    return nlohmann::ordered_json{{"file", parts_[place.source].file.name}, {"line", place.number}}.dump();
+    const Part& part = parts_[place.source];
+    return Json{{"file", part.file.name}, {part.is_table ? "row" : "line", place.number}}.dump();
   }
 
   bool PartEnded() override { return std::exchange(part_ended_, false); }
@@ -105,26 +122,95 @@ class FileSource final : public HistorySource {
 
  private:
   struct Part {
-    HistoryFile file;
-    LineOutcomes lines;
-    std::string damage;
+    HistoryFile file{};
+    LineOutcomes lines{};
+    std::string damage{};
     uint64_t bytes_not_read = 0;
+    bool is_table = false;              // its rows come from seen-history
     bool read_whole = false;            // to its end, or up to the damage
     mutable bool is_described = false;  // the manifest has its final entry; there may be thousands of files
   };
 
-  /// `from`: the first byte that was added, counted from 1. The rows of a table need its header.
-  std::string SendWhatWasAdded(const HistoryFile& file, uint64_t from) const {
-    const auto reader = HistoryReader::Open(file, format_);
-    if (!reader || !reader->is_table()) {
-      return fmt::format("Send the added part separately: tail -c +{} '{}' | seenctl replay -", from,
-                         file.name);
+  const ManifestFile* KnownFile(std::string_view name) const {
+    const auto found =
+        std::find_if(known_.begin(), known_.end(), [&](const auto& known) { return known.name == name; });
+    return found == known_.end() ? nullptr : &*found;
+  }
+
+  /// False: the mark isn't an entry of the history.
+  Result<bool> TakeMark(std::string_view line) {
+    const Json json = Json::parse(line, nullptr, false);
+    const Json* const mark = json.is_object() ? &json.at("seen-history") : nullptr;
+    try {
+      if (mark == nullptr) return Fail(Code::kMalformed, "-: a broken mark of seen-history");
+      if (mark->contains("error")) return Fail(Code::kInvalidArgument, mark->at("error").get<std::string>());
+      if (mark->contains("file")) return BeginTable(*mark);
+      if (mark->contains("row")) row_ = mark->at("row").get<uint64_t>() - 1;
+      if (mark->contains("damage")) EndTable(mark->at("damage").get<std::string>());
+      if (mark->contains("end")) EndTable({});
+      problem_ = mark->value("problem", "");
+      text_ = mark->value("text", "");
+      return !problem_.empty();
+    } catch (const Json::exception& error) {
+      return Fail(Code::kMalformed, fmt::format("-: a broken mark of seen-history: {}", error.what()));
     }
-    if (reader->packing() != ByteStream::Packing::kPlain)
-      return "Send the added part separately, in a file that begins with the table's header";
-    return fmt::format(
-        "Send the added part separately: (head -n 1 '{1}'; tail -c +{0} '{1}') | seenctl replay -", from,
-        file.name);
+  }
+  Result<bool> BeginTable(const Json& mark) {
+    const Part& before = parts_[at_];
+    if (before.is_table && !before.read_whole) EndTable(CutShort());
+    if (before.is_table || before.lines.outstanding() + before.lines.done() > 0) {
+      parts_[at_].read_whole = true;
+      parts_.emplace_back();
+      at_ = parts_.size() - 1;
+      next_ = parts_.size();
+    }
+    Part& part = parts_[at_] = Part();
+    part.is_table = true;
+    part.file = {.name = mark.at("file").get<std::string>(), .size = mark.at("size").get<uint64_t>()};
+    const auto hash = mark.at("first_block").get<std::string>();
+    std::from_chars(hash.data(), hash.data() + hash.size(), part.file.first_block_hash, 16);
+    skip_ = 0;
+    row_ = 0;
+    const ManifestFile* const known = KnownFile(part.file.name);
+    if (known == nullptr) return false;
+    if (known->size == part.file.size && known->first_block_hash == part.file.first_block_hash) {
+      part.lines = LineOutcomes(known->lines);
+      skip_ = known->lines.done();
+    } else if (known->state != ManifestFile::State::kDamaged) {
+      return Fail(Code::kRefused,
+                  fmt::format("{}: this file changed after an earlier run. Remedy: name another file with "
+                              "--progress to send the whole file again",
+                              part.file.name));
+    }
+    return false;
+  }
+  void EndTable(std::string damage) {
+    parts_[at_].damage = std::move(damage);
+    parts_[at_].read_whole = true;
+    part_ended_ = true;
+  }
+  std::string CutShort() const {
+    return fmt::format("{}: standard input ended within this file: seen-history didn't finish",
+                       parts_[at_].file.name);
+  }
+  /// A line of standard input that isn't a mark.
+  Result<bool> TakeLine() {
+    if (parts_[at_].is_table && parts_[at_].read_whole) {  // lines of another program follow
+      parts_.push_back({.file = {.name = "-"}});
+      at_ = parts_.size() - 1;
+      next_ = parts_.size();
+    }
+    if (!parts_[at_].is_table && keeps_progress_) {
+      return Fail(Code::kInvalidArgument,
+                  "--progress: standard input can't be read again; give a file, or lines of seen-history");
+    }
+    return true;
+  }
+
+  /// `from`: the first byte that was added, counted from 1.
+  static std::string SendWhatWasAdded(const HistoryFile& file, uint64_t from) {
+    return fmt::format("Send the added part separately: tail -c +{} {} | seenctl replay -", from,
+                       ShellQuoted(file.name));
   }
 
   Status Recognise(const ManifestFile& known, Part& part) const {
@@ -154,24 +240,34 @@ class FileSource final : public HistorySource {
     while (next_ < parts_.size() && parts_[next_].read_whole) bytes_before_ += parts_[next_++].file.size;
     if (next_ == parts_.size()) return false;
     at_ = next_++;
-    auto reader = HistoryReader::Open(parts_[at_].file, format_);
+    auto reader = HistoryReader::Open(parts_[at_].file);
     if (!reader) return Fail(reader.error());
     reader_.emplace(std::move(*reader));
     skip_ = parts_[at_].lines.done();
     return true;
   }
 
-  void End() {
-    bytes_before_ += parts_[at_].file.size;
+  void End(std::string damage) {
+    Part& part = parts_[at_];
+    if (part.is_table && !part.read_whole) damage = CutShort();
+    if (!damage.empty()) part.damage = std::move(damage);
+    part.bytes_not_read = reader_->bytes_not_read();
+    part.read_whole = true;
+    bytes_before_ += part.file.size;
     reader_.reset();
     part_ended_ = true;
   }
 
-  EventFormat format_;
+  const std::vector<ManifestFile> known_;  // of an earlier run
+  const bool keeps_progress_;
+  bool is_input_ = false;  // standard input
   std::vector<Part> parts_;
   size_t at_ = 0;    // the file that is read now
   size_t next_ = 0;  // the file to open next
   std::optional<HistoryReader> reader_;
+  uint64_t row_ = 0;     // of a table, the row last read
+  std::string problem_;  // of that row
+  std::string text_;
   uint64_t skip_ = 0;  // lines that an earlier run has done
   uint64_t bytes_before_ = 0;
   uint64_t total_bytes_ = 0;
@@ -181,13 +277,13 @@ class FileSource final : public HistorySource {
 }  // namespace
 
 Result<std::unique_ptr<HistorySource>> MakeFileSource(std::vector<HistoryFile> files,
-                                                      const EventFormat& format, const Manifest& manifest) {
+                                                      const Manifest& manifest, bool keeps_progress) {
   for (const HistoryFile& file : files) {  // a bad file must fail now, not after an hour
     if (file.name == "-") continue;
-    if (const auto reader = HistoryReader::Open(file, format); !reader) return Fail(reader.error());
+    if (const auto reader = HistoryReader::Open(file); !reader) return Fail(reader.error());
   }
-  auto source = std::make_unique<FileSource>(std::move(files), format);
-  if (auto resumed = source->Resume(manifest); !resumed) return Fail(resumed.error());
+  auto source = std::make_unique<FileSource>(std::move(files), manifest, keeps_progress);
+  if (auto resumed = source->Resume(); !resumed) return Fail(resumed.error());
   return source;
 }
 
@@ -199,13 +295,13 @@ Result<std::vector<HistoryFile>> OrderedByTime(std::vector<HistoryFile> files, c
   std::vector<std::pair<int64_t, size_t>> order;
   for (size_t i = 0; i < files.size(); ++i) {
     order.emplace_back(INT64_MAX, i);
-    auto reader = HistoryReader::Open(files[i], format);
+    auto reader = HistoryReader::Open(files[i]);
     if (!reader) return Fail(reader.error());
-    HistoryLine line;
+    std::string_view line;
     for (int lines = 0; lines < kLinesUntilAnEvent; ++lines) {
       const auto more = reader->Next(line);
       if (!more || !*more) break;
-      const auto event = line.problem.empty() ? decoder.Decode(line.event) : tl::unexpected(Rejection{});
+      const auto event = decoder.Decode(line);
       if (!event || event->skip != SkipReason::kNone) continue;
       order.back().first = event->exposed_at.value;
       break;

@@ -143,11 +143,11 @@ Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options
   }
   const EventFormat& format = target.config.input.format;
   auto files = FindHistoryFiles(options.files);
-  if (files && options.order == "time")
+  if (files && files->size() > 1 && options.order == "time")
     files = OrderedByTime(std::move(*files), format, target.config.input.event_bytes_max);
   if (!files) return Fail(files.error());
   if (Status reached = reach_target(); !reached) return Fail(reached.error());
-  return MakeFileSource(std::move(*files), format, manifest);
+  return MakeFileSource(std::move(*files), manifest, options.keeps_progress);
 }
 
 bool ReportFiles(const Manifest& manifest, bool quiet) {

@@ -54,8 +54,9 @@ class HistorySource {
 };
 
 /// Skips the entries that `manifest` has as done. kRefused: a file differs from the manifest's record of it.
+/// `keeps_progress`: standard input must have marks of seen-history.
 Result<std::unique_ptr<HistorySource>> MakeFileSource(std::vector<HistoryFile> files,
-                                                      const EventFormat& format, const Manifest& manifest);
+                                                      const Manifest& manifest, bool keeps_progress = false);
 
 /// Sorts the files by the time of their first event. Files without an event come last.
 Result<std::vector<HistoryFile>> OrderedByTime(std::vector<HistoryFile> files, const EventFormat& format,

@@ -75,10 +75,6 @@ Status CheckOptions(const ReplayOptions& options) {
     return Fail(Code::kInvalidArgument,
                 "--progress: a build of state keeps no progress; leave the option out");
   }
-  if (!options.progress.empty() &&
-      std::count(options.history.files.begin(), options.history.files.end(), "-") > 0) {
-    return Fail(Code::kInvalidArgument, "--progress: standard input can't be read again; give a file");
-  }
   return {};
 }
 
@@ -235,7 +231,7 @@ Status CheckStateTopic(const std::string& path, const Config& config) {
   return {};
 }
 
-int RunReplay(const ReplayOptions& options, const CLI::App& app) {
+int RunReplay(ReplayOptions& options, const CLI::App& app) {
   if (auto status = CheckOptions(options); !status) return ExitWith(status.error());
   if (options.status) return ShowStatus(options);
   const auto share = ParseShare("--rejects-max", options.rejects_max);
@@ -257,6 +253,7 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   if (!manifest) return ExitWith(manifest.error());
   // Before clients start their threads: those take this priority over.
   if (sends && options.pace == "live") YieldToOtherPrograms();
+  options.history.keeps_progress = sends && !options.progress.empty();
   // A dry run of files works without brokers.
   auto source = OpenHistory(options.history, *target, target->topic, *times, *manifest, !options.dry_run);
   if (!source) return ExitWith(source.error());
@@ -308,7 +305,7 @@ Subcommand AddReplay(CLI::App& root) {
   AddPartitionerOption(*app, options->kafka);
   app->add_option(
       "files", options->history.files,
-      "JSON lines, CSV or TSV with a header, plain, .gz or .zst: files, folders, globs; - is standard input");
+      "JSON lines, plain, gzip or zstd: files, folders, globs; - is standard input. Tables: seen-history");
   app->add_option(
       "--config", options->config,
       "the daemon's configuration: its fields, kinds, conditions, partitioner, topic and brokers");

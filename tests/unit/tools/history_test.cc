@@ -5,10 +5,9 @@
 
 #include <vector>
 
-#include "decode/event_decoder.h"
 #include "model/hashes.h"
 #include "scratch_folder.h"
-#include "tools/history/history_reader.h"
+#include "tools/history/history_file.h"
 #include "tools/replay/distinct_count.h"
 
 namespace seen {
@@ -33,33 +32,28 @@ std::string Zstd(const std::string& text) {
 
 struct ReadHistory {
   std::vector<std::string> events;
-  std::vector<std::string> problems;
   std::string error;
   uint64_t bytes_not_read = 0;
 };
 
-ReadHistory ReadAll(const std::string& path, const EventFormat& format = {}) {
+ReadHistory ReadAll(const std::string& path) {
   ReadHistory read;
   const auto files = FindHistoryFiles(std::vector{path});
   if (!files) {
     read.error = files.error().message;
     return read;
   }
-  auto reader = HistoryReader::Open(files->at(0), format);
+  auto reader = HistoryReader::Open(files->at(0));
   if (!reader) {
     read.error = reader.error().message;
     return read;
   }
-  HistoryLine line;
+  std::string_view line;
   while (true) {
     const auto more = reader->Next(line);
     if (!more) read.error = more.error().message;
     if (!more || !*more) break;
-    if (line.problem.empty()) {
-      read.events.emplace_back(line.event);
-    } else {
-      read.problems.push_back(line.problem);
-    }
+    read.events.emplace_back(line);
   }
   read.bytes_not_read = reader->bytes_not_read();
   return read;
@@ -104,9 +98,9 @@ TEST(ByteStream, NamesAFormatThatItDoesntReadAndTheCommandThatConvertsIt) {
     std::string bytes;
     const char* name;
     const char* command;
-  } cases[] = {{"PAR1....", "Parquet", "duckdb"},
-               {"ORC.....", "ORC", "pyarrow"},
-               {"Obj\x01....", "Avro", "fastavro"},
+  } cases[] = {{"PAR1....", "Parquet", "seen-history"},
+               {"ORC.....", "ORC", "seen-history"},
+               {"Obj\x01....", "Avro", "seen-history"},
                {"PK\x03\x04....", "zip", "unzip -p"},
                {"BZh9....", "bzip2", "bzip2 -dc"},
                {"\xfd"
@@ -188,9 +182,9 @@ TEST(HistoryReader, AFileThatBecomesShorterIsDamaged) {
   for (int i = 0; i < 100'000; ++i) text += "{\"n\":" + std::to_string(i) + "}\n";
   const auto files = FindHistoryFiles(std::vector{folder.Write("file", text)});
   ASSERT_TRUE(files);
-  auto reader = HistoryReader::Open(files->at(0), {});
+  auto reader = HistoryReader::Open(files->at(0));
   ASSERT_TRUE(reader);
-  HistoryLine line;
+  std::string_view line;
   ASSERT_TRUE(reader->Next(line));
   std::filesystem::resize_file(folder.Path("file"), text.size() * 3 / 4);
   auto more = reader->Next(line);
@@ -213,72 +207,13 @@ TEST(HistoryReader, ABrokenFirstLineDoesntMakeATable) {
   EXPECT_NE(ReadAll(folder.Write("g", "[{\"a\":1}]")).error.find("jq"), std::string::npos);
 }
 
-TEST(RowTemplate, CellsBecomeEventsThatTheDecoderTakes) {
+TEST(HistoryReader, NamesTheCommandThatReadsATable) {
   const ScratchFolder folder;
-  const struct {
-    const char* text;
-    std::vector<std::string> events;
-  } cases[] = {
-      {"user_id,item_id,exposed_at\nu1,42,1763700000123\n",
-       {R"({"user_id":"u1","item_id":"42","exposed_at":1763700000123})"}},
-      {"user_id\titem_id\texposed_at\tposition\nu\\t1\ta,b\t1763700000123\t7\n",
-       {R"({"user_id":"u\u00091","item_id":"a,b","exposed_at":1763700000123,"position":7})"}},
-      {"exposed_at,user_id,item_id,scene\n1763700000123,\"a,\"\"b\"\"\",i,\n",
-       {R"({"exposed_at":1763700000123,"user_id":"a,\"b\"","item_id":"i","scene":null})"}},
-      {"user_id,items,exposed_at\nu,\"[\"\"a\"\",\"\"b\"\"]\",1763700000123\n",
-       {R"({"user_id":"u","items":["a","b"],"exposed_at":1763700000123})"}},
-  };
-  EventDecoder decoder(1 << 20);
-  for (const auto& c : cases) {
-    const auto read = ReadAll(folder.Write("f", c.text));
-    EXPECT_EQ(read.error, "");
-    EXPECT_EQ(read.events, c.events);
-    for (const std::string& event : read.events) {
-      const auto decoded = decoder.Decode(event);
-      EXPECT_TRUE(decoded) << event << ": " << decoded.error().message;
-    }
+  for (const char* text : {"user_id,item_id\n1,2\n", "uid\titem\n1\t2\n", "a;b\n1;2\n"}) {
+    const auto read = ReadAll(folder.Write("it's.csv", text));
+    EXPECT_TRUE(read.error.ends_with("it'\\''s.csv' | seenctl replay -")) << read.error;
+    EXPECT_NE(read.error.find("Use: seen-history"), std::string::npos) << read.error;
   }
-}
-
-TEST(RowTemplate, ColumnsOfFieldsGoWhereTheConfigurationHasThem) {
-  const ScratchFolder folder;
-  const auto at = [](const char* pointer) { return FieldRule{.at = *ParseJsonPointer(pointer)}; };
-  EventFormat format;
-  format.fields[static_cast<size_t>(Field::kUserId)] = at("/data/uid");
-  format.fields[static_cast<size_t>(Field::kItems)] = at("/data/pages/*/items");
-  format.fields[static_cast<size_t>(Field::kItemId)] = at("/item/id");
-  format.fields[static_cast<size_t>(Field::kExposedAt)] =
-      FieldRule{.at = *ParseJsonPointer("/ts"), .unit = TimeUnit::kRfc3339};
-  const auto read = ReadAll(
-      folder.Write("f", "user_id,item_id,exposed_at,app,/data/flag\n7,n1,2025-11-21T04:40:00Z,ios,true\n"),
-      format);
-  ASSERT_EQ(read.error, "");
-  ASSERT_EQ(read.events.size(), 1u);
-  EXPECT_EQ(
-      read.events[0],
-      R"({"data":{"uid":"7","pages":[{"items":[{"item":{"id":"n1"}}]}],"flag":true},"ts":"2025-11-21T04:40:00Z","app":"ios"})");
-  EventDecoder decoder(1 << 20, *EventPlan::Make(format));
-  const auto event = decoder.Decode(read.events[0]);
-  ASSERT_TRUE(event) << event.error().message;
-  EXPECT_EQ(event->user_id, "7");
-  EXPECT_EQ(event->items[0].item_id, "n1");
-}
-
-TEST(RowTemplate, OneBadRowIsOneProblem) {
-  const ScratchFolder folder;
-  const auto read = ReadAll(
-      folder.Write("f", "user_id,item_id,exposed_at\nu,a,1\nu,b\nu,\"c,1\nu,\"d\"x,1\nu,e,1,2\nu,f,1\n"));
-  EXPECT_EQ(read.events.size(), 2u);
-  ASSERT_EQ(read.problems.size(), 4u);
-  EXPECT_EQ(read.problems[0], "2 cells, and the header has 3");
-  EXPECT_NE(read.problems[1].find("quote"), std::string::npos);
-}
-
-TEST(RowTemplate, AHeaderWithoutUserOrItemIsNamed) {
-  const ScratchFolder folder;
-  const auto read = ReadAll(folder.Write("f.csv", "uid,item_id\n1,2\n"));
-  for (const char* part : {"f.csv", "user_id", "uid, item_id", "/data/uid"})
-    EXPECT_NE(read.error.find(part), std::string::npos) << read.error;
 }
 
 TEST(DistinctCount, IsExactForFewAndNearForMany) {

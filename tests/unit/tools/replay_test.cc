@@ -118,7 +118,7 @@ TEST(LineOutcomes, AgreeWithASetOverAMillionEntriesInAnyOrder) {
 std::unique_ptr<HistorySource> Source(const std::vector<std::string>& names, const Manifest& manifest = {}) {
   auto files = FindHistoryFiles(names);
   EXPECT_TRUE(files) << files.error().message;
-  auto source = MakeFileSource(std::move(*files), {}, manifest);
+  auto source = MakeFileSource(std::move(*files), manifest);
   EXPECT_TRUE(source) << source.error().message;
   return std::move(*source);
 }
@@ -190,7 +190,7 @@ TEST(FileSource, RefusesAFileThatChangedAfterItWasRecorded) {
   auto source = Source({path});
   Take(*source, 100, true);
   source->Describe(manifest);
-  ASSERT_TRUE(MakeFileSource(*FindHistoryFiles(std::vector{path}), {}, manifest));
+  ASSERT_TRUE(MakeFileSource(*FindHistoryFiles(std::vector{path}), manifest));
   const struct {
     std::string text;
     const char* remedy;
@@ -199,7 +199,7 @@ TEST(FileSource, RefusesAFileThatChangedAfterItWasRecorded) {
                  {"", "begins differently"}};
   for (const auto& c : changed) {
     folder.Write("file", c.text);
-    const auto refused = MakeFileSource(*FindHistoryFiles(std::vector{path}), {}, manifest);
+    const auto refused = MakeFileSource(*FindHistoryFiles(std::vector{path}), manifest);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Code::kRefused);
     EXPECT_NE(refused.error().message.find(c.remedy), std::string::npos) << refused.error().message;
@@ -215,7 +215,7 @@ TEST(FileSource, SendsTheHeaderWithTheRowsThatWereAddedToATable) {
   Take(*source, 100, true);
   source->Describe(manifest);
   folder.Write("file", header + "u,a,1\nu,b,2\n");
-  const auto refused = MakeFileSource(*FindHistoryFiles(std::vector{path}), {}, manifest);
+  const auto refused = MakeFileSource(*FindHistoryFiles(std::vector{path}), manifest);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("(head -n 1 '" + path + "'; tail -c +34 '" + path + "')"),
             std::string::npos)

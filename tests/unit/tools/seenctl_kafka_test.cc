@@ -277,7 +277,6 @@ TEST_F(SeenctlOnKafka, WrongArgumentsEndWithStatus2) {
       {"replay", "file", "--rejects-max", "1"},
       {"replay", "--status"},
       {"replay", "file", "--client", "sasl.password=x"},
-      {"replay", "-", "--progress", "p"},
       {"replay", "--from-topic", "exposures"},
       {"unseen", "u"},
       {"unseen", "u", "n", "--http", "ftp://x"},

@@ -1,0 +1,3 @@
+from seen_history.command import main
+
+main()

@@ -1,0 +1,166 @@
+"""Renders Arrow's columns as JSON lines. Whole columns are rendered at once; only odd cells go one by one."""
+
+import ast
+import json
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seen_history.mapping import TIMES, pieces_of
+
+TO_ESCAPE = bytes([*range(32), ord('"'), ord("\\")])
+NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"  # source: RFC 8259, section 6
+LITERAL = NUMBER[:-1].replace("^", "^(") + "|true|false)$"
+UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3}  # in ns
+NULL_MARKS = pa.array([b"", b"\\N", b"NULL"])
+NULL = pa.scalar(b"null")
+
+
+def one_by_one(column, render):
+    return pa.array([None if cell is None else render(cell) for cell in column.to_pylist()], pa.binary())
+
+
+def without(column, mask):
+    """Nulls where the mask holds. Arrow 19's if_else loses bytes of a slice."""
+    return (
+        pc.replace_with_mask(column, mask, pa.scalar(None, column.type)) if pc.any(mask).as_py() else column
+    )
+
+
+def contents(column):
+    """The bytes of all cells."""
+    _, offsets, data = column.buffers()
+    if data is None or len(column) == 0:
+        return b""
+    bounds = memoryview(offsets).cast("i")
+    return memoryview(data)[bounds[column.offset] : bounds[column.offset + len(column)]].tobytes()
+
+
+def dumped(value):
+    if isinstance(value, bytes):
+        return (
+            b'"'
+            + json.dumps(value.decode("utf-8", "surrogateescape"), ensure_ascii=False)[1:-1].encode(
+                "utf-8", "surrogateescape"
+            )
+            + b'"'
+        )
+    return json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False).encode(
+        "utf-8", "surrogateescape"
+    )
+
+
+def plain(value):
+    """What JSON has no type for."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def quoted(column):
+    data = contents(column)
+    if len(data.translate(None, TO_ESCAPE)) != len(data):
+        return one_by_one(column, dumped)
+    return pc.binary_join_element_wise(b'"', column, b'"', b"")
+
+
+def list_cell(cell):
+    """A list of ids: JSON, ['a', 'b'] or a,b."""
+    text = cell.decode("utf-8", "surrogateescape").strip()
+    if not text.startswith("["):
+        return dumped([part.strip() for part in text.split(",")])
+    try:
+        json.loads(text)
+        return cell
+    except ValueError:
+        pass
+    try:
+        return dumped([str(each) for each in ast.literal_eval(text)])
+    except (ValueError, SyntaxError, TypeError):
+        return dumped(cell)  # the decoder rejects it, with the reason
+
+
+def of_text(column, form, is_table_of_texts):
+    column = column.cast(pa.binary())
+    if is_table_of_texts:
+        column = without(column, pc.is_in(column, NULL_MARKS))
+    if form == "list":
+        return one_by_one(column, list_cell)
+    if form == "text" or (form == "other" and not is_table_of_texts):
+        return quoted(column)
+    is_literal = pc.match_substring_regex(column, NUMBER if form == "number" else LITERAL)
+    if pc.all(is_literal).as_py() is not False:
+        return column
+    others = pc.invert(pc.fill_null(is_literal, True))
+    return pc.replace_with_mask(column, others, quoted(column.filter(others)))
+
+
+def of_time(column, field, unit):
+    """A timestamp in the configured unit; without a field, as text."""
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("ms"))
+    if field not in TIMES or unit == "rfc3339":
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+        return pc.binary_join_element_wise('"', pc.strftime(column, "%Y-%m-%dT%H:%M:%S"), 'Z"', "").cast(
+            pa.binary()
+        )
+    ticks = column.cast(pa.int64())
+    ratio = UNITS[unit] // {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[column.type.unit]
+    if ratio > 1:
+        ticks = pc.divide(ticks, ratio)
+    elif ratio == 0:
+        ticks = pc.multiply_checked(ticks, {"s": 10**9, "ms": 10**6}[column.type.unit] // UNITS[unit])
+    return ticks.cast(pa.string()).cast(pa.binary())
+
+
+def of_number(column, form):
+    if pa.types.is_floating(column.type):
+        column = without(column, pc.fill_null(pc.invert(pc.is_finite(column)), False))
+        whole = pc.and_(pc.equal(pc.trunc(column), column), pc.less(pc.abs(column), 2.0**63))
+        if pc.all(whole).as_py() is not False:  # pandas writes numbers beside nulls as doubles
+            column = column.cast(pa.int64())
+    if pa.types.is_floating(column.type):
+        texts = one_by_one(
+            column, lambda cell: (str(int(cell)) if cell.is_integer() else repr(cell)).encode()
+        )
+    else:
+        texts = column.cast(pa.string()).cast(pa.binary())
+    return pc.binary_join_element_wise(b'"', texts, b'"', b"") if form == "text" else texts
+
+
+class Renderer:
+    """The lines of one table."""
+
+    def __init__(self, columns, mapping, is_table_of_texts=False):
+        places = [mapping.place_of(column, columns) for column in columns]
+        mapping.check(columns, places)
+        self.mapping, self.is_table_of_texts = mapping, is_table_of_texts
+        self.fields = [mapping.field_at(place) for place in places]
+        self.pieces, self.order = pieces_of(places)
+        self.pieces[-1] += b"\n"
+
+    def cells(self, column, field):
+        form = "other" if field is None else "list" if field == "items" else "text"
+        if field in TIMES or field == "position":
+            form = "number"
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        kind = column.type
+        if pa.types.is_null(kind):
+            return column.cast(pa.binary())
+        if pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_string(kind):
+            return of_text(column, form, self.is_table_of_texts)
+        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            return of_time(column, field, self.mapping.unit(field))
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+            return of_number(column, form)
+        return one_by_one(column, dumped)
+
+    def lines(self, batch):
+        """The lines of a batch, and where each begins: their bytes, and one offset more than lines."""
+        parts = []
+        for piece, i in zip(self.pieces, self.order):
+            cells = self.cells(batch.column(i), self.fields[i])
+            parts += [piece, pc.fill_null(cells, NULL) if cells.null_count else cells]
+        joined = pc.binary_join_element_wise(*parts, self.pieces[-1], b"")
+        _, offsets, data = joined.buffers()
+        bounds = memoryview(offsets).cast("i")[joined.offset : joined.offset + len(joined) + 1]
+        return memoryview(data) if data else memoryview(b""), bounds
