@@ -157,8 +157,7 @@ class RedisFilter:
             socket_timeout=self.timeout_s,
             socket_connect_timeout=self.timeout_s,
             retry=Retry(NoBackoff(), 1),
-            lib_name=None,
-            lib_version=None,
+            protocol=2,
         )
         self.try_to(self.client.ping)
 
