@@ -76,15 +76,13 @@ HttpResponse Promote(ChangePort& changes, const HttpRequest& request) {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr int kDepthMax = 3;  // deeper values aren't kept: they are wrong anyway
 
 tl::unexpected<Error> Refuse(std::string_view path, const std::string& message) {
   return Fail(Code::kInvalidArgument, std::string(path) + ": " + message);
 }
 
-Result<std::string> IdOf(const json& value, size_t index) {
+Result<std::string> IdOf(const nlohmann::json& value, size_t index) {
   const std::string path = "$.items[" + std::to_string(index) + "]";
   std::string id;
   if (value.is_string()) {
@@ -107,23 +105,24 @@ Result<std::vector<std::string>> ParseRemovedItems(std::string_view body) {
   std::string wrong_key;
   size_t times = 0;
   size_t values = 0;  // of a list; surplus ones aren't kept
-  json document;
+  nlohmann::json document;
   try {
-    document = json::parse(body, [&](int depth, json::parse_event_t event, json& parsed) {
-      if (event == json::parse_event_t::key && depth == 1) {
-        const auto& key = parsed.get_ref<const std::string&>();
-        ++times;
-        if (key == "items") return true;
-        if (wrong_key.empty()) wrong_key = key.substr(0, 64);
-        return false;
-      }
-      const bool starts_one = event == json::parse_event_t::value ||
-                              event == json::parse_event_t::array_start ||
-                              event == json::parse_event_t::object_start;
-      if (depth == 2 && starts_one) return ++values <= kRemovedItemsMax;
-      return depth < kDepthMax;
-    });
-  } catch (const json::exception& exception) {
+    document = nlohmann::json::parse(
+        body, [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+          if (event == nlohmann::json::parse_event_t::key && depth == 1) {
+            const auto& key = parsed.get_ref<const std::string&>();
+            ++times;
+            if (key == "items") return true;
+            if (wrong_key.empty()) wrong_key = key.substr(0, 64);
+            return false;
+          }
+          const bool starts_one = event == nlohmann::json::parse_event_t::value ||
+                                  event == nlohmann::json::parse_event_t::array_start ||
+                                  event == nlohmann::json::parse_event_t::object_start;
+          if (depth == 2 && starts_one) return ++values <= kRemovedItemsMax;
+          return depth < kDepthMax;
+        });
+  } catch (const nlohmann::json::exception& exception) {
     std::string what = exception.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
     if (const size_t end = what.find("] "); end != std::string::npos) what.erase(0, end + 2);
     return Refuse("body", "not JSON: " + what.substr(0, 300));
@@ -134,7 +133,7 @@ Result<std::vector<std::string>> ParseRemovedItems(std::string_view body) {
   }
   if (times == 0) return Refuse("$.items", "missing");
   if (times > 1) return Refuse("$.items", "given twice");
-  const json& items = document["items"];
+  const nlohmann::json& items = document["items"];
   if (!items.is_array())
     return Refuse("$.items", std::string("expected an array, found ") + items.type_name());
   if (items.empty()) return Refuse("$.items", "empty; expected at least one item");

@@ -62,8 +62,6 @@ HttpResponse AnswerGroup(const QueryPort& queries, std::string_view item, const 
 
 namespace {
 
-using nlohmann::json;
-
 constexpr std::array<std::string_view, 5> kKeys = {"title", "text", "lang", "item_id", "limit"};
 constexpr int kDepthMax = 2;  // deeper values aren't kept: they are wrong anyway
 
@@ -71,11 +69,11 @@ tl::unexpected<Error> Refuse(std::string_view path, const std::string& message) 
   return Fail(Code::kInvalidArgument, std::string(path) + ": " + message);
 }
 
-std::string Found(const json& value) {
+std::string Found(const nlohmann::json& value) {
   return std::string("found ") + (value.is_number() ? "a number" : value.type_name());
 }
 
-Status ReadText(json& body, const char* key, std::string& out) {
+Status ReadText(nlohmann::json& body, const char* key, std::string& out) {
   const auto found = body.find(key);
   if (found == body.end() || found->is_null()) return {};
   if (!found->is_string())
@@ -84,7 +82,7 @@ Status ReadText(json& body, const char* key, std::string& out) {
   return {};
 }
 
-Status ReadId(const json& body, std::string& out) {
+Status ReadId(const nlohmann::json& body, std::string& out) {
   const auto found = body.find("item_id");
   if (found == body.end() || found->is_null()) return {};
   if (!found->is_string() && !found->is_number_integer())
@@ -94,7 +92,7 @@ Status ReadId(const json& body, std::string& out) {
   return Refuse("$.item_id", std::to_string(out.size()) + " bytes; an item id has 1 to 512 bytes");
 }
 
-Status ReadLimit(const json& body, size_t& out) {
+Status ReadLimit(const nlohmann::json& body, size_t& out) {
   const auto found = body.find("limit");
   if (found == body.end() || found->is_null()) return {};
   const bool within =
@@ -113,23 +111,24 @@ Result<SimilarBody> ParseSimilarBody(std::string_view body) {
   std::string wrong_key;
   std::string repeated_key;
   std::vector<std::string> keys;
-  json document;
+  nlohmann::json document;
   try {
-    document = json::parse(body, [&](int depth, json::parse_event_t event, json& parsed) {
-      if (event == json::parse_event_t::key && depth == 1) {
-        const auto& key = parsed.get_ref<const std::string&>();
-        if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
-          if (wrong_key.empty()) wrong_key = "\"" + key.substr(0, 64) + "\"";
-          return false;
-        } else if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
-          repeated_key = key;
-        } else {
-          keys.push_back(key);
-        }
-      }
-      return depth < kDepthMax;
-    });
-  } catch (const json::exception& exception) {
+    document = nlohmann::json::parse(
+        body, [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+          if (event == nlohmann::json::parse_event_t::key && depth == 1) {
+            const auto& key = parsed.get_ref<const std::string&>();
+            if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+              if (wrong_key.empty()) wrong_key = "\"" + key.substr(0, 64) + "\"";
+              return false;
+            } else if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+              repeated_key = key;
+            } else {
+              keys.push_back(key);
+            }
+          }
+          return depth < kDepthMax;
+        });
+  } catch (const nlohmann::json::exception& exception) {
     std::string what = exception.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
     if (const size_t end = what.find("] "); end != std::string::npos) what.erase(0, end + 2);
     return Refuse("body", "not JSON: " + what.substr(0, 300));
@@ -162,7 +161,7 @@ std::string WriteSimilarAnswer(const SimilarAnswer& answer) {
     one["found_by"] = FoundByName(near.found);
     out["similar"].push_back(std::move(one));
   }
-  return out.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace seen

@@ -152,14 +152,12 @@ std::string WriteUnseenAnswer(std::span<const std::string_view> items, std::span
 
 namespace {
 
-using nlohmann::json;
-
 constexpr std::array<std::string_view, 2> kIdKeys = {"id", "created_at"};
 constexpr std::array<std::string_view, 3> kAllKeys = {kUnseenKeys[0], kUnseenKeys[1], kOnePerGroupKey};
 
 /// Takes the document as it is parsed. A document that is too long or too deep stops the parser before it is
 /// built.
-class Handler final : public json::json_sax_t {
+class Handler final : public nlohmann::json::json_sax_t {
  public:
   explicit Handler(UnseenReader& out) : out_(out) {}
   std::string error;
@@ -310,7 +308,7 @@ class Handler final : public json::json_sax_t {
 
 Status UnseenReader::Read(std::string_view body) {
   Handler handler(*this);
-  if (!json::sax_parse(body.begin(), body.end(), &handler)) {
+  if (!nlohmann::json::sax_parse(body.begin(), body.end(), &handler)) {
     return Fail(Code::kInvalidArgument, handler.error);
   }
   if (!lists[0].given) return Fail(Code::kInvalidArgument, "$.items: missing");

@@ -376,8 +376,10 @@ TEST(ConsumerSettings, LeaveTheLibrarysPollIntervalWhichNoSessionExceeds) {
   EXPECT_EQ(interval({{"max.poll.interval.ms", "600000"}}), "600000");
   // 30 s would be less than the library's own session.timeout.ms.
   EXPECT_GT(std::chrono::minutes(5), SessionTimeout({}));
-  auto refused =
-      GroupMembership::MakeConf({.client = {{"max.poll.interval.ms", "30000"}}, .group_id = "group"});
+  Consumer::Options options;
+  options.client = {{"max.poll.interval.ms", "30000"}};
+  options.group_id = "group";
+  auto refused = GroupMembership::MakeConf(options);
   EXPECT_EQ(kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*refused)).error().code, Code::kInvalidArgument);
 }
 

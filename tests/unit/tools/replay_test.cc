@@ -206,22 +206,6 @@ TEST(FileSource, RefusesAFileThatChangedAfterItWasRecorded) {
   }
 }
 
-TEST(FileSource, SendsTheHeaderWithTheRowsThatWereAddedToATable) {
-  const ScratchFolder folder;
-  const std::string header = "user_id,item_id,exposed_at\n";
-  const std::string path = folder.Write("file", header + "u,a,1\n");
-  Manifest manifest;
-  auto source = Source({path});
-  Take(*source, 100, true);
-  source->Describe(manifest);
-  folder.Write("file", header + "u,a,1\nu,b,2\n");
-  const auto refused = MakeFileSource(*FindHistoryFiles(std::vector{path}), manifest);
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("(head -n 1 '" + path + "'; tail -c +34 '" + path + "')"),
-            std::string::npos)
-      << refused.error().message;
-}
-
 TEST(FileSource, GoesOnUpToTheSizeThatAFileHadAtTheStart) {
   const ScratchFolder folder;
   const std::string path = folder.Write("file", Numbered("a", 10));
