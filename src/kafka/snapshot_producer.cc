@@ -42,6 +42,7 @@ std::map<Destination, std::string> TopicNames(const SnapshotProducer::Options& o
 
 std::vector<std::string> NamesOf(const std::map<Destination, std::string>& topics) {
   std::vector<std::string> names;
+  names.reserve(topics.size());
   for (const auto& [to, name] : topics) names.push_back(name);
   return names;
 }

@@ -227,6 +227,7 @@ Status TopicReader::Start(const std::vector<Range>& ranges) {
 
 Status TopicReader::FollowFrom(std::span<const int64_t> from) {
   std::vector<Range> ranges;
+  ranges.reserve(from.size());
   for (size_t i = 0; i < from.size(); ++i) ranges.push_back({static_cast<int32_t>(i), from[i], kOpenEnd});
   return Start(ranges);
 }

@@ -77,8 +77,9 @@ int PrintStatus(const AskArguments& given, const std::string& body, DaemonClient
 }
 
 int PrintLost(const AskArguments& given, const std::string& body, DaemonClient& daemon) {
+  const Json answer = Json::parse(body);
   Json lost = Json::array();
-  for (const Json& partition : Json::parse(body).at("partitions")) {
+  for (const Json& partition : answer.at("partitions")) {
     for (Json range : partition.value("lost_ranges", Json::array())) {
       range["partition"] = partition.at("partition");
       lost.push_back(std::move(range));

@@ -192,6 +192,7 @@ Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const Repla
   const Instant writing = SystemClock().Now();
   const TimeMs complete_since = settings.whole ? TimeMs{0} : (*builder)->counts().first;
   std::vector<PartitionHead> heads;
+  heads.reserve(report.live_offsets.size());
   for (const auto& [partition, offset] : report.live_offsets)
     heads.push_back(
         {(*builder)->DescriptorOf(partition), (*builder)->PositionOf({partition, offset, complete_since})});

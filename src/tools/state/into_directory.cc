@@ -44,7 +44,7 @@ class DirectoryDestination final : public StateDestination {
                             settings_.directory, there_.size()));
   }
   Result<std::string> SortFolder() override {
-    const std::string folder = Folder();
+    std::string folder = Folder();
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) return Fail(Code::kUnavailable, fmt::format("{}: {}", folder, error.message()));

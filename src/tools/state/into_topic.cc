@@ -184,7 +184,7 @@ Result<std::string> TopicDestination::SortFolder() {
   auto lock = StoreDirectory::Open(scratch_);
   if (!lock) return Fail(lock.error().code, "--scratch: " + lock.error().message);
   scratch_lock_ = std::move(*lock);
-  const std::string folder = StoreDirectory::IncomingPath(scratch_) + "/build";
+  std::string folder = StoreDirectory::IncomingPath(scratch_) + "/build";
   std::filesystem::create_directories(folder, error);
   if (error) return Fail(Code::kUnavailable, fmt::format("{}: {}", folder, error.message()));
   return folder;
