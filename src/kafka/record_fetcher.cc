@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "base/result.h"
 #include "base/probed_cells.h"
+#include "base/result.h"
 #include "flow/log_port.h"
 
 namespace seen {

@@ -160,9 +160,8 @@ Result<IdfSource> ReadIdfFile(const std::optional<std::string>& path) {
   constexpr uint64_t kIdfBytesMax = 512 << 20;
   if (!path) return IdfSource{IdfTable::Bundled(), std::string(IdfTable::BundledText())};
   const auto refuse = [&](const std::string& what) {
-    return Fail(Code::kInvalidArgument,
-                "items.idf_file: " + *path + ": " + what +
-                    "; make one with `seen_idf`, or give null for the bundled table");
+    return Fail(Code::kInvalidArgument, "items.idf_file: " + *path + ": " + what +
+                                            "; make one with `seen_idf`, or give null for the bundled table");
   };
   std::error_code failed;
   const uint64_t bytes = std::filesystem::file_size(*path, failed);

@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "config/config_items.h"
-#include "similar/port/item_decoder.h"
 #include "kafka/client_settings.h"
+#include "similar/port/item_decoder.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 

@@ -17,8 +17,8 @@
 
 #include "model/byte_hash.h"
 #include "model/delta.h"
-#include "model/journal_row.h"
 #include "model/hashes.h"
+#include "model/journal_row.h"
 #include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
