@@ -314,7 +314,7 @@ TEST_F(ConsumerTest, SharesPartitionsWithASecondMemberAndTakesThemBack) {
     ASSERT_TRUE(Eventually([&] { return second.ends() == 2; }));
     second.Stop();
   }
-  ASSERT_TRUE(Eventually([&] { return owned(first) == 4; }, 15s));
+  ASSERT_TRUE(Eventually([&] { return owned(first) == 4; }));
 }
 
 TEST_F(ConsumerTest, WaitsForBrokersThatAreAway) {
@@ -328,7 +328,7 @@ TEST_F(ConsumerTest, WaitsForBrokersThatAreAway) {
   Broker().SetReachable(true);
   EXPECT_TRUE(Eventually([&] { return harness.consumer().brokers_reachable(); }));
   Produce(topic, 10, 10);
-  EXPECT_TRUE(Eventually([&] { return harness.next(0) >= 20; }, 15s));
+  EXPECT_TRUE(Eventually([&] { return harness.next(0) >= 20; }));
 }
 
 // librdkafka reports from a count that all connections are down. That count was seen to miss the last one.
