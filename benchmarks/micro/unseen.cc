@@ -106,7 +106,7 @@ class GroupsInMemory final : public ItemGroups {
       for (const NearItem& near : record.near) like.push_back(FingerprintOf(near.item_id));
     }
   }
-  bool AppendLike(Fingerprint item, std::vector<Fingerprint>& out) const override {
+  bool AppendGroupAndNear(Fingerprint item, std::vector<Fingerprint>& out) const override {
     const auto place = table_.Find(item);
     if (place) out.insert(out.end(), like_[*place].begin(), like_[*place].end());
     return place.has_value();

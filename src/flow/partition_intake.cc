@@ -120,7 +120,7 @@ size_t PartitionIntake::AppendBlock(std::span<const Record> records, size_t read
   if (TailIsFull()) return exposures.empty() ? read : exposures.front().record;
   for (const Exposure& exposure : exposures) tail_->PrefetchSlot(exposure.user);
   if (filters_.similar != 0) [[unlikely]] {
-    for (const Fingerprint item : block_.items()) options_.groups->PrefetchLikes(item);
+    for (const Fingerprint item : block_.items()) options_.groups->PrefetchSimilar(item);
   }
   for (Exposure& exposure : exposures) {
     if (exposure.filters == 0) continue;

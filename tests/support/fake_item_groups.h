@@ -26,7 +26,7 @@ class FakeItemGroups : public ItemGroups {
   void PutAlone(const ItemGroup& record) { records_[record.item_id] = record; }
   void Remove(const std::string& item) { records_.erase(item); }
 
-  bool AppendLike(Fingerprint item, std::vector<Fingerprint>& out) const override {
+  bool AppendGroupAndNear(Fingerprint item, std::vector<Fingerprint>& out) const override {
     const ItemGroup* record = RecordWith(item);
     if (record == nullptr || record->IsAlone()) return false;
     out.push_back(FingerprintOf(record->group_id));

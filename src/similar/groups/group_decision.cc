@@ -47,7 +47,7 @@ Status GroupDecision::JoinGroup(const ItemFeatures& features, StoredGroup& group
   }
   GroupRows& rows = work_.rows;
   refs_.clear();
-  for (const SimilarItem& similar : finder_.similar()) refs_.push_back(similar.item);
+  for (const ItemMatch& similar : finder_.similar()) refs_.push_back(similar.item);
   if (Status loaded = rows.LoadGroups(refs_); !loaded) return loaded;
   for (ItemRef& ref : refs_) ref = rows.FirstOf(ref);
   if (Status loaded = rows.LoadItems(refs_); !loaded) return loaded;
@@ -56,13 +56,13 @@ Status GroupDecision::JoinGroup(const ItemFeatures& features, StoredGroup& group
   for (const ItemRef& ref : refs_) {
     const StoredItem* first = rows.Item(ref);
     if (first == nullptr || work_.IsGone(first->created_at)) continue;
-    const auto likeness = work_.rules.Compare(features, first->features);
-    if (!likeness) continue;
+    const auto match = work_.rules.Compare(features, first->features);
+    if (!match) continue;
     group.first = ref;
     group.group_id = first->item_id;
-    group.found = likeness->found;
-    group.similarity = likeness->similarity;
-    group.distance = likeness->distance;
+    group.found = match->found;
+    group.similarity = match->similarity;
+    group.distance = match->distance;
     break;
   }
   return {};
@@ -79,12 +79,12 @@ void GroupDecision::JoinCopied(ItemRef copied, StoredGroup& group) const {
 }
 
 void GroupDecision::ListNear(StoredGroup& group) {
-  for (const SimilarItem& similar : finder_.similar()) {
+  for (const ItemMatch& similar : finder_.similar()) {
     if (group.near.size() == kNearItemsMax) break;
-    const Likeness& likeness = similar.likeness;
+    const Match& match = similar.match;
     group.near.push_back(
         {similar.item,
-         {work_.rows.Item(similar.item)->item_id, likeness.similarity, likeness.distance, likeness.found}});
+         {work_.rows.Item(similar.item)->item_id, match.similarity, match.distance, match.found}});
   }
 }
 
@@ -218,24 +218,24 @@ Status GroupTakingOut::RegroupLot(ItemRef first, const std::string& group_id, st
 // The member joins the oldest new first item that it is similar to, or becomes a new first item.
 void GroupTakingOut::JoinNewFirst(ItemRef member, const StoredItem& stored, StoredGroup& group,
                                   std::vector<NewFirst>& firsts) {
-  std::optional<Likeness> likeness;
+  std::optional<Match> match;
   for (const NewFirst& candidate : firsts) {
-    likeness = work_.rules.Compare(stored.features, candidate.stored.features);
-    if (!likeness) continue;
+    match = work_.rules.Compare(stored.features, candidate.stored.features);
+    if (!match) continue;
     group.first = candidate.item;
     group.group_id = candidate.stored.item_id;
     work_.change.memberships.push_back({candidate.item, member, true});
     break;
   }
-  if (!likeness) {
-    likeness = {1.0, 0, FoundBy::kFirst};
+  if (!match) {
+    match = {1.0, 0, FoundBy::kFirst};
     group.first = member;
     group.group_id = stored.item_id;
     if (firsts.size() < kNewFirstsMax) firsts.push_back({member, stored});
   }
-  group.found = likeness->found;
-  group.similarity = likeness->similarity;
-  group.distance = likeness->distance;
+  group.found = match->found;
+  group.similarity = match->similarity;
+  group.distance = match->distance;
 }
 
 }  // namespace seen

@@ -30,19 +30,19 @@ int GroupRules::DistanceMax(const ItemFeatures& features) const {
   return seen::DistanceMax(options_.distance_max, features.length, features.script);
 }
 
-std::optional<Likeness> GroupRules::Compare(const ItemFeatures& a, const ItemFeatures& b) const {
+std::optional<Match> GroupRules::Compare(const ItemFeatures& a, const ItemFeatures& b) const {
   if (a.length == LengthClass::kEmpty || b.length == LengthClass::kEmpty) return std::nullopt;
-  if (a.content_hash == b.content_hash) return Likeness{1.0, 0, FoundBy::kCopy};
+  if (a.content_hash == b.content_hash) return Match{1.0, 0, FoundBy::kCopy};
   const int distance = std::popcount(a.simhash ^ b.simhash);
   const bool same_class = a.length == b.length && a.script == b.script;
   const bool by_simhash = UsesSimHash(options_.method) && same_class && distance <= DistanceMax(a);
   const bool by_minhash = UsesMinHash(options_.method) && ShareABand(a, b);
   if (!by_simhash && !by_minhash) return std::nullopt;
   const FoundBy found = !by_minhash ? FoundBy::kSimHash : by_simhash ? FoundBy::kBoth : FoundBy::kMinHash;
-  if (!options_.verify) return Likeness{std::nullopt, distance, found};
+  if (!options_.verify) return Match{std::nullopt, distance, found};
   const double similarity = SketchSimilarity(a.sketch, b.sketch);
   if (similarity < options_.similarity_min) return std::nullopt;
-  return Likeness{std::round(similarity * kSimilaritySteps) / kSimilaritySteps, distance, found};
+  return Match{std::round(similarity * kSimilaritySteps) / kSimilaritySteps, distance, found};
 }
 
 int32_t GroupRules::FirstBucket(TimeMs index_time) const {

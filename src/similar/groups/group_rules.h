@@ -10,7 +10,7 @@
 
 namespace seen {
 
-struct Likeness {
+struct Match {
   std::optional<double> similarity;  // in steps of 0.0001
   int distance = 0;
   FoundBy found = FoundBy::kBoth;
@@ -22,7 +22,7 @@ class GroupRules {
   const GroupOptions& options() const { return options_; }
 
   /// Symmetric. nullopt: not similar.
-  std::optional<Likeness> Compare(const ItemFeatures& a, const ItemFeatures& b) const;
+  std::optional<Match> Compare(const ItemFeatures& a, const ItemFeatures& b) const;
   /// The number of bits by which a SimHash of the item's class may differ. -1: no list of SimHashes finds the
   /// item.
   int DistanceMax(const ItemFeatures& features) const;

@@ -206,7 +206,7 @@ class ItemIndexes {
   virtual ~ItemIndexes() = default;
   struct Opened {
     std::unique_ptr<ItemIndex> index;
-    FeatureOptions features;                      // how the index's items were read: read new ones alike
+    FeatureOptions features;  // how the index's items were read: read new ones the same way
     SimilarMethod method = SimilarMethod::kBoth;  // the index has this method's lists
   };
   /// Creates the index if it is missing. kRefused: it was built for something else. kCorrupt. kUnavailable,

@@ -15,9 +15,9 @@ constexpr size_t kLot = 32;  // verified together
 // Candidates whose rows are gone cost little. With them, up to this many times candidates_max are looked at.
 constexpr size_t kPassedOver = 4;
 
-bool IsNearerItem(const SimilarItem& a, const SimilarItem& b) {
-  return IsNearer(a.likeness.similarity, a.likeness.distance, a.item.number, b.likeness.similarity,
-                  b.likeness.distance, b.item.number);
+bool IsNearerMatch(const ItemMatch& a, const ItemMatch& b) {
+  return IsNearer(a.match.similarity, a.match.distance, a.item.number, b.match.similarity, b.match.distance,
+                  b.item.number);
 }
 
 // Greater for a newer bucket, and within a bucket for a newer item; above 0.
@@ -73,7 +73,7 @@ Status SimilarFinder::FindAsCopy(const std::vector<Copy>& copies, GroupRows& row
         Add(near.item, {near.near.similarity, near.near.distance, near.near.found});
     }
   }
-  std::sort(similar_.begin(), similar_.end(), IsNearerItem);
+  std::sort(similar_.begin(), similar_.end(), IsNearerMatch);
   return {};
 }
 
@@ -129,14 +129,14 @@ Status SimilarFinder::FindInLists(const ItemFeatures& features, size_t enough, G
   rows.TakeItems(lists_.items);
   GatherCandidates(features, enough);
   if (Status verified = Verify(features, enough, rows); !verified) return verified;
-  std::sort(alike_.begin(), alike_.end(), IsNearerItem);
+  std::sort(similar_candidates_.begin(), similar_candidates_.end(), IsNearerMatch);
   return AddCopies(enough, rows);
 }
 
 // Verifies candidates until enough are similar: most bands in common first, then the least distance, then the
 // oldest.
 Status SimilarFinder::Verify(const ItemFeatures& features, size_t enough, GroupRows& rows) {
-  alike_.clear();
+  similar_candidates_.clear();
   const size_t verified_max = rules_.options().candidates_max;
   const size_t end = std::min(candidates_.size(), kPassedOver * verified_max);
   size_t begin = 0, found = 0;
@@ -156,9 +156,9 @@ Status SimilarFinder::Verify(const ItemFeatures& features, size_t enough, GroupR
       const StoredItem* stored = rows.Item(ref);
       if (stored == nullptr) continue;
       ++counts_.verified;
-      const auto likeness = rules_.Compare(features, stored->features);
-      if (!likeness) continue;
-      alike_.push_back({ref, *likeness});
+      const auto match = rules_.Compare(features, stored->features);
+      if (!match) continue;
+      similar_candidates_.push_back({ref, *match});
       found += Counts(ref, rows) ? 1u : 0u;
     }
     begin += size;
@@ -167,36 +167,37 @@ Status SimilarFinder::Verify(const ItemFeatures& features, size_t enough, GroupR
   return {};
 }
 
-void SimilarFinder::Add(ItemRef item, const Likeness& likeness) {
-  const auto is_it = [&](const SimilarItem& similar) { return similar.item == item; };
-  if (std::none_of(similar_.begin(), similar_.end(), is_it)) similar_.push_back({item, likeness});
+void SimilarFinder::Add(ItemRef item, const Match& match) {
+  const auto is_it = [&](const ItemMatch& similar) { return similar.item == item; };
+  if (std::none_of(similar_.begin(), similar_.end(), is_it)) similar_.push_back({item, match});
 }
 
 // Candidate lists name one item per content and bucket. That item may have left the window, and other items
 // of its content are as near. If there aren't enough items, adds these copies, nearest content first.
 Status SimilarFinder::AddCopies(size_t enough, GroupRows& rows) {
-  for (const SimilarItem& alike : alike_) {
-    if (Counts(alike.item, rows)) Add(alike.item, alike.likeness);
+  for (const ItemMatch& candidate : similar_candidates_) {
+    if (Counts(candidate.item, rows)) Add(candidate.item, candidate.match);
   }
   const size_t wanted = std::min(enough, kNearItemsMax);
-  for (size_t i = 0; i < alike_.size() && similar_.size() < wanted; ++i) {
+  for (size_t i = 0; i < similar_candidates_.size() && similar_.size() < wanted; ++i) {
     if (i % kNearItemsMax == 0) {
       refs_.clear();
-      for (size_t j = i; j < std::min(i + kNearItemsMax, alike_.size()); ++j) refs_.push_back(alike_[j].item);
+      for (size_t j = i; j < std::min(i + kNearItemsMax, similar_candidates_.size()); ++j)
+        refs_.push_back(similar_candidates_[j].item);
       if (Status loaded = rows.LoadGroups(refs_); !loaded) return loaded;
     }
-    const StoredGroup* group = rows.Group(alike_[i].item);
+    const StoredGroup* group = rows.Group(similar_candidates_[i].item);
     const auto is_copy = [](const StoredNear& near) { return near.near.found == FoundBy::kCopy; };
     const bool has_copies = group != nullptr && std::any_of(group->near.begin(), group->near.end(), is_copy);
-    if (!has_copies && Counts(alike_[i].item, rows)) continue;
-    if (Status added = AddCopiesOf(alike_[i], rows); !added) return added;
+    if (!has_copies && Counts(similar_candidates_[i].item, rows)) continue;
+    if (Status added = AddCopiesOf(similar_candidates_[i], rows); !added) return added;
   }
-  std::sort(similar_.begin(), similar_.end(), IsNearerItem);
+  std::sort(similar_.begin(), similar_.end(), IsNearerMatch);
   return {};
 }
 
-Status SimilarFinder::AddCopiesOf(const SimilarItem& alike, GroupRows& rows) {
-  const uint64_t content_hash = rows.Item(alike.item)->features.content_hash;
+Status SimilarFinder::AddCopiesOf(const ItemMatch& candidate, GroupRows& rows) {
+  const uint64_t content_hash = rows.Item(candidate.item)->features.content_hash;
   Status found = index_.Find(std::nullopt, content_hash, rules_.FirstBucket(index_time_), known_);
   if (!found) return found;
   refs_.clear();
@@ -207,7 +208,7 @@ Status SimilarFinder::AddCopiesOf(const SimilarItem& alike, GroupRows& rows) {
   if (refs_.size() > kNearItemsMax) refs_.resize(kNearItemsMax);
   if (Status loaded = rows.LoadItems(refs_); !loaded) return loaded;
   for (const ItemRef& ref : refs_) {
-    if (Counts(ref, rows)) Add(ref, alike.likeness);
+    if (Counts(ref, rows)) Add(ref, candidate.match);
   }
   return {};
 }
@@ -223,10 +224,10 @@ Result<std::vector<NearItem>> GroupLookup::Similar(const ItemFeatures& features,
   if (done) done = finder.Find(features, now, known.copies, except, limit, rows);
   if (!done) return Fail(done.error());
   std::vector<NearItem> near;
-  for (const SimilarItem& similar : finder.similar()) {
+  for (const ItemMatch& similar : finder.similar()) {
     if (near.size() == limit) break;
-    near.push_back({rows.Item(similar.item)->item_id, similar.likeness.similarity, similar.likeness.distance,
-                    similar.likeness.found});
+    near.push_back({rows.Item(similar.item)->item_id, similar.match.similarity, similar.match.distance,
+                    similar.match.found});
   }
   return near;
 }

@@ -15,9 +15,9 @@
 
 namespace seen {
 
-struct SimilarItem {
+struct ItemMatch {
   ItemRef item;
-  Likeness likeness;
+  Match match;
 };
 
 struct FinderCounts {
@@ -46,7 +46,7 @@ class SimilarFinder {
   const std::optional<ItemRef>& copied() const { return copied_; }
   /// Nearest first, and the older of equally near items first. Each is stored and in the window. With more
   /// than kNearItemsMax items the list also has farther ones, but not all of their copies.
-  const std::vector<SimilarItem>& similar() const { return similar_; }
+  const std::vector<ItemMatch>& similar() const { return similar_; }
   const FinderCounts& counts() const { return counts_; }  // of the last Find
 
  private:
@@ -61,8 +61,8 @@ class SimilarFinder {
   void GatherCandidates(const ItemFeatures& features, size_t enough);
   Status Verify(const ItemFeatures& features, size_t enough, GroupRows& rows);
   Status AddCopies(size_t enough, GroupRows& rows);
-  Status AddCopiesOf(const SimilarItem& alike, GroupRows& rows);
-  void Add(ItemRef item, const Likeness& likeness);
+  Status AddCopiesOf(const ItemMatch& candidate, GroupRows& rows);
+  void Add(ItemRef item, const Match& match);
 
   const GroupRules& rules_;
   const ItemIndex& index_;
@@ -70,11 +70,11 @@ class SimilarFinder {
   TimeMs index_time_;
   std::string_view except_;
   std::optional<ItemRef> copied_;
-  std::vector<SimilarItem> similar_;
+  std::vector<ItemMatch> similar_;
   FinderCounts counts_;
   std::vector<Candidate> candidates_;
   std::vector<ItemRef> refs_;
-  std::vector<SimilarItem> alike_;  // similar candidates, also those that don't count
+  std::vector<ItemMatch> similar_candidates_;  // similar candidates, also those that don't count
   KnownItem known_;
 };
 

@@ -55,7 +55,7 @@ void AppendSimilarity(const std::optional<double>& similarity, std::string& out)
   out.append(digits, end);
 }
 
-void AppendLikeness(const std::optional<double>& similarity, int distance, std::string& out) {
+void AppendMatch(const std::optional<double>& similarity, int distance, std::string& out) {
   out += R"("similarity":)";
   AppendSimilarity(similarity, out);
   out += R"(,"distance":)";
@@ -66,7 +66,7 @@ void AppendNear(const NearItem& near, std::string& out) {
   out += R"({"item_id":)";
   AppendJsonString(near.item_id, out);
   out += ',';
-  AppendLikeness(near.similarity, near.distance, out);
+  AppendMatch(near.similarity, near.distance, out);
   out.append(R"(,"found_by":")").append(FoundByName(near.found)).append("\"}");
 }
 
@@ -168,7 +168,7 @@ void WriteItemGroup(const ItemGroup& group, std::string& out) {
   out += R"(,"created_at":)";
   AppendInteger(group.created_at.value, out);
   out.append(R"(,"found_by":")").append(FoundByName(group.found)).append("\",");
-  AppendLikeness(group.similarity, group.distance, out);
+  AppendMatch(group.similarity, group.distance, out);
   out += R"(,"near":[)";
   for (size_t i = 0; i < group.near.size(); ++i) {
     if (i > 0) out += ',';

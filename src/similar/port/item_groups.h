@@ -19,7 +19,7 @@ class ItemGroups {
   /// Prefetches memory that AppendSimilar will read. Does nothing else, so it is cheap.
   virtual void Prefetch(Fingerprint /*item*/) const {}
   /// The second prefetch, for an item that was prefetched a while ago.
-  virtual void PrefetchLikes(Fingerprint /*item*/) const {}
+  virtual void PrefetchSimilar(Fingerprint /*item*/) const {}
   /// Appends what an exposure of `item` records as similar: NearFingerprintOf its near items and
   /// GroupFingerprintOf its group. Appends nothing if the item is unknown or alone. Called for every exposed
   /// item: allocates only in `out`, and reads the disk only if the item has a group that the cache lacks.
@@ -28,7 +28,7 @@ class ItemGroups {
   /// The same in plain fingerprints, for every candidate: appends FingerprintOf its group's first item, then
   /// of its near items, nearest first. False: the item is unknown or alone, and nothing was appended. Costs
   /// and errors are AppendSimilar's.
-  virtual bool AppendLike(Fingerprint item, std::vector<Fingerprint>& out) const = 0;
+  virtual bool AppendGroupAndNear(Fingerprint item, std::vector<Fingerprint>& out) const = 0;
   /// nullopt: not known.
   virtual Result<std::optional<ItemGroup>> Find(std::string_view item_id) const = 0;
   /// Ids of up to `limit` known items of the group, greater than `after`, ascending.

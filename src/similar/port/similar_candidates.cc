@@ -12,11 +12,12 @@ Status SimilarCandidates::Decide(const Rules& rules, const ItemGroups& groups, c
   asked_ = unseen;
   fingerprints_.resize(asked_.size());
   for (size_t place = 0; place < asked_.size(); ++place) fingerprints_[place] = fingerprints[asked_[place]];
-  like_.Read(fingerprints_, groups);
+  lists_.Read(fingerprints_, groups);
   similar.clear();
   found_.assign(asked_.size(), 0);
   if (rules.similar != Similar::kOff) {
-    if (Status read = like_seen_.Find(groups, sets, ids, asked_, like_, found_, similar); !read) return read;
+    if (Status read = similar_seen_.Find(groups, sets, ids, asked_, lists_, found_, similar); !read)
+      return read;
   }
   order_.clear();
   const auto take = [&](uint8_t found) {
@@ -27,7 +28,7 @@ Status SimilarCandidates::Decide(const Rules& rules, const ItemGroups& groups, c
   take(0);
   if (rules.similar == Similar::kDemote) take(1);
   if (rules.one_per_group) {
-    one_per_group_.Keep(like_, order_, left_out_);
+    one_per_group_.Keep(lists_, order_, left_out_);
     LeaveOut(ids, similar);
   }
   unseen.resize(order_.size());
@@ -54,43 +55,44 @@ void SimilarCandidates::LeaveOut(std::span<const std::string_view> ids,
   std::sort(similar.begin(), similar.end(), before);
 }
 
-Result<std::optional<SimilarTo>> SimilarCandidates::LikeOf(const ItemGroups& groups, const SeenSets& sets,
-                                                           std::string_view id) {
+Result<std::optional<SimilarTo>> SimilarCandidates::FindSeenOf(const ItemGroups& groups, const SeenSets& sets,
+                                                               std::string_view id) {
   const Fingerprint fingerprint = FingerprintOf(id);
   const uint32_t first = 0;
-  like_.Read({&fingerprint, 1}, groups);
+  lists_.Read({&fingerprint, 1}, groups);
   std::vector<SimilarCandidate> similar;
-  if (Status read = like_seen_.Find(groups, sets, {&id, 1}, {&first, 1}, like_, found_, similar); !read) {
+  if (Status read = similar_seen_.Find(groups, sets, {&id, 1}, {&first, 1}, lists_, found_, similar); !read) {
     return Fail(read.error());
   }
   if (similar.empty()) return std::optional<SimilarTo>();
   return std::optional<SimilarTo>(std::move(similar.front().to));
 }
 
-void OnePerGroup::Keep(const LikeLists& like, std::vector<uint32_t>& order, std::vector<LeftOut>& left_out) {
+void OnePerGroup::Keep(const SimilarLists& lists, std::vector<uint32_t>& order,
+                       std::vector<LeftOut>& left_out) {
   left_out.clear();
-  stay_.Reset(like.size());
-  groups_.Reset(like.size());
-  near_.Reset(like.all().size());
-  const auto like_one_that_stays = [&](uint32_t place) -> std::optional<uint32_t> {
-    if (const auto stays = groups_.Find(like.group(place))) return stays;
-    if (const auto stays = near_.Find(like.item(place))) return stays;
-    for (size_t i = like.start(place); i < like.end(place); ++i) {
-      if (const auto stays = stay_.Find(like.all()[i])) return stays;
+  stay_.Reset(lists.size());
+  groups_.Reset(lists.size());
+  near_.Reset(lists.all().size());
+  const auto similar_one_that_stays = [&](uint32_t place) -> std::optional<uint32_t> {
+    if (const auto stays = groups_.Find(lists.group(place))) return stays;
+    if (const auto stays = near_.Find(lists.item(place))) return stays;
+    for (size_t i = lists.start(place); i < lists.end(place); ++i) {
+      if (const auto stays = stay_.Find(lists.all()[i])) return stays;
     }
     return std::nullopt;
   };
   size_t kept = 0;
   for (const uint32_t place : order) {
-    if (const auto stays = like_one_that_stays(place)) {
+    if (const auto stays = similar_one_that_stays(place)) {
       left_out.push_back({place, *stays});
       continue;
     }
     order[kept++] = place;
-    stay_.Insert(like.item(place), place);
-    if (!like.IsLikeAny(place)) continue;
-    groups_.Insert(like.group(place), place);
-    for (const Fingerprint near : like.near(place)) near_.Insert(near, place);
+    stay_.Insert(lists.item(place), place);
+    if (!lists.HasSimilar(place)) continue;
+    groups_.Insert(lists.group(place), place);
+    for (const Fingerprint near : lists.near(place)) near_.Insert(near, place);
   }
   order.resize(kept);
 }

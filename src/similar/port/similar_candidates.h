@@ -1,5 +1,5 @@
 #pragma once
-// Decides what becomes of unseen candidates that are like seen items, or like each other.
+// Decides what becomes of unseen candidates that are lists seen items, or lists each other.
 
 #include <cstdint>
 #include <optional>
@@ -20,14 +20,14 @@ class OnePerGroup {
  public:
   struct LeftOut {
     uint32_t place = 0;
-    uint32_t stays = 0;  // the place of the candidate that it is like
+    uint32_t stays = 0;  // the place of the candidate that it is lists
     friend bool operator==(const LeftOut&, const LeftOut&) = default;
   };
 
-  /// `order`: places in `like`, each once, the preferred first. The first of each group stays, and so does
+  /// `order`: places in `lists`, each once, the preferred first. The first of each group stays, and so does
   /// the first of candidates near one another. The others go to `left_out`, in order. Decides by
   /// fingerprints. O(n).
-  void Keep(const LikeLists& like, std::vector<uint32_t>& order, std::vector<LeftOut>& left_out);
+  void Keep(const SimilarLists& lists, std::vector<uint32_t>& order, std::vector<LeftOut>& left_out);
 
  private:
   FingerprintTable stay_, near_, groups_;  // the candidates that stay, what is near them, their groups
@@ -47,9 +47,9 @@ class SimilarCandidates {
   Status Decide(const Rules& rules, const ItemGroups& groups, const SeenSets& sets,
                 std::span<const std::string_view> ids, std::span<const Fingerprint> fingerprints,
                 std::vector<uint32_t>& unseen, std::vector<SimilarCandidate>& similar);
-  /// What an unseen item is like; nullopt: nothing that was seen.
-  Result<std::optional<SimilarTo>> LikeOf(const ItemGroups& groups, const SeenSets& sets,
-                                          std::string_view id);
+  /// What an unseen item is lists; nullopt: nothing that was seen.
+  Result<std::optional<SimilarTo>> FindSeenOf(const ItemGroups& groups, const SeenSets& sets,
+                                              std::string_view id);
 
  private:
   void LeaveOut(std::span<const std::string_view> ids, std::vector<SimilarCandidate>& similar) const;
@@ -59,8 +59,8 @@ class SimilarCandidates {
   std::vector<uint8_t> found_;
   std::vector<uint32_t> order_;  // places in asked_
   std::vector<OnePerGroup::LeftOut> left_out_;
-  LikeLists like_;
-  LikeSeen like_seen_;
+  SimilarLists lists_;
+  SimilarSeen similar_seen_;
   OnePerGroup one_per_group_;
 };
 

@@ -18,7 +18,7 @@ namespace seen {
 enum class SimilarBecause : uint8_t {
   kNear,   // it is near an item that was seen
   kGroup,  // an item of its group was seen
-  kPage,   // it is like an item that stands before it in this answer
+  kPage,   // it is similar to an item that stands before it in this answer
 };
 
 constexpr std::string_view SimilarBecauseName(SimilarBecause because) {
@@ -26,7 +26,7 @@ constexpr std::string_view SimilarBecauseName(SimilarBecause because) {
   return kNames[static_cast<size_t>(because)];
 }
 
-/// What an item is like.
+/// What an item is similar to.
 struct SimilarTo {
   std::string like;  // the item that was seen, or that stays; empty: only its fingerprint is known
   SimilarBecause because = SimilarBecause::kNear;

@@ -4,7 +4,7 @@
 
 namespace seen {
 
-void LikeLists::Read(std::span<const Fingerprint> items, const ItemGroups& groups) {
+void SimilarLists::Read(std::span<const Fingerprint> items, const ItemGroups& groups) {
   constexpr size_t kAhead = 16;  // look-ups whose memory is being prefetched
   items_.assign(items.begin(), items.end());
   all_.clear();
@@ -13,24 +13,25 @@ void LikeLists::Read(std::span<const Fingerprint> items, const ItemGroups& group
   for (size_t i = 0; i < items.size(); ++i) {
     if (i + kAhead < items.size()) groups.Prefetch(items[i + kAhead]);
     starts_[i] = static_cast<uint32_t>(all_.size());
-    groups.AppendLike(items[i], all_);
+    groups.AppendGroupAndNear(items[i], all_);
   }
   starts_[items.size()] = static_cast<uint32_t>(all_.size());
 }
 
-Status LikeSeen::Find(const ItemGroups& groups, const SeenSets& sets, std::span<const std::string_view> ids,
-                      std::span<const uint32_t> asked, const LikeLists& like, std::vector<uint8_t>& found,
-                      std::vector<SimilarCandidate>& out) {
+Status SimilarSeen::Find(const ItemGroups& groups, const SeenSets& sets,
+                         std::span<const std::string_view> ids, std::span<const uint32_t> asked,
+                         const SimilarLists& lists, std::vector<uint8_t>& found,
+                         std::vector<SimilarCandidate>& out) {
   ReadAlsoSeen(groups, sets.also_seen);
   found.assign(asked.size(), 0);
-  FindInSimilarSet(sets, like, found);
-  FindByNear(sets, like, found);
+  FindInSimilarSet(sets, lists, found);
+  FindByNear(sets, lists, found);
   groups_.Reset(asked.size());
   seen_members_.clear();
   for (size_t place = 0; place < asked.size(); ++place) {
     const std::string_view id = ids[asked[place]];
-    if (found[place] == 0 && like.IsLikeAny(place)) {
-      const auto by_member = HasSeenMember(groups, sets, id, like, place);
+    if (found[place] == 0 && lists.HasSimilar(place)) {
+      const auto by_member = HasSeenMember(groups, sets, id, lists, place);
       if (!by_member) return Fail(by_member.error());
       found[place] = *by_member ? 1 : 0;
     }
@@ -47,7 +48,7 @@ Status LikeSeen::Find(const ItemGroups& groups, const SeenSets& sets, std::span<
   return {};
 }
 
-void LikeSeen::ReadAlsoSeen(const ItemGroups& groups, std::span<const std::string_view> also_seen) {
+void SimilarSeen::ReadAlsoSeen(const ItemGroups& groups, std::span<const std::string_view> also_seen) {
   also_seen_.Reset(also_seen.size());
   scratch_.clear();
   for (const std::string_view id : also_seen) {
@@ -59,35 +60,36 @@ void LikeSeen::ReadAlsoSeen(const ItemGroups& groups, std::span<const std::strin
   for (const Fingerprint similar : scratch_) also_similar_.Insert(similar);
 }
 
-void LikeSeen::Ask(FingerprintSet& one, FingerprintSet& other, std::span<const Fingerprint> fingerprints,
-                   std::vector<uint8_t>& of_one, std::vector<uint8_t>& of_other) {
+void SimilarSeen::Ask(FingerprintSet& one, FingerprintSet& other, std::span<const Fingerprint> fingerprints,
+                      std::vector<uint8_t>& of_one, std::vector<uint8_t>& of_other) {
   of_one.assign(fingerprints.size(), 0);
   of_other.assign(fingerprints.size(), 0);
   if (one.size() > 0) one.ContainsEach(fingerprints, of_one);
   if (other.size() > 0) other.ContainsEach(fingerprints, of_other);
 }
 
-void LikeSeen::FindInSimilarSet(const SeenSets& sets, const LikeLists& like, std::vector<uint8_t>& found) {
+void SimilarSeen::FindInSimilarSet(const SeenSets& sets, const SimilarLists& lists,
+                                   std::vector<uint8_t>& found) {
   if (sets.similar.size() == 0 && also_similar_.size() == 0) return;
-  probes_.resize(like.size() * 2);
-  for (size_t place = 0; place < like.size(); ++place) {
-    probes_[place * 2] = NearFingerprintOf(like.item(place));
-    probes_[place * 2 + 1] = GroupFingerprintOf(like.group(place));
+  probes_.resize(lists.size() * 2);
+  for (size_t place = 0; place < lists.size(); ++place) {
+    probes_[place * 2] = NearFingerprintOf(lists.item(place));
+    probes_[place * 2 + 1] = GroupFingerprintOf(lists.group(place));
   }
   Ask(sets.similar, also_similar_, probes_, answers_, more_answers_);
   const auto groups_count = static_cast<uint8_t>(sets.asks_groups_shown);
-  for (size_t place = 0; place < like.size(); ++place) {
+  for (size_t place = 0; place < lists.size(); ++place) {
     const auto shown = static_cast<uint8_t>(answers_[place * 2] | (answers_[place * 2 + 1] & groups_count));
     found[place] |= static_cast<uint8_t>(shown | more_answers_[place * 2] | more_answers_[place * 2 + 1]);
   }
 }
 
 // Finds candidates whose near items, or whose group's first item, were seen.
-void LikeSeen::FindByNear(const SeenSets& sets, const LikeLists& like, std::vector<uint8_t>& found) {
-  if (like.all().empty()) return;
-  Ask(sets.seen, also_seen_, like.all(), answers_, more_answers_);
-  for (size_t place = 0; place < like.size(); ++place) {
-    for (size_t i = like.start(place); i < like.end(place); ++i) {
+void SimilarSeen::FindByNear(const SeenSets& sets, const SimilarLists& lists, std::vector<uint8_t>& found) {
+  if (lists.all().empty()) return;
+  Ask(sets.seen, also_seen_, lists.all(), answers_, more_answers_);
+  for (size_t place = 0; place < lists.size(); ++place) {
+    for (size_t i = lists.start(place); i < lists.end(place); ++i) {
       found[place] |= static_cast<uint8_t>(answers_[i] | more_answers_[i]);
     }
   }
@@ -95,25 +97,26 @@ void LikeSeen::FindByNear(const SeenSets& sets, const LikeLists& like, std::vect
 
 // All items of a group are near the group's first item. So the first item's near items are the group's
 // members, as far as its list goes.
-Result<bool> LikeSeen::HasSeenMember(const ItemGroups& groups, const SeenSets& sets, std::string_view id,
-                                     const LikeLists& like, size_t place) {
-  const Fingerprint group = like.group(place);
+Result<bool> SimilarSeen::HasSeenMember(const ItemGroups& groups, const SeenSets& sets, std::string_view id,
+                                        const SimilarLists& lists, size_t place) {
+  const Fingerprint group = lists.group(place);
   if (const auto known = groups_.Find(group)) return *known != 0;
   const auto answer = [&](bool has) {
     groups_.Insert(group, has ? 1 : 0);
     return has;
   };
   bool all_known = false;
-  if (group == like.item(place)) {
-    all_known = like.near(place).size() < kNearItemsMax;  // and all of them were asked
+  if (group == lists.item(place)) {
+    all_known = lists.near(place).size() < kNearItemsMax;  // and all of them were asked
   } else {
     scratch_.clear();
-    if (groups.AppendLike(group, scratch_) && scratch_.front() == group) {
+    if (groups.AppendGroupAndNear(group, scratch_) && scratch_.front() == group) {
       const size_t count = scratch_.size();
       all_known = count - 1 < kNearItemsMax;
       for (size_t i = 1; i < count; ++i) {
         const size_t at = scratch_.size();
-        if (IsSeen(sets, scratch_[i]) && groups.AppendLike(scratch_[i], scratch_) && scratch_[at] == group) {
+        if (IsSeen(sets, scratch_[i]) && groups.AppendGroupAndNear(scratch_[i], scratch_) &&
+            scratch_[at] == group) {
           return answer(true);
         }
       }
@@ -128,8 +131,8 @@ Result<bool> LikeSeen::HasSeenMember(const ItemGroups& groups, const SeenSets& s
   return answer(!member->empty());
 }
 
-Result<std::optional<SimilarTo>> LikeSeen::Explain(const ItemGroups& groups, const SeenSets& sets,
-                                                   std::string_view id) {
+Result<std::optional<SimilarTo>> SimilarSeen::Explain(const ItemGroups& groups, const SeenSets& sets,
+                                                      std::string_view id) {
   using Answer = std::optional<SimilarTo>;
   const auto found = groups.Find(id);
   if (!found) return Fail(found.error());
@@ -156,8 +159,8 @@ Result<std::optional<SimilarTo>> LikeSeen::Explain(const ItemGroups& groups, con
   return Answer();
 }
 
-Result<std::string> LikeSeen::SeenMember(const ItemGroups& groups, const SeenSets& sets,
-                                         const std::string& group_id) {
+Result<std::string> SimilarSeen::SeenMember(const ItemGroups& groups, const SeenSets& sets,
+                                            const std::string& group_id) {
   const auto [known, is_new] = seen_members_.try_emplace(group_id);
   if (!is_new) return known->second;
   const auto first = groups.Find(group_id);

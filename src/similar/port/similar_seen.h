@@ -1,6 +1,6 @@
 #pragma once
-// Finds the candidates that are like something that was seen. What is known of groups comes from the daemon's
-// copy of their topic. A candidate that isn't in the copy is never held up.
+// Finds the candidates that are lists something that was seen. What is known of groups comes from the
+// daemon's copy of their topic. A candidate that isn't in the copy is never held up.
 
 #include <algorithm>
 #include <bit>
@@ -22,18 +22,18 @@ namespace seen {
 
 /// The groups and near items of many items, as fingerprints, from the daemon's copy of the groups. Keep one a
 /// thread: it reuses its memory.
-class LikeLists {
+class SimilarLists {
  public:
   void Read(std::span<const Fingerprint> items, const ItemGroups& groups);
   size_t size() const { return items_.size(); }
   Fingerprint item(size_t place) const { return items_[place]; }
   /// False: the item is alone, as far as is known.
-  bool IsLikeAny(size_t place) const { return starts_[place] != starts_[place + 1]; }
+  bool HasSimilar(size_t place) const { return starts_[place] != starts_[place + 1]; }
   /// The first item of the item's group; the item itself if nothing is known of it.
-  Fingerprint group(size_t place) const { return IsLikeAny(place) ? all_[starts_[place]] : items_[place]; }
+  Fingerprint group(size_t place) const { return HasSimilar(place) ? all_[starts_[place]] : items_[place]; }
   /// The item's near items, nearest first.
   std::span<const Fingerprint> near(size_t place) const {
-    if (!IsLikeAny(place)) return {};
+    if (!HasSimilar(place)) return {};
     return std::span(all_).subspan(starts_[place] + 1, starts_[place + 1] - starts_[place] - 1);
   }
   /// All fingerprints that near and group return; those of a place stand from start to end.
@@ -43,7 +43,7 @@ class LikeLists {
 
  private:
   std::vector<Fingerprint> items_;
-  std::vector<Fingerprint> all_;  // of each item that is like any: its group, then its near items
+  std::vector<Fingerprint> all_;  // of each item that is lists any: its group, then its near items
   std::vector<uint32_t> starts_;  // one more than items
 };
 
@@ -85,16 +85,16 @@ struct SeenSets {
 };
 
 /// Keep one a thread: it reuses its memory.
-class LikeSeen {
+class SimilarSeen {
  public:
   static constexpr size_t kMembersMax = 256;  // so many members of a group are searched for a seen one
 
-  /// `asked`: the candidates, as indices into `ids`; none of them is seen. `like`: what they are like, by
-  /// their place in `asked`. Appends the candidates that are like something seen to `out`, in their order.
+  /// `asked`: the candidates, as indices into `ids`; none of them is seen. `lists`: what they are lists, by
+  /// their place in `asked`. Appends the candidates that are lists something seen to `out`, in their order.
   /// Sets `found`, by place. Reads records only of candidates that are found, and of large groups. Errors:
   /// those of the groups' store.
   Status Find(const ItemGroups& groups, const SeenSets& sets, std::span<const std::string_view> ids,
-              std::span<const uint32_t> asked, const LikeLists& like, std::vector<uint8_t>& found,
+              std::span<const uint32_t> asked, const SimilarLists& lists, std::vector<uint8_t>& found,
               std::vector<SimilarCandidate>& out);
 
  private:
@@ -107,10 +107,10 @@ class LikeSeen {
   }
   static void Ask(FingerprintSet& one, FingerprintSet& other, std::span<const Fingerprint> fingerprints,
                   std::vector<uint8_t>& of_one, std::vector<uint8_t>& of_other);
-  void FindInSimilarSet(const SeenSets& sets, const LikeLists& like, std::vector<uint8_t>& found);
-  void FindByNear(const SeenSets& sets, const LikeLists& like, std::vector<uint8_t>& found);
+  void FindInSimilarSet(const SeenSets& sets, const SimilarLists& lists, std::vector<uint8_t>& found);
+  void FindByNear(const SeenSets& sets, const SimilarLists& lists, std::vector<uint8_t>& found);
   Result<bool> HasSeenMember(const ItemGroups& groups, const SeenSets& sets, std::string_view id,
-                             const LikeLists& like, size_t place);
+                             const SimilarLists& lists, size_t place);
   Result<std::optional<SimilarTo>> Explain(const ItemGroups& groups, const SeenSets& sets,
                                            std::string_view id);
   Result<std::string> SeenMember(const ItemGroups& groups, const SeenSets& sets, const std::string& group_id);

@@ -148,11 +148,11 @@ Status GroupDatabase::EachPosition(const std::function<Status(const Position&)>&
   return ToRead(row->status());
 }
 
-Status GroupDatabase::EachLikes(const std::function<void(Fingerprint, std::string_view)>& take) const {
+Status GroupDatabase::EachSimilarList(const std::function<void(Fingerprint, std::string_view)>& take) const {
   constexpr size_t kKeyBytes = 5;
   rocksdb::ReadOptions read;
   read.fill_cache = false;
-  const std::string from{static_cast<char>(group_rows::Table::kLikes)};
+  const std::string from{static_cast<char>(group_rows::Table::kSimilarLists)};
   const std::string to{static_cast<char>(group_rows::Table::kMember)};
   const rocksdb::Slice end(to);
   read.iterate_upper_bound = &end;

@@ -38,7 +38,7 @@ class GroupDatabase {
   /// Calls `take` for the position of each partition.
   Status EachPosition(const std::function<Status(const group_rows::Position&)>& take) const;
   /// Calls `take` for each item that isn't alone, in the window or not.
-  Status EachLikes(const std::function<void(Fingerprint item, std::string_view row)>& take) const;
+  Status EachSimilarList(const std::function<void(Fingerprint item, std::string_view row)>& take) const;
 
   /// False: there is no such row. Errors name the folder.
   Result<bool> Read(std::string_view key, std::string& value) const;

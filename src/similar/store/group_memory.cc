@@ -45,7 +45,7 @@ void GroupMemory::Prefetch(Fingerprint item) const {
   presence_.load(std::memory_order_acquire)->Prefetch(PresenceKey(item));
 }
 
-void GroupMemory::PrefetchLikes(Fingerprint item) const {
+void GroupMemory::PrefetchSimilar(Fingerprint item) const {
   if (MayHave(item)) cache_.Prefetch(item);
 }
 
@@ -53,15 +53,15 @@ bool GroupMemory::MayHave(Fingerprint item) const {
   return presence_.load(std::memory_order_acquire)->Test(PresenceKey(item));
 }
 
-std::optional<size_t> GroupMemory::Find(Fingerprint item, LikeCache::Likes& likes) const {
-  const auto cached = cache_.Find(item, likes);
+std::optional<size_t> GroupMemory::Find(Fingerprint item, SimilarCache::Fingerprints& similar) const {
+  const auto cached = cache_.Find(item, similar);
   if (!cached) return std::nullopt;
   return InWindow(TimeMs{int64_t{cached->created_s} * 1000}) ? cached->count : 0;
 }
 
-void GroupMemory::Fill(Fingerprint item, const LikeCache::Ticket& ticket, std::string_view row,
-                       std::span<const Fingerprint> likes) {
-  cache_.Fill(item, ticket, SecondOf(row), likes);
+void GroupMemory::Fill(Fingerprint item, const SimilarCache::Ticket& ticket, std::string_view row,
+                       std::span<const Fingerprint> similar) {
+  cache_.Fill(item, ticket, SecondOf(row), similar);
 }
 
 void GroupMemory::Add(Fingerprint item) {
@@ -74,11 +74,11 @@ void GroupMemory::Changed(Fingerprint item, std::string_view row) {
 }
 
 void GroupMemory::Cache(Fingerprint item, std::string_view row, bool only_where_there_is_room) {
-  const auto view = InWindow(group_rows::TimeOf(row)) ? group_rows::ParseLikes(row) : std::nullopt;
+  const auto view = InWindow(group_rows::TimeOf(row)) ? group_rows::ParseSimilarList(row) : std::nullopt;
   if (!view || (only_where_there_is_room && !cache_.HasRoom(item, view->count()))) return;
-  LikeCache::Likes likes;
-  for (size_t i = 0; i < view->count(); ++i) likes[i] = view->at(i);
-  cache_.Fill(item, cache_.Begin(item), SecondOf(row), std::span(likes).first(view->count()));
+  SimilarCache::Fingerprints similar;
+  for (size_t i = 0; i < view->count(); ++i) similar[i] = view->at(i);
+  cache_.Fill(item, cache_.Begin(item), SecondOf(row), std::span(similar).first(view->count()));
 }
 
 Status GroupMemory::Rebuild(const std::function<Status(const Take&)>& each) {

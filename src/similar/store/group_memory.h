@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "model/hashes.h"
 #include "similar/store/item_presence.h"
-#include "similar/store/like_cache.h"
+#include "similar/store/similar_cache.h"
 
 namespace seen {
 
@@ -37,16 +37,16 @@ class GroupMemory {
   void ForgetTimes();
 
   void Prefetch(Fingerprint item) const;
-  void PrefetchLikes(Fingerprint item) const;
+  void PrefetchSimilar(Fingerprint item) const;
   /// False: the item is alone or unknown.
   bool MayHave(Fingerprint item) const;
-  /// Puts the item's similar items into `likes` and returns their number, 0 if the item has left the window.
-  /// nullopt: read them from disk, between Begin and Fill.
-  std::optional<size_t> Find(Fingerprint item, LikeCache::Likes& likes) const;
-  LikeCache::Ticket Begin(Fingerprint item) const { return cache_.Begin(item); }
-  /// `row`: as stored, or empty. `likes`: the row's, or none if the item has left the window.
-  void Fill(Fingerprint item, const LikeCache::Ticket& ticket, std::string_view row,
-            std::span<const Fingerprint> likes);
+  /// Puts the item's similar items into `similar` and returns their number, 0 if the item has left the
+  /// window. nullopt: read them from disk, between Begin and Fill.
+  std::optional<size_t> Find(Fingerprint item, SimilarCache::Fingerprints& similar) const;
+  SimilarCache::Ticket Begin(Fingerprint item) const { return cache_.Begin(item); }
+  /// `row`: as stored, or empty. `similar`: the row's, or none if the item has left the window.
+  void Fill(Fingerprint item, const SimilarCache::Ticket& ticket, std::string_view row,
+            std::span<const Fingerprint> similar);
 
   /// Notes that the item isn't alone.
   void Add(Fingerprint item);
@@ -70,7 +70,7 @@ class GroupMemory {
   const int64_t kept_ms_;                                    // how long an item's row stays
   std::optional<TimeMs> newest_;                             // the writer's
   std::atomic<int64_t> first_ms_;                            // the writer sets it
-  LikeCache cache_;                                          // any thread
+  SimilarCache cache_;                                       // any thread
   std::vector<std::unique_ptr<PresenceBits>> all_presence_;  // the writer's; readers may use any
   std::atomic<PresenceBits*> presence_;                      // the writer sets it
   size_t keys_ = 0;                                          // the writer's: the number of keys, about

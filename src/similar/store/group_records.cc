@@ -38,8 +38,8 @@ std::string RecordKey(Fingerprint item, std::string_view item_id) {
   return key.append(item_id);
 }
 
-std::string LikesKey(Fingerprint item) {
-  std::string key = KeyOf(Table::kLikes);
+std::string SimilarListKey(Fingerprint item) {
+  std::string key = KeyOf(Table::kSimilarLists);
   PutBigEndian(item.value, key);
   return key;
 }
@@ -108,7 +108,7 @@ std::optional<RecordView> ParseRecord(std::string_view value) {
   return view;
 }
 
-std::string LikesValue(TimeMs time, const ItemGroup& group) {
+std::string SimilarListValue(TimeMs time, const ItemGroup& group) {
   std::string value = MemberValue(time);
   PutLittleEndian(CheckOf(group.item_id), value);
   PutLittleEndian(FingerprintOf(group.group_id).value, value);
@@ -118,17 +118,17 @@ std::string LikesValue(TimeMs time, const ItemGroup& group) {
   return value;
 }
 
-std::optional<LikesView> ParseLikes(std::string_view value) {
+std::optional<SimilarListView> ParseSimilarList(std::string_view value) {
   constexpr size_t kFixed = sizeof(int64_t) + sizeof(uint32_t);
   if (value.size() < kFixed || (value.size() - kFixed) % sizeof(uint32_t) != 0) return std::nullopt;
   if (value.size() > kFixed + (kNearItemsMax + 1) * sizeof(uint32_t)) return std::nullopt;
-  LikesView view;
+  SimilarListView view;
   view.check = FieldReader(value.substr(sizeof(int64_t))).Get<uint32_t>();
   view.fingerprints = value.substr(kFixed);
   return view;
 }
 
-Fingerprint LikesView::at(size_t i) const {
+Fingerprint SimilarListView::at(size_t i) const {
   return {FieldReader(fingerprints.substr(i * sizeof(uint32_t))).Get<uint32_t>()};
 }
 

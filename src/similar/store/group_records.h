@@ -17,11 +17,11 @@ namespace seen::group_rows {
 
 /// A key's first byte.
 enum class Table : unsigned char {
-  kDescriptor = 0x00,  // one key
-  kPosition = 0x01,    // a partition of the topic
-  kRecord = 0x10,      // fingerprint, item id
-  kLikes = 0x11,       // fingerprint, of items that aren't alone
-  kMember = 0x12,      // group's fingerprint, group, item id; not for the group's first item
+  kDescriptor = 0x00,    // one key
+  kPosition = 0x01,      // a partition of the topic
+  kRecord = 0x10,        // fingerprint, item id
+  kSimilarLists = 0x11,  // fingerprint, of items that aren't alone
+  kMember = 0x12,        // group's fingerprint, group, item id; not for the group's first item
 };
 
 inline constexpr char kFormat = 1;
@@ -30,10 +30,10 @@ std::string DescriptorKey();
 std::string DescriptorOf(std::string_view cluster, std::string_view topic, int32_t partitions);
 std::string PositionKey(int32_t partition);
 std::string RecordKey(Fingerprint item, std::string_view item_id);
-std::string LikesKey(Fingerprint item);
+std::string SimilarListKey(Fingerprint item);
 std::string MemberPrefix(std::string_view group_id);
 
-/// True for the rows that the window removes: records, likes and members.
+/// True for the rows that the window removes: records, similar and members.
 bool LeavesWithWindow(std::string_view key);
 std::optional<TimeMs> TimeOf(std::string_view value);
 
@@ -62,14 +62,14 @@ std::optional<RecordView> ParseRecord(std::string_view value);
 
 /// If two items have one fingerprint, the one that was written last has the row: `check` says which one it
 /// is.
-std::string LikesValue(TimeMs time, const ItemGroup& group);
-struct LikesView {
+std::string SimilarListValue(TimeMs time, const ItemGroup& group);
+struct SimilarListView {
   uint32_t check = 0;
   std::string_view fingerprints;  // four bytes each: the group's first item, then the near items
   size_t count() const { return fingerprints.size() / sizeof(uint32_t); }
   Fingerprint at(size_t i) const;
 };
-std::optional<LikesView> ParseLikes(std::string_view value);
+std::optional<SimilarListView> ParseSimilarList(std::string_view value);
 uint32_t CheckOf(std::string_view item_id);
 
 }  // namespace seen::group_rows

@@ -51,7 +51,7 @@ Status RocksGroupTable::Load() {
 
 Status RocksGroupTable::BuildPresence() {
   return memory_.Rebuild([&](const GroupMemory::Take& take) {
-    return database_->EachLikes([&](Fingerprint item, std::string_view row) {
+    return database_->EachSimilarList([&](Fingerprint item, std::string_view row) {
       if (memory_.InWindow(group_rows::TimeOf(row))) take(item, row);
     });
   });
@@ -95,7 +95,8 @@ TimeMs RocksGroupTable::TimeOf(const GroupRecord& record) {
 Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
                               std::span<const GroupRecord> records) {
   rocksdb::WriteBatchWithIndex batch(rocksdb::BytewiseComparator(), 0, true);
-  std::vector<std::pair<Fingerprint, std::string>> changed;  // with their likes; empty: alone, or look it up
+  std::vector<std::pair<Fingerprint, std::string>>
+      changed;  // with their similar; empty: alone, or look it up
   changed.reserve(records.size());
   std::string stored;
   for (const GroupRecord& record : records) {
@@ -123,13 +124,13 @@ Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
     }
     if (record.group != nullptr && !record.group->IsAlone()) {
       memory_.Add(item);
-      changed.back().second = LikesValue(time, *record.group);
-      batch.Put(LikesKey(item), changed.back().second);
+      changed.back().second = SimilarListValue(time, *record.group);
+      batch.Put(SimilarListKey(item), changed.back().second);
     } else if (memory_.MayHave(item)) {
-      const auto had = database_->Read(batch, LikesKey(item), stored);
+      const auto had = database_->Read(batch, SimilarListKey(item), stored);
       if (!had) return Fail(had.error());
-      const auto likes = *had ? ParseLikes(stored) : std::nullopt;
-      if (likes && likes->check == CheckOf(record.item_id)) batch.Delete(LikesKey(item));
+      const auto similar = *had ? ParseSimilarList(stored) : std::nullopt;
+      if (similar && similar->check == CheckOf(record.item_id)) batch.Delete(SimilarListKey(item));
     }
   }
   Position position = reached;
@@ -137,7 +138,7 @@ Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
   batch.Put(PositionKey(partition), EncodePosition(position));
   if (Status written = database_->Write(*batch.GetWriteBatch()); !written) return written;
   // After the write: a reader that read the old rows has an old ticket, and its fill is dropped.
-  for (const auto& [item, likes] : changed) memory_.Changed(item, likes);
+  for (const auto& [item, similar] : changed) memory_.Changed(item, similar);
   return memory_.Fits() ? Status() : BuildPresence();
 }
 
@@ -152,7 +153,7 @@ Status RocksGroupTable::Reset() {
 Status RocksGroupTable::Flush() { return database_->Flush(); }
 
 void RocksGroupTable::Prefetch(Fingerprint item) const { memory_.Prefetch(item); }
-void RocksGroupTable::PrefetchLikes(Fingerprint item) const { memory_.PrefetchLikes(item); }
+void RocksGroupTable::PrefetchSimilar(Fingerprint item) const { memory_.PrefetchSimilar(item); }
 
 void RocksGroupTable::NoteError(const Error& error) const {
   errors_total_.fetch_add(1, std::memory_order_relaxed);
@@ -162,46 +163,46 @@ void RocksGroupTable::NoteError(const Error& error) const {
   }
 }
 
-// Puts the group's first item, then the near items, into `likes` and returns their number. 0: the item is
+// Puts the group's first item, then the near items, into `similar` and returns their number. 0: the item is
 // alone or unknown.
-size_t RocksGroupTable::LikesOf(Fingerprint item, LikeCache::Likes& likes) const {
+size_t RocksGroupTable::SimilarListOf(Fingerprint item, SimilarCache::Fingerprints& similar) const {
   if (!memory_.MayHave(item)) return 0;
-  if (const auto cached = memory_.Find(item, likes)) return *cached;
-  const LikeCache::Ticket ticket = memory_.Begin(item);
+  if (const auto cached = memory_.Find(item, similar)) return *cached;
+  const SimilarCache::Ticket ticket = memory_.Begin(item);
   thread_local std::string row;
   row.clear();
   disk_reads_total_.fetch_add(1, std::memory_order_relaxed);
-  const auto found = database_->Read(LikesKey(item), row);
+  const auto found = database_->Read(SimilarListKey(item), row);
   if (!found) {
     NoteError(found.error());
     return 0;
   }
   size_t count = 0;
   if (*found && memory_.InWindow(group_rows::TimeOf(row))) {
-    const auto view = ParseLikes(row);
+    const auto view = ParseSimilarList(row);
     if (!view) {
       NoteError(database_->Corrupt("a malformed list"));
       return 0;
     }
     count = view->count();
-    for (size_t i = 0; i < count; ++i) likes[i] = view->at(i);
+    for (size_t i = 0; i < count; ++i) similar[i] = view->at(i);
   }
-  memory_.Fill(item, ticket, row, std::span(likes).first(count));
+  memory_.Fill(item, ticket, row, std::span(similar).first(count));
   return count;
 }
 
 void RocksGroupTable::AppendSimilar(Fingerprint item, std::vector<Fingerprint>& out) const {
-  LikeCache::Likes likes;
-  const size_t count = LikesOf(item, likes);
+  SimilarCache::Fingerprints similar;
+  const size_t count = SimilarListOf(item, similar);
   if (count == 0) return;
-  for (size_t i = 1; i < count; ++i) out.push_back(NearFingerprintOf(likes[i]));
-  out.push_back(GroupFingerprintOf(likes[0]));
+  for (size_t i = 1; i < count; ++i) out.push_back(NearFingerprintOf(similar[i]));
+  out.push_back(GroupFingerprintOf(similar[0]));
 }
 
-bool RocksGroupTable::AppendLike(Fingerprint item, std::vector<Fingerprint>& out) const {
-  LikeCache::Likes likes;
-  const size_t count = LikesOf(item, likes);
-  out.insert(out.end(), likes.begin(), likes.begin() + static_cast<std::ptrdiff_t>(count));
+bool RocksGroupTable::AppendGroupAndNear(Fingerprint item, std::vector<Fingerprint>& out) const {
+  SimilarCache::Fingerprints similar;
+  const size_t count = SimilarListOf(item, similar);
+  out.insert(out.end(), similar.begin(), similar.begin() + static_cast<std::ptrdiff_t>(count));
   return count > 0;
 }
 

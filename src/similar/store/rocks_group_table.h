@@ -79,9 +79,9 @@ class RocksGroupTable final : public ItemGroups {
   Status Flush();
 
   void Prefetch(Fingerprint item) const override;
-  void PrefetchLikes(Fingerprint item) const override;
+  void PrefetchSimilar(Fingerprint item) const override;
   void AppendSimilar(Fingerprint item, std::vector<Fingerprint>& out) const override;
-  bool AppendLike(Fingerprint item, std::vector<Fingerprint>& out) const override;
+  bool AppendGroupAndNear(Fingerprint item, std::vector<Fingerprint>& out) const override;
   Result<std::optional<ItemGroup>> Find(std::string_view item_id) const override;
   Result<std::vector<std::string>> Members(std::string_view group_id, std::string_view after,
                                            size_t limit) const override;
@@ -93,7 +93,7 @@ class RocksGroupTable final : public ItemGroups {
   /// The time of the record's rows: they leave the table by it.
   TimeMs TimeOf(const GroupRecord& record);
   Status BuildPresence();
-  size_t LikesOf(Fingerprint item, LikeCache::Likes& likes) const;
+  size_t SimilarListOf(Fingerprint item, SimilarCache::Fingerprints& similar) const;
   void NoteError(const Error& error) const;
 
   const GroupTableOptions options_;

@@ -58,7 +58,7 @@ Json About(const Read& read) {
 }
 
 struct Measured {
-  std::optional<Likeness> likeness;  // the daemon's decision, without the window
+  std::optional<Match> match;  // the daemon's decision, without the window
   bool copy = false;
   int distance = 0;
   int distance_max = 0;
@@ -78,7 +78,7 @@ Measured Measure(const Read& a, const Read& b, const GroupRules& rules) {
   // Each class has its own lists of SimHashes.
   const bool same_class = left.length == right.length && left.script == right.script;
   measured.distance_max = same_class ? rules.DistanceMax(left) : -1;
-  measured.likeness = rules.Compare(left, right);
+  measured.match = rules.Compare(left, right);
   for (size_t i = 0; i < kBands; ++i) {
     if (KeptBand(left.bands[i]) == KeptBand(right.bands[i])) ++measured.bands_in_common;
   }
@@ -113,8 +113,8 @@ Verdict Decide(const Read& a, const Read& b, const Measured& m, const GroupOptio
                         "compared",
                         days, rules.window_days)};
   }
-  if (m.likeness) {
-    const std::string because(FoundByName(m.likeness->found));
+  if (m.match) {
+    const std::string because(FoundByName(m.match->found));
     if (m.copy) return {true, because, "the same text after normalisation: a verbatim copy"};
     if (!rules.verify) return {true, because, "a candidate, and verify is off"};
     return {true, because,

@@ -24,7 +24,7 @@ class FixedGroups final : public ItemGroups {
     for (const auto& near : found->second.near) out.push_back(NearFingerprintOf(FingerprintOf(near)));
     out.push_back(GroupFingerprintOf(FingerprintOf(found->second.group)));
   }
-  bool AppendLike(Fingerprint, std::vector<Fingerprint>&) const override { return false; }
+  bool AppendGroupAndNear(Fingerprint, std::vector<Fingerprint>&) const override { return false; }
   Result<std::optional<ItemGroup>> Find(std::string_view) const override {
     return std::optional<ItemGroup>();
   }

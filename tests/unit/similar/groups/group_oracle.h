@@ -101,14 +101,14 @@ class GroupOracle {
     for (One& member : items_) {
       if (member.first != number || !Counts(member)) continue;
       member.group.moved_from = gone.given.id;
-      std::optional<Likeness> likeness;
+      std::optional<Match> match;
       for (const One* first : firsts) {
-        likeness = rules_.Compare(member.given.features, first->given.features);
-        if (!likeness) continue;
-        Join(member, *first, *likeness);
+        match = rules_.Compare(member.given.features, first->given.features);
+        if (!match) continue;
+        Join(member, *first, *match);
         break;
       }
-      if (!likeness) {
+      if (!match) {
         BeFirst(member);
         firsts.push_back(&member);
       }
@@ -123,12 +123,12 @@ class GroupOracle {
     one.group.similarity = 1;
     one.group.distance = 0;
   }
-  static void Join(One& one, const One& first, const Likeness& likeness) {
+  static void Join(One& one, const One& first, const Match& match) {
     one.first = first.number;
     one.group.group_id = first.given.id;
-    one.group.found = likeness.found;
-    one.group.similarity = likeness.similarity;
-    one.group.distance = likeness.distance;
+    one.group.found = match.found;
+    one.group.similarity = match.similarity;
+    one.group.distance = match.distance;
   }
 
   void Decide(const GivenItem& given, const std::string& moved_from) {
@@ -159,9 +159,9 @@ class GroupOracle {
     } else {
       const One* first = nullptr;
       for (One& other : items_) {
-        const auto likeness = rules_.Compare(given.features, other.given.features);
-        if (!Counts(other) || !likeness) continue;
-        AddNear(one, other, *likeness);
+        const auto match = rules_.Compare(given.features, other.given.features);
+        if (!Counts(other) || !match) continue;
+        AddNear(one, other, *match);
         const One* leader = ByNumber(other.first);
         if (leader == nullptr || (first != nullptr && first->number <= leader->number)) continue;
         const auto to_leader = rules_.Compare(given.features, leader->given.features);
@@ -189,11 +189,11 @@ class GroupOracle {
     std::abort();
   }
 
-  static void AddNear(One& to, const One& other, const Likeness& likeness) {
+  static void AddNear(One& to, const One& other, const Match& match) {
     auto& near = to.group.near;
     std::erase_if(near, [&](const NearItem& item) { return item.item_id == other.given.id; });
     to.near_numbers[other.given.id] = other.number;
-    near.push_back({other.given.id, likeness.similarity, likeness.distance, likeness.found});
+    near.push_back({other.given.id, match.similarity, match.distance, match.found});
     std::stable_sort(near.begin(), near.end(), [&](const NearItem& a, const NearItem& b) {
       return IsNearer(a.similarity, a.distance, to.near_numbers.at(a.item_id), b.similarity, b.distance,
                       to.near_numbers.at(b.item_id));

@@ -268,9 +268,9 @@ TEST_F(SimilarCandidatesTest, AreExplainedOneByOneAsTogether) {
   Show("b");
   Ask({});
   const SeenSets sets{seen_, similar_, {}};
-  EXPECT_EQ(candidates_.LikeOf(groups_, sets, "a").value(), (SimilarTo{"b", kNear, 0.9}));
-  EXPECT_EQ(candidates_.LikeOf(groups_, sets, "c").value(), (SimilarTo{"b", kGroup, std::nullopt}));
-  EXPECT_EQ(candidates_.LikeOf(groups_, sets, "d").value(), std::nullopt);
+  EXPECT_EQ(candidates_.FindSeenOf(groups_, sets, "a").value(), (SimilarTo{"b", kNear, 0.9}));
+  EXPECT_EQ(candidates_.FindSeenOf(groups_, sets, "c").value(), (SimilarTo{"b", kGroup, std::nullopt}));
+  EXPECT_EQ(candidates_.FindSeenOf(groups_, sets, "d").value(), std::nullopt);
 }
 
 }  // namespace

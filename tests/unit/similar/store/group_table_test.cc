@@ -103,9 +103,9 @@ TEST_F(GroupTable, KnowsWhatAnItemIsLikeUntilItsRecordChanges) {
   EXPECT_EQ(Similar("b"), (Values{Near("a"), OfGroup("a")}));
   EXPECT_EQ(Similar("b"), (Values{Near("a"), OfGroup("a")})) << "from the cache";
   std::vector<Fingerprint> like{{5}};
-  EXPECT_TRUE(table->AppendLike(FingerprintOf("b"), like));
+  EXPECT_TRUE(table->AppendGroupAndNear(FingerprintOf("b"), like));
   EXPECT_EQ(like, (std::vector<Fingerprint>{{5}, FingerprintOf("a"), FingerprintOf("a")}));
-  EXPECT_FALSE(table->AppendLike(FingerprintOf("c"), like));
+  EXPECT_FALSE(table->AppendGroupAndNear(FingerprintOf("c"), like));
   Put(Group("b", "a", {"a", "c"}));
   EXPECT_EQ(Similar("b"), (Values{Near("a"), Near("c"), OfGroup("a")}));
   const auto found = table->Find("b");
@@ -294,18 +294,18 @@ TEST_F(GroupTable, EqualsAMapWhateverComesAndThroughRestarts) {
 }
 
 TEST_F(GroupTable, NothingIsReadFromDiskThatItHasTakenOrFoundThereAtTheStart) {
-  const auto all_are_like = [&] {
+  const auto all_have_lists = [&] {
     for (int i = 0; i < 200; ++i) {
       std::vector<Fingerprint> like;
-      EXPECT_TRUE(table->AppendLike(FingerprintOf("i" + std::to_string(i)), like)) << i;
+      EXPECT_TRUE(table->AppendGroupAndNear(FingerprintOf("i" + std::to_string(i)), like)) << i;
       EXPECT_EQ(like.size(), 2u);
     }
   };
   for (int i = 0; i < 200; ++i) Put(Group("i" + std::to_string(i), "i0", {"near" + std::to_string(i)}));
-  all_are_like();
+  all_have_lists();
   EXPECT_EQ(table->Figures().disk_reads_total, 0u);
   Open();
-  all_are_like();
+  all_have_lists();
   EXPECT_EQ(table->Figures().disk_reads_total, 0u);
 }
 
@@ -318,7 +318,7 @@ TEST_F(GroupTable, IsReadWhileItIsWritten) {
       for (uint32_t k = 0; !stop.load(); ++k) {
         out.clear();
         table->Prefetch(FingerprintOf("i" + std::to_string(k % 8)));
-        table->AppendLike(FingerprintOf("i" + std::to_string(k % 8)), out);
+        table->AppendGroupAndNear(FingerprintOf("i" + std::to_string(k % 8)), out);
         // All fingerprints of one version of an item name that version.
         for (const Fingerprint fp : out) ASSERT_EQ(fp, out[0]);
       }

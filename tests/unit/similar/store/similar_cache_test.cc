@@ -1,4 +1,4 @@
-#include "similar/store/like_cache.h"
+#include "similar/store/similar_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -14,88 +14,88 @@ namespace seen {
 namespace {
 
 // What an item is similar to in one of its versions. Each fingerprint names the item and the version.
-std::vector<Fingerprint> LikesOf(uint32_t item, uint32_t version, size_t count) {
-  std::vector<Fingerprint> likes;
+std::vector<Fingerprint> SimilarListOf(uint32_t item, uint32_t version, size_t count) {
+  std::vector<Fingerprint> similar;
   for (size_t i = 0; i < count; ++i) {
-    likes.push_back({item * 1'000'003u + version * 64u + static_cast<uint32_t>(i)});
+    similar.push_back({item * 1'000'003u + version * 64u + static_cast<uint32_t>(i)});
   }
-  return likes;
+  return similar;
 }
 
-TEST(LikeCache, GivesWhatWasFilledOfAnyLength) {
-  LikeCache cache(1 << 20);
-  LikeCache::Likes likes;
+TEST(SimilarCache, GivesWhatWasFilledOfAnyLength) {
+  SimilarCache cache(1 << 20);
+  SimilarCache::Fingerprints similar;
   for (uint32_t item = 0; item < 34; ++item) {  // 0: similar to nothing
     const Fingerprint key{item * 0x7654321u};
-    EXPECT_FALSE(cache.Find(key, likes).has_value());
-    const auto expected = LikesOf(item, 0, item);
+    EXPECT_FALSE(cache.Find(key, similar).has_value());
+    const auto expected = SimilarListOf(item, 0, item);
     cache.Fill(key, cache.Begin(key), 7, expected);
-    const auto found = cache.Find(key, likes);
+    const auto found = cache.Find(key, similar);
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->count, item);
     EXPECT_EQ(found->created_s, 7u);
-    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), likes.begin()));
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), similar.begin()));
     cache.Invalidate(key);
-    EXPECT_FALSE(cache.Find(key, likes).has_value());
+    EXPECT_FALSE(cache.Find(key, similar).has_value());
   }
 }
 
-TEST(LikeCache, DropsAFillThatAChangeHasOvertaken) {
-  LikeCache cache(1 << 20);
-  LikeCache::Likes likes;
+TEST(SimilarCache, DropsAFillThatAChangeHasOvertaken) {
+  SimilarCache cache(1 << 20);
+  SimilarCache::Fingerprints similar;
   for (const size_t count : {1u, 33u}) {
     const Fingerprint key{7};
     const auto ticket = cache.Begin(key);
     cache.Invalidate(key);  // written between reading and filling
-    cache.Fill(key, ticket, 7, LikesOf(7, 0, count));
-    EXPECT_FALSE(cache.Find(key, likes).has_value()) << count;
-    cache.Fill(key, cache.Begin(key), 7, LikesOf(7, 1, count));
-    EXPECT_TRUE(cache.Find(key, likes).has_value()) << count;
+    cache.Fill(key, ticket, 7, SimilarListOf(7, 0, count));
+    EXPECT_FALSE(cache.Find(key, similar).has_value()) << count;
+    cache.Fill(key, cache.Begin(key), 7, SimilarListOf(7, 1, count));
+    EXPECT_TRUE(cache.Find(key, similar).has_value()) << count;
     cache.Clear();
-    EXPECT_FALSE(cache.Find(key, likes).has_value()) << count;
+    EXPECT_FALSE(cache.Find(key, similar).has_value()) << count;
   }
 }
 
-TEST(LikeCache, IsBoundedAndKeepsTheLatest) {
-  LikeCache cache(64 * 1024);
+TEST(SimilarCache, IsBoundedAndKeepsTheLatest) {
+  SimilarCache cache(64 * 1024);
   EXPECT_LE(cache.bytes(), 64u * 1024);
-  LikeCache::Likes likes;
+  SimilarCache::Fingerprints similar;
   for (uint32_t item = 0; item < 10'000; ++item) {
     const Fingerprint key{item * 0x9e3779b1u};
-    cache.Fill(key, cache.Begin(key), 7, LikesOf(item, 0, 5));
-    ASSERT_TRUE(cache.Find(key, likes).has_value());
-    EXPECT_EQ(cache.Find(key, likes)->count, 5u);
+    cache.Fill(key, cache.Begin(key), 7, SimilarListOf(item, 0, 5));
+    ASSERT_TRUE(cache.Find(key, similar).has_value());
+    EXPECT_EQ(cache.Find(key, similar)->count, 5u);
   }
 }
 
 // One thread changes items, others read and fill. A reader that knows of a change before it asks gets nothing
 // older than that change, and never parts of two versions.
-TEST(LikeCache, ReadersNeverMeetHalvesNorWhatWasReplacedBeforeTheyAsked) {
+TEST(SimilarCache, ReadersNeverMeetHalvesNorWhatWasReplacedBeforeTheyAsked) {
   constexpr uint32_t kItems = 64;
-  LikeCache cache(4096);
+  SimilarCache cache(4096);
   std::array<std::atomic<uint32_t>, kItems> disk{};  // the version that a read would find
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> hits{0};
   const auto read = [&](uint64_t seed) {
     std::mt19937_64 random(seed);
-    LikeCache::Likes likes;
+    SimilarCache::Fingerprints similar;
     while (!stop.load()) {
       const auto item = static_cast<uint32_t>(random() % kItems);
       const Fingerprint key{item * 0x4000'0001u};
       const uint32_t known = disk[item].load();
       const size_t count = item % 2 == 0 ? 5 : 20;
-      if (const auto found = cache.Find(key, likes)) {
+      if (const auto found = cache.Find(key, similar)) {
         hits.fetch_add(1, std::memory_order_relaxed);
         ASSERT_EQ(found->count, count);
-        const uint32_t version = (likes[0].value - item * 1'000'003u) / 64;
+        const uint32_t version = (similar[0].value - item * 1'000'003u) / 64;
         // The change is on disk a moment before the cache is invalidated.
         ASSERT_GE(version + 1, known);
-        const auto expected = LikesOf(item, version, count);
-        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), likes.begin()));
+        const auto expected = SimilarListOf(item, version, count);
+        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), similar.begin()));
         continue;
       }
       const auto ticket = cache.Begin(key);
-      cache.Fill(key, ticket, 7, LikesOf(item, disk[item].load(), count));
+      cache.Fill(key, ticket, 7, SimilarListOf(item, disk[item].load(), count));
     }
   };
   std::vector<std::thread> readers;
@@ -109,11 +109,11 @@ TEST(LikeCache, ReadersNeverMeetHalvesNorWhatWasReplacedBeforeTheyAsked) {
   }
   stop = true;
   for (std::thread& reader : readers) reader.join();
-  LikeCache::Likes likes;
+  SimilarCache::Fingerprints similar;
   for (uint32_t item = 0; item < kItems; ++item) {
-    const auto found = cache.Find({item * 0x4000'0001u}, likes);
+    const auto found = cache.Find({item * 0x4000'0001u}, similar);
     if (!found) continue;
-    EXPECT_EQ((likes[0].value - item * 1'000'003u) / 64, disk[item].load());
+    EXPECT_EQ((similar[0].value - item * 1'000'003u) / 64, disk[item].load());
   }
 }
 

@@ -20,22 +20,22 @@
 
 namespace seen {
 
-class LikeCache {
+class SimilarCache {
  public:
-  static constexpr size_t kLikesMax = kNearItemsMax + 1;
-  using Likes = std::array<Fingerprint, kLikesMax>;
+  static constexpr size_t kFingerprintsMax = kNearItemsMax + 1;
+  using Fingerprints = std::array<Fingerprint, kFingerprintsMax>;
 
-  explicit LikeCache(uint64_t bytes);
+  explicit SimilarCache(uint64_t bytes);
 
   void Prefetch(Fingerprint item) const;
   struct Found {
-    size_t count = 0;        // copied to `likes`; 0: known to be similar to nothing
+    size_t count = 0;        // copied to `similar`; 0: known to be similar to nothing
     uint32_t created_s = 0;  // as filled
   };
   /// nullopt: the cache doesn't have the item.
-  std::optional<Found> Find(Fingerprint item, Likes& likes) const;
+  std::optional<Found> Find(Fingerprint item, Fingerprints& similar) const;
   /// True: Fill would replace no other item. No promise if other threads fill.
-  bool HasRoom(Fingerprint item, size_t likes) const;
+  bool HasRoom(Fingerprint item, size_t similar) const;
 
   /// The places where Fill will put the item. Call Begin before you read what you will fill.
   struct Ticket {
@@ -46,8 +46,8 @@ class LikeCache {
     Place few, some, many;
   };
   Ticket Begin(Fingerprint item) const;
-  /// `created_s`: of the item, seconds since 1970. `likes`: at most kLikesMax.
-  void Fill(Fingerprint item, const Ticket& ticket, uint32_t created_s, std::span<const Fingerprint> likes);
+  /// `created_s`: of the item, seconds since 1970. `similar`: at most kFingerprintsMax.
+  void Fill(Fingerprint item, const Ticket& ticket, uint32_t created_s, std::span<const Fingerprint> similar);
   /// Call it after a change. Drops what the cache has of the item, and what other threads have read of it
   /// meanwhile.
   void Invalidate(Fingerprint item);
@@ -58,25 +58,25 @@ class LikeCache {
  private:
   template <size_t kMax>
   struct Slot {
-    static constexpr size_t kLikes = kMax;
+    static constexpr size_t kMost = kMax;
     std::atomic<uint32_t> version{0};
     std::atomic<uint32_t> key{0};
     std::atomic<uint32_t> count{0};  // with kUsed, or 0: free
     std::atomic<uint32_t> created_s{0};
-    std::array<std::atomic<uint32_t>, kMax> likes{};
+    std::array<std::atomic<uint32_t>, kMax> similar{};
   };
   // Slots of one size. An item belongs to one set of them.
   template <size_t kMax, size_t kWays>
   class Slots {
    public:
-    static constexpr size_t kLikes = kMax;
+    static constexpr size_t kMost = kMax;
     explicit Slots(uint64_t bytes);
     void Prefetch(Fingerprint item) const;
-    std::optional<Found> Find(Fingerprint item, Likes& likes) const;
+    std::optional<Found> Find(Fingerprint item, Fingerprints& similar) const;
     bool HasRoom(Fingerprint item) const;
     Ticket::Place Begin(Fingerprint item, uint32_t turn) const;
     void Fill(Fingerprint item, const Ticket::Place& place, uint32_t created_s,
-              std::span<const Fingerprint> likes);
+              std::span<const Fingerprint> similar);
     void Invalidate(Fingerprint item);
     void Clear();
     uint64_t bytes() const { return count_ * sizeof(Set); }
@@ -94,7 +94,7 @@ class LikeCache {
 
   Slots<4, 4> few_;  // 32 bytes each: nearly all items
   Slots<12, 2> some_;
-  Slots<kLikesMax, 1> many_;
+  Slots<kFingerprintsMax, 1> many_;
 };
 
 }  // namespace seen
