@@ -1,5 +1,6 @@
 #pragma once
 // Encodes and decodes small values of our own (position, descriptor, sweep). Their fields are little-endian.
+// Keys are big-endian.
 
 #include <bit>
 #include <cstdint>
@@ -18,6 +19,16 @@ void PutLittleEndian(Integer value, std::string& out) {
     out.push_back(static_cast<char>(bits & 0xffu));
     bits = static_cast<std::make_unsigned_t<Integer>>(static_cast<uint64_t>(bits) >> 8);
   }
+}
+
+/// The lowest `bytes` bytes of `value`, the highest first: of keys that sort by number.
+inline void PutBigEndian(uint64_t value, size_t bytes, std::string& out) {
+  for (size_t i = bytes; i-- > 0;) out.push_back(static_cast<char>(value >> (8 * i)));
+}
+inline uint64_t GetBigEndian(const char* from, size_t bytes) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < bytes; ++i) value = value << 8 | static_cast<unsigned char>(from[i]);
+  return value;
 }
 
 /// Appends the length as a u16, then the bytes. `text` has at most 65,535 bytes.
@@ -39,7 +50,7 @@ void PutAll(const std::vector<Integer>& values, std::string& out) {
 /// Complete() is false.
 class FieldReader {
  public:
-  explicit FieldReader(std::string_view bytes) : left_(bytes) {}
+  explicit FieldReader(std::string_view bytes) : rest_(bytes) {}
 
   template <typename Integer>
   Integer Get() {
@@ -62,23 +73,23 @@ class FieldReader {
   }
   std::string GetText() { return std::string(Take(Get<uint16_t>())); }
   /// Takes all the bytes that are left.
-  std::string_view Rest() { return Take(left_.size()); }
+  std::string_view Rest() { return Take(rest_.size()); }
   bool ok() const { return ok_; }
   /// Whether all fields fitted and no byte is left.
-  bool Complete() const { return ok_ && left_.empty(); }
+  bool Complete() const { return ok_ && rest_.empty(); }
 
  private:
   std::string_view Take(size_t count) {
-    if (!ok_ || count > left_.size()) {
+    if (!ok_ || count > rest_.size()) {
       ok_ = false;
       return {};
     }
-    const std::string_view taken = left_.substr(0, count);
-    left_.remove_prefix(count);
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
     return taken;
   }
 
-  std::string_view left_;
+  std::string_view rest_;
   bool ok_ = true;
 };
 

@@ -10,11 +10,11 @@
 
 namespace seen {
 namespace {
-constexpr std::chrono::milliseconds kAsk{2000};
+constexpr std::chrono::milliseconds kAskTopic{2000};
 constexpr uint64_t kKeyOverhead = 1024;
 
 Result<TopicState> Ensure(const Admin& admin, const TopicSpec& spec) {
-  auto state = admin.EnsureTopic(spec, kAsk);
+  auto state = admin.EnsureTopic(spec, kAskTopic);
   if (state && state->created)
     log::Info("topic created", {{"topic", spec.name}, {"partitions", state->partitions}});
   return state;
@@ -23,7 +23,7 @@ Result<TopicState> Ensure(const Admin& admin, const TopicSpec& spec) {
 
 Result<ItemTopics> EnsureItemTopics(const Config& config, const Admin& admin, bool embedded_kafka) {
   const ItemsConfig& items = *config.items;
-  const auto source = admin.PartitionCount(items.topic, kAsk);
+  const auto source = admin.PartitionCount(items.topic, kAskTopic);
   if (!source) {
     if (source.error().code != Code::kNotFound) return Fail(source.error());
     return Fail(Code::kUnavailable, "there is no topic \"" + items.topic +
@@ -32,7 +32,7 @@ Result<ItemTopics> EnsureItemTopics(const Config& config, const Admin& admin, bo
   ItemTopics topics{items.topic, *source, *source};
   if (*source == 1) return topics;
   topics.ordered_topic = items.ordered_topic;
-  const auto existing = admin.PartitionCount(items.ordered_topic, kAsk);
+  const auto existing = admin.PartitionCount(items.ordered_topic, kAskTopic);
   if (existing) {
     topics.ordered_partitions = *existing;
     return topics;
@@ -44,7 +44,7 @@ Result<ItemTopics> EnsureItemTopics(const Config& config, const Admin& admin, bo
                  {{"cleanup.policy", "delete"},
                   {"message.timestamp.type", "CreateTime"},
                   {"retention.ms", std::to_string(KeptDays(items.window_days) * kMsPerDay)}}};
-  const auto bytes = admin.TopicConfig(items.topic, "max.message.bytes", kAsk);
+  const auto bytes = admin.TopicConfig(items.topic, "max.message.bytes", kAskTopic);
   if (!bytes) return Fail(bytes.error());
   if (*bytes) {
     spec.config["max.message.bytes"] = std::to_string(std::min<uint64_t>(

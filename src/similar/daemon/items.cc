@@ -47,8 +47,8 @@ std::array<uint64_t, kRejectReasons> ItemsRekeyReports::rejected() const {
 namespace {
 using std::chrono::milliseconds;
 
-constexpr milliseconds kBackOffMin{100};
-constexpr milliseconds kBackOffMax{2000};
+constexpr milliseconds kOpenBackOffMin{100};
+constexpr milliseconds kOpenBackOffMax{2000};
 constexpr int kSaidEvery = 15;
 constexpr size_t kRecordsAPoll = 1024;
 constexpr uint64_t kRecordBytesMax = 16 << 20;
@@ -117,7 +117,7 @@ Result<std::unique_ptr<Items>> Items::Start(const Options& options, const Admin&
 }
 
 void Items::OpenWithRetries() {
-  BackOff back_off(kBackOffMin, kBackOffMax);
+  BackOff back_off(kOpenBackOffMin, kOpenBackOffMax);
   for (int tries = 0;; ++tries) {
     const Status opened = Open();
     if (opened) return SetProblem("");

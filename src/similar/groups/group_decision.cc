@@ -124,8 +124,8 @@ void GroupDecision::CountFound(const PreparedItem& item, bool is_first, const St
 }
 
 namespace {
-constexpr size_t kLot = 256;           // members that one write decides again
-constexpr size_t kNewFirstsMax = 128;  // new groups that a member may join; no member joins a later one
+constexpr size_t kMembersAWrite = 256;  // members that one write decides again
+constexpr size_t kNewFirstsMax = 128;   // new groups that a member may join; no member joins a later one
 }  // namespace
 
 Status GroupTakingOut::TakeOut(ItemRef item) {
@@ -188,8 +188,9 @@ Status GroupTakingOut::Regroup(ItemRef first, const std::string& group_id) {
   std::vector<ItemRef> members;
   if (Status read = work_.index.Members(first, members); !read) return read;
   std::vector<NewFirst> firsts;
-  for (size_t i = 0; i < members.size(); i += kLot) {
-    const std::span<const ItemRef> lot = std::span(members).subspan(i, std::min(kLot, members.size() - i));
+  for (size_t i = 0; i < members.size(); i += kMembersAWrite) {
+    const std::span<const ItemRef> lot =
+        std::span(members).subspan(i, std::min(kMembersAWrite, members.size() - i));
     if (Status done = RegroupLot(first, group_id, lot, firsts); !done) return done;
   }
   return {};

@@ -11,7 +11,7 @@ namespace seen {
 namespace {
 
 constexpr int kDistanceUnknown = 65;
-constexpr size_t kLot = 32;  // verified together
+constexpr size_t kVerifiedTogether = 32;
 // Candidates whose rows are gone cost little. With them, up to this many times candidates_max are looked at.
 constexpr size_t kPassedOver = 4;
 
@@ -141,7 +141,7 @@ Status SimilarFinder::Verify(const ItemFeatures& features, size_t enough, GroupR
   const size_t end = std::min(candidates_.size(), kPassedOver * verified_max);
   size_t begin = 0, found = 0;
   while (begin < end && counts_.verified < verified_max && found < enough) {
-    const size_t size = std::min({kLot, end - begin, verified_max - counts_.verified});
+    const size_t size = std::min({kVerifiedTogether, end - begin, verified_max - counts_.verified});
     const auto from = candidates_.begin() + static_cast<ptrdiff_t>(begin);
     std::partial_sort(from, from + static_cast<ptrdiff_t>(size), candidates_.end(),
                       [](const Candidate& a, const Candidate& b) {

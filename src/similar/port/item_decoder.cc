@@ -20,7 +20,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr DocumentNames kNames = {"an item", "the most an item's record may have"};
+constexpr DocumentNames kDocumentNames = {"an item", "the most an item's record may have"};
 // After a longer record the next Decode frees the buffers that grew.
 constexpr size_t kBytesKept = 1 << 20;
 
@@ -121,7 +121,7 @@ ItemDecoder::~ItemDecoder() = default;
 
 tl::expected<ItemEvent, Rejection> ItemDecoder::Decode(std::string_view json) {
   Impl& impl = *impl_;
-  if (impl.has_grown || !impl.document) impl.document.emplace(impl.bytes_max, kNames);
+  if (impl.has_grown || !impl.document) impl.document.emplace(impl.bytes_max, kDocumentNames);
   impl.has_grown = json.size() > kBytesKept;
   const auto object = impl.document->ParseObject(json);
   if (!object) return Rejected(object);

@@ -10,10 +10,6 @@ namespace {
 
 std::string KeyOf(Table table) { return {static_cast<char>(table)}; }
 
-void PutBigEndian(uint32_t value, std::string& out) {
-  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift & 0xff));
-}
-
 }  // namespace
 
 std::string DescriptorKey() { return KeyOf(Table::kDescriptor); }
@@ -28,25 +24,25 @@ std::string DescriptorOf(std::string_view cluster, std::string_view topic, int32
 
 std::string PositionKey(int32_t partition) {
   std::string key = KeyOf(Table::kPosition);
-  PutBigEndian(static_cast<uint32_t>(partition), key);
+  PutBigEndian(static_cast<uint32_t>(partition), 4, key);
   return key;
 }
 
 std::string RecordKey(Fingerprint item, std::string_view item_id) {
   std::string key = KeyOf(Table::kRecord);
-  PutBigEndian(item.value, key);
+  PutBigEndian(item.value, 4, key);
   return key.append(item_id);
 }
 
 std::string SimilarListKey(Fingerprint item) {
   std::string key = KeyOf(Table::kSimilarLists);
-  PutBigEndian(item.value, key);
+  PutBigEndian(item.value, 4, key);
   return key;
 }
 
 std::string MemberPrefix(std::string_view group_id) {
   std::string key = KeyOf(Table::kMember);
-  PutBigEndian(FingerprintOf(group_id).value, key);
+  PutBigEndian(FingerprintOf(group_id).value, 4, key);
   PutText(group_id, key);
   return key;
 }

@@ -17,8 +17,6 @@ namespace seen {
 
 namespace {
 
-std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
 rocksdb::Status NoList() { return rocksdb::Status::Corruption("a list of the index of items"); }
 
 }  // namespace
@@ -44,7 +42,7 @@ rocksdb::Status ItemIndexWriter::WriteTaken(const IndexChange::Taken& taken) {
     rocksdb::Status read = database_.db().Get(rocksdb::ReadOptions(), family->handle(), key, &stored);
     if (!read.ok() && !read.IsNotFound()) return read;
     std::vector<std::string_view> parts;
-    if (read.ok()) parts.push_back(ViewOf(stored));
+    if (read.ok()) parts.push_back(stored.ToStringView());
     if (unsaved.kind == ItemIndexTail::Kind::kMerged) parts.push_back(unsaved.value);
     if (parts.empty()) return rocksdb::Status::OK();
     if (!MergeLists(key, parts, whole)) return NoList();

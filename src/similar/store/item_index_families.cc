@@ -115,8 +115,6 @@ rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources
 
 namespace {
 
-std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
 class ItemListMergeOperator final : public rocksdb::MergeOperator {
  public:
   const char* Name() const override { return "seen.ItemListMerge.1"; }
@@ -124,17 +122,17 @@ class ItemListMergeOperator final : public rocksdb::MergeOperator {
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
     std::vector<std::string_view> parts;
     parts.reserve(in.operand_list.size() + 1);
-    if (in.existing_value != nullptr) parts.push_back(ViewOf(*in.existing_value));
-    for (const rocksdb::Slice& operand : in.operand_list) parts.push_back(ViewOf(operand));
-    return MergeLists(ViewOf(in.key), parts, out->new_value);
+    if (in.existing_value != nullptr) parts.push_back(in.existing_value->ToStringView());
+    for (const rocksdb::Slice& operand : in.operand_list) parts.push_back(operand.ToStringView());
+    return MergeLists(in.key.ToStringView(), parts, out->new_value);
   }
 
   bool PartialMergeMulti(const rocksdb::Slice& key, const std::deque<rocksdb::Slice>& operands,
                          std::string* new_value, rocksdb::Logger*) const override {
     std::vector<std::string_view> parts;
     parts.reserve(operands.size());
-    for (const rocksdb::Slice& operand : operands) parts.push_back(ViewOf(operand));
-    return MergeLists(ViewOf(key), parts, *new_value);
+    for (const rocksdb::Slice& operand : operands) parts.push_back(operand.ToStringView());
+    return MergeLists(key.ToStringView(), parts, *new_value);
   }
 };
 

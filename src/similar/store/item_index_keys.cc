@@ -9,16 +9,6 @@ namespace {
 
 constexpr std::string_view kFamilyPrefix = "items-";
 
-void PutBigEndian(uint64_t value, size_t bytes, std::string& out) {
-  for (size_t i = bytes; i-- > 0;) out.push_back(static_cast<char>(value >> (8 * i)));
-}
-
-uint64_t GetBigEndian(const char* from, size_t bytes) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < bytes; ++i) value = value << 8 | static_cast<unsigned char>(from[i]);
-  return value;
-}
-
 std::string Begin(unsigned char table, size_t bytes) {
   std::string key;
   key.reserve(1 + bytes);

@@ -14,8 +14,6 @@
 namespace seen {
 namespace {
 
-std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
 // Keeps its buffers.
 ItemPointReads& ReadsOfThread() {
   thread_local ItemPointReads reads;
@@ -54,7 +52,7 @@ rocksdb::Status ItemIndexReader::Read(const BucketFamily& family, ItemPointReads
     const uint32_t i = reads.asked[j];
     const rocksdb::Status& read = reads.read[j];
     if (!read.ok() && !read.IsNotFound()) return read;
-    if (read.ok()) reads.values[i] = ViewOf(reads.pinned[j]);
+    if (read.ok()) reads.values[i] = reads.pinned[j].ToStringView();
     if (reads.kinds[i] != Kind::kMerged) continue;
     if (read.ok()) {
       std::string whole;
@@ -183,7 +181,8 @@ Status ItemIndexReader::Members(ItemRef first, std::vector<ItemRef>& out) const 
   const std::shared_lock lock(tail_.mutex);
   std::set<std::string, std::less<>> keys;
   const std::unique_ptr<rocksdb::Iterator> rows(database_.db().NewIterator(options, family->handle()));
-  for (rows->Seek(from); rows->Valid(); rows->Next()) keys.emplace_hint(keys.end(), ViewOf(rows->key()));
+  for (rows->Seek(from); rows->Valid(); rows->Next())
+    keys.emplace_hint(keys.end(), rows->key().ToStringView());
   if (!rows->status().ok()) return ToStatus(rows->status(), database_.What("can't read a group's members"));
   if (const auto* unsaved = tail_.tail.MembersOf(first.bucket)) {
     for (auto at = unsaved->lower_bound(from); at != unsaved->end() && at->first < to; ++at) {

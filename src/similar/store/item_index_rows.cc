@@ -8,7 +8,7 @@
 namespace seen {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kRowVersion = 1;
 constexpr uint16_t kNoSimilarity = 0xffff;
 constexpr double kSimilaritySteps = 10'000;
 
@@ -40,7 +40,7 @@ ItemRef GetRef(FieldReader& fields) {
 void EncodeStoredItem(const StoredItem& item, std::string& out) {
   const ItemFeatures& features = item.features;
   out.clear();
-  PutLittleEndian(kVersion, out);
+  PutLittleEndian(kRowVersion, out);
   PutText(item.item_id, out);
   PutLittleEndian(item.created_at.value, out);
   PutLittleEndian(static_cast<uint8_t>(features.length), out);
@@ -61,7 +61,7 @@ std::optional<StoredItem> DecodeStoredItem(std::string_view bytes) {
   FieldReader fields(bytes);
   StoredItem item;
   ItemFeatures& features = item.features;
-  if (fields.Get<uint8_t>() != kVersion) return std::nullopt;
+  if (fields.Get<uint8_t>() != kRowVersion) return std::nullopt;
   item.item_id = fields.GetText();
   item.created_at.value = fields.Get<int64_t>();
   features.length = static_cast<LengthClass>(fields.Get<uint8_t>());
@@ -83,7 +83,7 @@ std::optional<StoredItem> DecodeStoredItem(std::string_view bytes) {
 
 void EncodeStoredGroup(const StoredGroup& group, std::string& out) {
   out.clear();
-  PutLittleEndian(kVersion, out);
+  PutLittleEndian(kRowVersion, out);
   PutRef(group.first, out);
   PutText(group.group_id, out);
   PutLittleEndian(static_cast<uint8_t>(group.found), out);
@@ -103,7 +103,7 @@ void EncodeStoredGroup(const StoredGroup& group, std::string& out) {
 std::optional<StoredGroup> DecodeStoredGroup(std::string_view bytes) {
   FieldReader fields(bytes);
   StoredGroup group;
-  if (fields.Get<uint8_t>() != kVersion) return std::nullopt;
+  if (fields.Get<uint8_t>() != kRowVersion) return std::nullopt;
   group.first = GetRef(fields);
   group.group_id = fields.GetText();
   group.found = static_cast<FoundBy>(fields.Get<uint8_t>());
@@ -126,7 +126,7 @@ std::optional<StoredGroup> DecodeStoredGroup(std::string_view bytes) {
 
 void EncodeIndexPosition(const IndexPosition& position, std::string& out) {
   out.clear();
-  PutLittleEndian(kVersion, out);
+  PutLittleEndian(kRowVersion, out);
   PutLittleEndian(position.next_offset, out);
   PutLittleEndian(position.next_number, out);
   PutLittleEndian(position.index_time.value, out);
@@ -141,7 +141,7 @@ void EncodeIndexPosition(const IndexPosition& position, std::string& out) {
 
 std::string EncodePresenceMark(const IndexPosition& position) {
   std::string mark;
-  PutLittleEndian(kVersion, mark);
+  PutLittleEndian(kRowVersion, mark);
   PutLittleEndian(position.next_offset, mark);
   return mark;
 }
@@ -149,7 +149,7 @@ std::string EncodePresenceMark(const IndexPosition& position) {
 std::optional<IndexPosition> DecodeIndexPosition(std::string_view bytes) {
   FieldReader fields(bytes);
   IndexPosition position;
-  if (fields.Get<uint8_t>() != kVersion) return std::nullopt;
+  if (fields.Get<uint8_t>() != kRowVersion) return std::nullopt;
   position.next_offset = fields.Get<int64_t>();
   position.next_number = fields.Get<uint64_t>();
   position.index_time.value = fields.Get<int64_t>();

@@ -149,7 +149,7 @@ uint64_t ItemPresence::bytes() const {
 
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kPresenceVersion = 1;
 constexpr size_t kHashBytes = 6;
 constexpr size_t kRowHashes = 64 * 1024;
 constexpr size_t kHeadBytes = 1 + sizeof(uint32_t);
@@ -162,7 +162,7 @@ void PutHash(uint64_t hash, std::string& out) {
 std::string EncodeRow(std::span<const uint64_t> keys, std::span<const uint64_t> listed) {
   std::string row;
   row.reserve(kHeadBytes + (keys.size() + listed.size()) * kHashBytes);
-  PutLittleEndian(kVersion, row);
+  PutLittleEndian(kPresenceVersion, row);
   PutLittleEndian(static_cast<uint32_t>(keys.size()), row);
   for (const uint64_t hash : keys) PutHash(hash, row);
   for (const uint64_t hash : listed) PutHash(hash, row);
@@ -186,7 +186,7 @@ std::vector<std::string> EncodePresence(const PresenceHashes& hashes) {
 
 bool AddPresence(std::string_view row, ItemPresence& presence) {
   FieldReader fields(row);
-  if (fields.Get<uint8_t>() != kVersion) return false;
+  if (fields.Get<uint8_t>() != kPresenceVersion) return false;
   const auto keys = fields.Get<uint32_t>();
   if (!fields.ok() || (row.size() - kHeadBytes) % kHashBytes != 0) return false;
   const size_t count = (row.size() - kHeadBytes) / kHashBytes;
