@@ -9,6 +9,7 @@ ROOT = BENCHMARKS.parent
 WORK = pathlib.Path(os.environ.get("SEEN_BENCH_DIR", ROOT / "build" / "bench")).resolve()
 RESULTS = WORK / "results.json"
 PAGE = ROOT / "docs" / "PERFORMANCE.md"
+SETTINGS_PAGE = BENCHMARKS / "README.md"
 CHARTS = ROOT / "docs" / "performance"
 
 for folder in (BENCHMARKS, ROOT / "tests" / "system"):

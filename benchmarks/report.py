@@ -1,5 +1,9 @@
-"""Writes docs/PERFORMANCE.md and its charts from results.json. Text outside of the markers is written by
+(
+    """Writes docs/PERFORMANCE.md with its charts, and the settings in README.md, from results.json. Text
+outside of the markers is written by hand."""
+    """Writes docs/PERFORMANCE.md and its charts from results.json. Text outside of the markers is written by
 hand."""
+)
 
 import re
 import statistics
@@ -290,8 +294,8 @@ def side_by_side(all_results):
         "## Side by side",
         about,
         f"One topic of 4 partitions: {workload_text(known)}, keyed by user, of 1 M users (Zipf, exponent 0.6) in sessions "
-        "of 10 to 20 items, 1,024 at a time, values as JSON, compressed with lz4. `make bench` runs all of it; why the workload is as it is: "
-        "[benchmarks/README.md](../benchmarks/README.md). Medians, and in parentheses the range of the runs.",
+        "of 10 to 20 items, 1,024 at a time, values as JSON, compressed with lz4. `make bench` runs all of it; why the workload is as it is, "
+        "and the settings of each contender: [benchmarks/README.md](../benchmarks/README.md). Medians, and in parentheses the range of the runs.",
         draw(known),
         "### Ingest, from nothing to the end of the topic",
         ingest_table(known, "single"),
@@ -309,12 +313,14 @@ def side_by_side(all_results):
         "### `kill -9` to caught up, at a live 20,000 events/s",
         "With the state of 1,000,000 events; within 0.3 s of the topic's end again, which is the least that can be seen.",
         restart_table(known),
-        "### Settings",
-        settings_text(
-            {entry["title"]: entry["settings"] for _, entry in ordered(known) if entry.get("settings")}
-        ),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def write_settings(known):
+    settings = {entry["title"]: entry["settings"] for _, entry in ordered(known) if entry.get("settings")}
+    page = paths.SETTINGS_PAGE.read_text()
+    paths.SETTINGS_PAGE.write_text(between_markers(page, "settings", settings_text(settings)))
 
 
 def settings_text(settings):
@@ -466,6 +472,7 @@ def write():
     page = paths.PAGE.read_text() if paths.PAGE.exists() else FIRST_PAGE
     if all_results.get("contenders"):
         page = between_markers(page, "side-by-side", side_by_side(all_results))
+        write_settings(all_results["contenders"])
     if all_results.get("scenarios"):
         page = between_markers(page, "scenarios", scenarios_text(page, all_results["scenarios"]))
     paths.PAGE.write_text(page)
