@@ -15,7 +15,7 @@ import time
 import alone
 import paths
 from broker import Workload
-from shims import compiled
+from faults import compiled
 
 EVENTS = {"futex_calls": "syscalls:sys_enter_futex", "switches": "context-switches"}
 

@@ -61,7 +61,9 @@ class RekeyProgress {
   /// Two looks must be at least as far apart as two commits.
   void Look(Partitions now) {
     std::optional<int64_t> behind;
+    bool is_cut = false;  // the group has committed more than there is: nobody knows what is missing
     for (const auto& [number, partition] : now) {
+      is_cut |= partition.committed > partition.high_watermark;
       const auto before = partitions_.find(number);
       // Messages that came since the last look may be in flight, however many they are.
       const int64_t wanted = before == partitions_.end()
@@ -69,7 +71,7 @@ class RekeyProgress {
                                  : std::min(before->second.high_watermark, partition.high_watermark);
       behind = std::max(behind.value_or(0), wanted - partition.done());
     }
-    behind_ = behind;
+    behind_ = is_cut ? std::nullopt : behind;
     partitions_ = std::move(now);
   }
   /// For the partition that is furthest behind: the messages that were there at the look before the last one

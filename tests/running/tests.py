@@ -237,13 +237,13 @@ def system(words, part="system"):
 
 
 def side_by_side(python):
-    """Two tests a processor, since they wait half of the time, as far as the memory reaches; with a broker
-    each."""
+    """Two tests a processor, since they wait half of the time, and one for the heavy ones, as far as the memory
+    reaches; with a broker each."""
     if subprocess.run([python, "-c", "import xdist"], capture_output=True, check=False).returncode != 0:
         say("       system tests run one after another: python3-pytest-xdist is missing")
         return []
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") + cached_bytes()
-    workers = max(1, min(2 * JOBS, memory // BYTES_PER_WORKER))
+    workers = max(1, min(2 * JOBS + 1, memory // BYTES_PER_WORKER))
     return ["-n", workers, "--dist", "loadgroup"]
 
 

@@ -11,30 +11,26 @@ import time
 
 from hashes import partition_of
 from http_json import Http, user_path
+from load import Aside
 from oracle import event
 from places import now_ms
 
 MARGIN_S = 0.05  # allows for a difference between this process's clock and a daemon's
 
 
-class LiveLoad:
+class LiveLoad(Aside):
     """Sends one-item events at a steady rate. An event that Kafka acknowledges goes into the oracle, with its
     moment."""
 
     def __init__(self, topics, topic, oracle, seed, partitions, users=300, rate=400):
-        self.topics, self.topic, self.oracle, self.rate, self.partitions = (
-            topics,
-            topic,
-            oracle,
-            rate,
-            partitions,
-        )
+        self.topics, self.topic, self.oracle = topics, topic, oracle
+        self.rate, self.partitions = rate, partitions
         self.chance = random.Random(seed)
         self.users = [f"user-{i}" for i in range(users)]
         self.acknowledged = collections.defaultdict(list)  # user -> [(monotonic, item)]
         self.lock = threading.Lock()
         self.sent, self.failed = 0, []
-        self.stop, self.thread = threading.Event(), threading.Thread(target=self.run)
+        super().__init__()
 
     def run(self):
         # Brokers may be away for a while, so the timeout is long: no event is given up. The producer isn't
@@ -74,16 +70,8 @@ class LiveLoad:
         with self.lock:
             return [item for at, item in self.acknowledged[user] if at <= moment][-most:]
 
-    def __enter__(self):
-        self.thread.start()
-        return self
 
-    def __exit__(self, *_):
-        self.stop.set()
-        self.thread.join()
-
-
-class Asker:
+class Asker(Aside):
     """Asks any daemon about any user. An answer states its age. All that Kafka had acknowledged that long
     before the question must be seen."""
 
@@ -94,7 +82,7 @@ class Asker:
         self.without = collections.Counter()  # why there was no answer
         self.last = {}  # partition -> moment of the last answer
         self.gaps = collections.defaultdict(list)  # partition -> seconds without an answer
-        self.stop, self.thread = threading.Event(), threading.Thread(target=self.run)
+        super().__init__()
 
     def run(self):
         doors = {}
@@ -128,18 +116,9 @@ class Asker:
             self.checked += len(held)
             missed = [item for item in held if item in unseen]
             if missed:
-                self.wrong.append(
-                    (
-                        member.name,
-                        answer.headers["Seen-Answered-By"],
-                        answer.headers["Seen-As-Of"],
-                        user,
-                        partition,
-                        missed[:3],
-                        len(missed),
-                        len(held),
-                    )
-                )
+                as_of, by = answer.headers["Seen-As-Of"], answer.headers["Seen-Answered-By"]
+                figures = (missed[:3], len(missed), len(held))
+                self.wrong.append((member.name, by, as_of, user, partition, *figures))
 
     def note(self, partition):
         now = time.monotonic()
@@ -156,14 +135,6 @@ class Asker:
         )
         return {f"<= {bound} s": counts[bound] for bound in bounds if counts[bound]}
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop.set()
-        self.thread.join()
-
 
 class Faults:
     """One fault after the other, drawn from `chance`. At most one daemon is away at a time."""
@@ -173,24 +144,17 @@ class Faults:
         self.done = collections.Counter()
 
     def one(self):
-        fault = self.chance.choice(
-            [
-                self.kill,
-                self.kill,
-                self.stand_still,
-                self.terminate,
-                self.lose_disk,
-                self.lose_partition,
-                self.fill_disk,
-                self.cut_from_brokers,
-                self.cut_from_others,
-                self.promote,
-                self.restart_broker,
-                self.truncate_snapshots,
-                self.add_partition,
-                self.nothing,
-            ]
-        )
+        daemons = [
+            self.kill,
+            self.kill,
+            self.stand_still,
+            self.terminate,
+            self.lose_disk,
+            self.lose_partition,
+        ]
+        network = [self.fill_disk, self.cut_from_brokers, self.cut_from_others]
+        cluster = [self.promote, self.restart_broker, self.truncate_snapshots, self.add_partition]
+        fault = self.chance.choice([*daemons, *network, *cluster, self.nothing])
         self.done[fault.__name__] += 1
         print(f"{time.strftime('%H:%M:%S')} {fault.__name__}", flush=True)
         fault(self.chance.choice(self.members))
@@ -269,7 +233,7 @@ class Faults:
         self.kafka.restart(down_s=self.chance.choice([0, 3]))
 
     def truncate_snapshots(self, _member):
-        ends = {p: end for p, (_, end) in self.topics.ends(f"{self.topic}-filters").items()}
+        ends = self.topics.end_offsets(f"{self.topic}-filters")
         self.kafka.delete_records(f"{self.topic}-filters", {p: end // 2 for p, end in ends.items() if end})
 
     def nothing(self, _member):

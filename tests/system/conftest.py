@@ -21,9 +21,11 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from client_example import example, go_examples, java_class_path  # noqa: E402, F401 (fixtures)
 from kafka_broker import Kafka  # noqa: E402
 from places import SEENCTL, SEEND, SOURCE  # noqa: E402
-from seend import Seend  # noqa: E402
+from seend import Seend, in_group  # noqa: E402
+from faults import small_disk  # noqa: E402, F401
 from topics import Topics  # noqa: E402
 
 
@@ -150,6 +152,19 @@ def daemon(request, tmp_path, topics):
     yield make
     for one in made:
         one.close()
+
+
+@pytest.fixture
+def member(daemon, topic_name):
+    """member(number, ...) -> Seend, a member of one group, not started. State topic, routes and forwarding
+    are on. member("name", replica=True): a replica of that group."""
+
+    def make(name, replica=False, at=None, **more):
+        name = f"member-{name}" if isinstance(name, int) else name
+        at = {"at": at} if at else {}
+        return daemon(topic_name, in_group(topic_name, name, replica, **more), name, **at)
+
+    return make
 
 
 @pytest.fixture

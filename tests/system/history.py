@@ -29,9 +29,7 @@ class History:
         self.width_ms = max(1, ttl_s // 6) * 1000
         self.records = []  # (timestamp, user, value)
         self.seen = collections.defaultdict(set)  # user -> items
-        self.not_seen = collections.defaultdict(
-            list
-        )  # user -> items served and never shown, or taken back for good
+        self.not_seen = collections.defaultdict(list)  # user -> items never shown, or taken back for good
         self.unexposed = {}  # (user, item, served_at) -> Served
         self.counts = collections.Counter()
         self._served_of = collections.Counter()  # user -> number of items served so far
@@ -64,8 +62,7 @@ class History:
         listed = ",".join(f'{{"item_id":"{item}","position":{i}}}' for i, item in enumerate(items))
         self.records.append(
             (
-                arrives,
-                user,
+                *(arrives, user),
                 f'{{"kind":"served","user_id":"{user}","exposed_at":{at},"scene":"{page.scene}",'
                 f'"request_id":"{page.request_id}","items":[{listed}]}}',
             )
@@ -85,42 +82,25 @@ class History:
         for name in ("unlucky", "thorough"):
             user = f"{name}-{number}"
             served = Served(user, "item-1", at, "home", 0, f"request-{user}")
-            self.records.append(
-                (
-                    at,
-                    user,
-                    f'{{"kind":"served","user_id":"{user}","exposed_at":{at},"scene":"home",'
-                    f'"request_id":"{served.request_id}","position":0,"item_id":"item-1"}}',
-                )
-            )
-            self.counts["served"] += 1
+            self._record("served", served, at)
             self.not_seen[user].append("item-1")
             if name == "unlucky":
                 self._tell_of(served)
                 continue
             self._expose(served, at + MINUTE_MS, at + MINUTE_MS)
-            removed_at = at + 2 * MINUTE_MS
-            self.records.append(
-                (
-                    removed_at,
-                    user,
-                    f'{{"kind":"removed","user_id":"{user}","item_id":"item-1",'
-                    f'"exposed_at":{removed_at},"scene":"home"}}',
-                )
-            )
-            self.counts["removed"] += 1
+            self._record("removed", served, at + 2 * MINUTE_MS)
+
+    def _record(self, kind, served, at, arrives=None):
+        of_kind = "" if kind == "exposed" else f'"kind":"{kind}",'
+        shown = f'"exposed_at":{at},"scene":"{served.scene}"'
+        if kind != "removed":
+            shown += f',"position":{served.position},"request_id":"{served.request_id}"'
+        value = f'{{{of_kind}"user_id":"{served.user_id}","item_id":"{served.item_id}",{shown}}}'
+        self.records.append((arrives or at, served.user_id, value))
+        self.counts[kind] += 1
 
     def _expose(self, served, exposed_at, arrives):
-        self.records.append(
-            (
-                arrives,
-                served.user_id,
-                f'{{"user_id":"{served.user_id}","item_id":"{served.item_id}",'
-                f'"exposed_at":{exposed_at},"scene":"{served.scene}","position":{served.position},'
-                f'"request_id":"{served.request_id}"}}',
-            )
-        )
-        self.counts["exposed"] += 1
+        self._record("exposed", served, exposed_at, arrives)
 
     def _shown(self, served):
         random = self.chance.random
@@ -141,15 +121,7 @@ class History:
             self.seen[served.user_id].add(served.item_id)
             return
         removed_at = arrives + 1_000 + int(random() * 60 * MINUTE_MS)
-        self.records.append(
-            (
-                removed_at,
-                served.user_id,
-                f'{{"kind":"removed","user_id":"{served.user_id}",'
-                f'"item_id":"{served.item_id}","exposed_at":{removed_at},"scene":"{served.scene}"}}',
-            )
-        )
-        self.counts["removed"] += 1
+        self._record("removed", served, removed_at)
         if random() < 0.1:
             again = removed_at + 1_000 + int(random() * 60 * MINUTE_MS)
             self._expose(served, again, again)
@@ -165,16 +137,7 @@ class History:
             return
         at = served.served_at + 150 * MINUTE_MS
         again = served._replace(served_at=at, request_id=served.request_id + "-again", position=0)
-        self.records.append(
-            (
-                at,
-                served.user_id,
-                f'{{"kind":"served","user_id":"{served.user_id}","exposed_at":{at},'
-                f'"scene":"{served.scene}","request_id":"{again.request_id}","position":0,'
-                f'"item_id":"{served.item_id}"}}',
-            )
-        )
-        self.counts["served"] += 1
+        self._record("served", again, at)
         self.counts["served again"] += 1
         self._expose(again, at + 60_000, at + 61_000)
         self.seen[served.user_id].add(served.item_id)

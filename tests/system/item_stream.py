@@ -66,7 +66,7 @@ class Items:
                 return None
             if self.partitions > 1 and not self.ordered_all(seend):
                 return None
-            ends = {p: end for p, (_, end) in self.topics.ends(self.ordered).items()}
+            ends = self.topics.end_offsets(self.ordered)
             at = {p["partition"]: p["checkpoint_offset"] for p in items["partitions"]}
             return all(at.get(p, -1) >= end for p, end in ends.items())
 
@@ -90,7 +90,7 @@ class Items:
 
     def newest(self, topic=None):
         """{item id: the value of its newest record}"""
-        return {m.key().decode(): m.value() for m in self.topics.read_all(topic or self.groups)}
+        return self.topics.newest(topic or self.groups)
 
 
 def many_items(count):

@@ -61,19 +61,8 @@ def fetch_jars():
 
 def fetch(pom, stamp):
     shutil.rmtree(KAFKA_LIBS, ignore_errors=True)
-    subprocess.run(
-        [
-            "mvn",
-            "-q",
-            "-B",
-            "-f",
-            str(pom),
-            "dependency:copy-dependencies",
-            f"-DoutputDirectory={KAFKA_LIBS}",
-        ],
-        check=True,
-        timeout=600,
-    )
+    copy = ["dependency:copy-dependencies", f"-DoutputDirectory={KAFKA_LIBS}"]
+    subprocess.run(["mvn", "-q", "-B", "-f", str(pom), *copy], check=True, timeout=600)
     shutil.copyfile(pom, stamp)
 
 
@@ -105,15 +94,9 @@ class Kafka:
         )
         (self.directory / "log4j.properties").write_text(LOG4J)
         if not (data / "meta.properties").exists():
-            self.tool(
-                "kafka.tools.StorageTool",
-                "format",
-                "-t",
-                "MkU3OEVBNTcwNTJENDM2Qg",
-                "-c",
-                str(self.directory / "server.properties"),
-                *self.format_arguments(),
-            )
+            config = ["-c", str(self.directory / "server.properties")]
+            cluster = ["-t", "MkU3OEVBNTcwNTJENDM2Qg"]
+            self.tool("kafka.tools.StorageTool", "format", *cluster, *config, *self.format_arguments())
 
     def more_properties(self):
         """Further lines of server.properties. If a name occurs twice, its last line counts."""
@@ -151,6 +134,19 @@ class Kafka:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
+
+    def kcat(self, topic, lines, *more):
+        """Produces with kcat. It chooses partitions by crc32 of the key, which is librdkafka's default."""
+        command = ["kcat", "-b", self.bootstrap, "-t", topic, "-P", *more]
+        subprocess.run(
+            command, input="".join(f"{line}\n" for line in lines), text=True, check=True, timeout=60
+        )
+
+    def console_producer(self, topic, lines, *properties):
+        """Produces with Kafka's own tool."""
+        more = [word for name in properties for word in ("--property", name)]
+        into = ["--bootstrap-server", self.bootstrap, "--topic", topic]
+        self.tool("kafka.tools.ConsoleProducer", *into, *more, stdin="".join(f"{line}\n" for line in lines))
 
     def start(self, wait=True):
         assert self.process is None
@@ -194,10 +190,18 @@ class Kafka:
     def kill(self):
         self._end(signal.SIGKILL)
 
-    def restart(self, down_s=0.0):
+    @contextlib.contextmanager
+    def away(self):
+        """The broker doesn't run inside the `with` block."""
         self.stop()
-        time.sleep(down_s)
-        self.start()
+        try:
+            yield
+        finally:
+            self.start()
+
+    def restart(self, down_s=0.0):
+        with self.away():
+            time.sleep(down_s)
 
     @contextlib.contextmanager
     def quota(self, client_id, **bytes_a_second):
@@ -206,17 +210,9 @@ class Kafka:
         rates = {f"{direction}_byte_rate": rate for direction, rate in bytes_a_second.items()}
 
         def alter(*change):
-            self.tool(
-                "kafka.admin.ConfigCommand",
-                "--bootstrap-server",
-                self.bootstrap,
-                "--entity-type",
-                "clients",
-                "--entity-name",
-                client_id,
-                "--alter",
-                *change,
-            )
+            client = ["--entity-type", "clients", "--entity-name", client_id]
+            at = ["--bootstrap-server", self.bootstrap]
+            self.tool("kafka.admin.ConfigCommand", *at, *client, "--alter", *change)
 
         alter("--add-config", ",".join(f"{name}={rate}" for name, rate in rates.items()))
         try:
@@ -227,20 +223,7 @@ class Kafka:
     def delete_records(self, topic, below):
         """`below`: {partition: first offset that stays}"""
         path = self.directory / "delete-records.json"
-        path.write_text(
-            json.dumps(
-                {
-                    "version": 1,
-                    "partitions": [
-                        {"topic": topic, "partition": p, "offset": offset} for p, offset in below.items()
-                    ],
-                }
-            )
-        )
-        self.tool(
-            "org.apache.kafka.tools.DeleteRecordsCommand",
-            "--bootstrap-server",
-            self.bootstrap,
-            "--offset-json-file",
-            str(path),
-        )
+        rows = [{"topic": topic, "partition": p, "offset": offset} for p, offset in below.items()]
+        path.write_text(json.dumps({"version": 1, "partitions": rows}))
+        at = ["--bootstrap-server", self.bootstrap]
+        self.tool("org.apache.kafka.tools.DeleteRecordsCommand", *at, "--offset-json-file", str(path))

@@ -1,7 +1,6 @@
 """Seeded events, and a producer that also enters them into the oracle."""
 
 import threading
-import time
 
 from oracle import DAY_MS, Oracle, event
 from places import now_ms
@@ -26,27 +25,10 @@ class Load:
             self.oracle.add(user, item, exposed_at)
             yield user, f'{{"user_id":"{user}","item_id":"{item}","exposed_at":{exposed_at},"scene":"s"}}'
 
-    def send(self, topics, topic, count, rate=None, partitioner="murmur2_random"):
+    def send(self, topics, topic, count, rate=None):
         """Produces `count` events and waits until Kafka has them. `rate`: events/s; None: as fast as
         possible."""
-        producer, failed, start = topics.producer(partitioner), [], time.monotonic()
-
-        def report(error, _message):
-            if error:
-                failed.append(error)
-
-        for sent, (user, value) in enumerate(self.events(count)):
-            while True:
-                try:
-                    producer.produce(topic, value, user, on_delivery=report)
-                    break
-                except BufferError:
-                    producer.poll(0.1)
-            if sent % 1000 == 0:
-                producer.poll(0)
-                if rate:
-                    time.sleep(max(0.0, sent / rate - (time.monotonic() - start)))
-        assert producer.flush(120) == 0 and not failed, failed[:3]
+        topics.produce(topic, self.events(count), rate=rate)
 
     def send_aside(self, *arguments, **more):
         """Runs `send` on a thread and returns the thread. Join it before you ask the oracle."""
@@ -61,3 +43,21 @@ def one_by_one(oracle, pairs, exposed_at=None):
     for user, item in pairs:
         oracle.add(user, item, at)
     return [(user, event(user, item, at)) for user, item in pairs]
+
+
+class Aside:
+    """Runs `run` on a thread inside its `with` block. `run` ends soon after `stop` is set."""
+
+    def __init__(self):
+        self.stop, self.thread = threading.Event(), threading.Thread(target=self.run)
+
+    def run(self):
+        raise NotImplementedError
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()

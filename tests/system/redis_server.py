@@ -19,30 +19,14 @@ class RedisServer:
     def __init__(self, directory, *arguments):
         self.port, self.directory = free_port(), directory
         self.address = f"127.0.0.1:{self.port}"
-        self.sockets = tempfile.TemporaryDirectory(
-            prefix="seen-redis-"
-        )  # the path of a socket has at most 107 bytes
+        # The path of a socket has at most 107 bytes.
+        self.sockets = tempfile.TemporaryDirectory(prefix="seen-redis-")
         self.socket = f"{self.sockets.name}/s"
         self.log_path = directory / "redis.log"
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    "redis-server",
-                    "--port",
-                    str(self.port),
-                    "--bind",
-                    "127.0.0.1",
-                    "--unixsocket",
-                    str(self.socket),
-                    "--save",
-                    "",
-                    "--dir",
-                    str(directory),
-                    *map(str, arguments),
-                ],
-                stdout=log,
-                stderr=log,
-            )
+            own = ["--unixsocket", self.socket, "--save", "", "--dir", directory]
+            command = ["redis-server", "--port", self.port, "--bind", "127.0.0.1", *own, *arguments]
+            self.process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)
 
     def wait_ready(self):
         """False: the server ended by itself, for example because its module doesn't load."""
@@ -59,10 +43,8 @@ class RedisServer:
 
         return wait_until(answers, "redis answers") != "ended"
 
-    def client(self, **more):
-        return redis.Redis(
-            "127.0.0.1", self.port, decode_responses=True, **more
-        )  # a minimal machine doesn't resolve localhost
+    def client(self, **more):  # by its address, because a minimal machine doesn't resolve localhost
+        return redis.Redis("127.0.0.1", self.port, decode_responses=True, **more)
 
     def close(self):
         if self.process.poll() is None:

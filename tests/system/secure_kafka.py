@@ -4,11 +4,10 @@ authorizer.
 The tests' own clients are a super user on another listener, in plain text. All other clients need ACLs."""
 
 import shlex
-import subprocess
 
 from certificates import Authority
 from kafka_broker import Kafka
-from places import SOURCE, free_port
+from places import free_port
 
 PROPERTIES = """
 listeners=PLAINTEXT://127.0.0.1:{kafka.port},CONTROLLER://127.0.0.1:{kafka.controller_port},\
@@ -87,21 +86,9 @@ class SecureKafka(Kafka):
 
     def acl(self, what, principal, operation, resource, name):
         """`what`: add or remove."""
-        force = ["--force"] if what == "remove" else []
-        return self.acls(
-            [
-                "--bootstrap-server",
-                "",
-                f"--{what}",
-                *force,
-                "--allow-principal",
-                f"User:{principal}",
-                "--operation",
-                operation,
-                f"--{resource}",
-                name,
-            ]
-        )
+        words = ["--bootstrap-server", "", f"--{what}", *(["--force"] if what == "remove" else [])]
+        who = ["--allow-principal", f"User:{principal}"]
+        return self.acls([*words, *who, "--operation", operation, f"--{resource}", name])
 
 
 def page_commands(text):

@@ -1,16 +1,21 @@
 """The daemon under test as a process: a test configures, starts, asks and kills it."""
 
-import copy
 import contextlib
+import copy
 import json
 import os
 import pathlib
 import re
 import signal
 import subprocess
+import threading
 
+import seenctl_tool
 from http_json import Http, user_path
 from places import SEEND, free_port, wait_until
+
+SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}  # the shortest that brokers accept
+CHECKS = {"topic.metadata.refresh.interval.ms": "1000"}  # a changed topic is noticed within a second
 
 
 def merged(base, changes):
@@ -22,31 +27,64 @@ def merged(base, changes):
     return result
 
 
-def wait_read_by(daemons, topics, topic):
-    """Waits until these daemons have read their partitions of `topic` as far as it goes now. Returns the ends of
-    all partitions."""
-    ends = {p: end for p, (_, end) in topics.ends(topic).items()}
-    wait_until(
-        lambda: all(s["next_offset"] >= ends[p] for d in daemons for p, s in d.partition_status().items()),
-        "all is read",
+def one_filter(topic, debounce_ms=200, snapshot=None, **more):
+    """`filters` of a configuration: the filter "default". `snapshot`: more settings of its snapshots."""
+    snapshots = {"topic": f"{topic}-filters", "debounce_ms": debounce_ms, **(snapshot or {})}
+    return {"filters": [{"name": "default", "snapshot": snapshots, **more}]}
+
+
+def in_group(topic, name, replica=False, **more):
+    """The configuration of one daemon of several: with state topic, routes and forwarding. `replica`: it
+    belongs to a second group, of replicas."""
+    role = {"role": "replica", "replica_of": f"{topic}-group"} if replica else {}
+    kafka = {"instance_id": name, "client": SESSION}
+    return merged(
+        {
+            **role,
+            "kafka": kafka | ({"group_id": f"{topic}-zone-b"} if replica else {}),
+            "state": {"topic": f"{topic}-state", "run_every_s": 1},
+            "watermarks": {"topic": f"{topic}-beats"},
+            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+        },
+        more,
     )
+
+
+def wait_shared(daemons, partitions, timeout_s=60):
+    """Waits until each of these daemons owns some partitions, and each partition is owned once."""
+
+    def shared():
+        owned = [d.owned() for d in daemons]
+        return all(owned) and sorted(p for of in owned for p in of) == list(range(partitions))
+
+    wait_until(shared, "the daemons share all partitions", timeout_s)
+
+
+def wait_read_by(daemons, topics, topic, published=False, timeout_s=60):
+    """Waits until these daemons have read their partitions of `topic` as far as it goes now; `published`: and
+    have published all of it. Returns the ends of all partitions."""
+    ends = topics.end_offsets(topic)
+
+    def read():
+        states = [(p, s) for d in daemons for p, s in d.partition_status().items() if s["assigned"]]
+        return {p for p, _ in states} == set(ends) and all(
+            (s["next_offset"] or 0) >= ends[p] and not (published and s["marks_outstanding"])
+            for p, s in states
+        )
+
+    wait_until(read, "all is read", timeout_s)
     return ends
 
 
 def wait_streamed(daemons, ends):
     """Waits until the state topic has the state of these daemons. `ends`: {input partition: offset that the
     state reaches}."""
-    wait_until(
-        lambda: (
-            {
-                stream["partition"]: stream["sent_to"]
-                for daemon in daemons
-                for stream in daemon.status()["state_topic"]["streams"]
-            }
-            == ends
-        ),
-        "all state is in the state topic",
-    )
+
+    def sent():
+        streams = [stream for d in daemons for stream in d.status()["state_topic"]["streams"]]
+        return {stream["partition"]: stream["sent_to"] for stream in streams} == ends
+
+    wait_until(sent, "all state is in the state topic")
 
 
 class Seend:
@@ -58,9 +96,7 @@ class Seend:
             {
                 "kafka": {"brokers": topics.bootstrap, "group_id": f"{topic}-group"},
                 "input": {"topic": topic, "dead_letter_topic": f"{topic}-dead"},
-                "filters": [
-                    {"name": "default", "snapshot": {"topic": f"{topic}-filters", "debounce_ms": 200}}
-                ],
+                **one_filter(topic),
                 "store": {
                     "directory": str(self.directory / f"{name}-store"),
                     "memory_mib": 256,
@@ -78,6 +114,7 @@ class Seend:
         self.name, self.process = name, None
         self.program = SEEND  # or another version of it
         self.environment = {}  # in addition to the environment of the tests
+        self.url = f"http://{self.address}"
         access = self.config.get("access", {})
         self.http = Http(self.address, ca=access.get("ca") if access.get("certificate") else None)
         self.log_path = self.directory / f"{name}.log"
@@ -87,9 +124,20 @@ class Seend:
 
     # --- start and stop
 
+    def write_config(self):
+        self.config_path.write_text(json.dumps(self.config, indent=1))
+        return self.config_path
+
+    def check_config(self):
+        """What `seend --check-config` says of a configuration with mistakes."""
+        command = [str(self.program), "--check-config", str(self.write_config())]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2, done
+        return done.stdout + done.stderr
+
     def start(self, *arguments, ready=True, timeout_s=30):
         assert self.process is None, "still running"
-        self.config_path.write_text(json.dumps(self.config, indent=1))
+        self.write_config()
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [str(self.program), "--config", str(self.config_path), *arguments],
@@ -169,14 +217,11 @@ class Seend:
         """Waits until exactly these partitions are refused or stopped. Returns their reasons as one text."""
 
         def refused():
-            states = {
-                p: s for p, s in self.partition_status().items() if s["state"] in ("refused", "stopped")
-            }
-            return states if sorted(states) == sorted(partitions) else None
+            status = self.partition_status()
+            reasons = {p: s["reason"] for p, s in status.items() if s["state"] in ("refused", "stopped")}
+            return reasons if sorted(reasons) == sorted(partitions) else None
 
-        return " ".join(
-            s["reason"] for s in wait_until(refused, f"{self.name} refuses {partitions}").values()
-        )
+        return " ".join(wait_until(refused, f"{self.name} refuses {partitions}").values())
 
     def close(self):
         if self.process is not None:
@@ -199,6 +244,17 @@ class Seend:
 
     def partition_status(self):
         return {p["partition"]: p for p in (self.status() or {"partitions": []})["partitions"]}
+
+    def owned(self):
+        """The partitions that are ready here."""
+        return {p for p, s in self.partition_status().items() if s["state"] == "ready"}
+
+    def routes(self):
+        return self.http.get("/v1/routes").json()["routes"]
+
+    def seenctl(self, *arguments, **more):
+        """What seenctl says of this daemon: (standard output, standard error)."""
+        return seenctl_tool.run(*arguments, http=self.url, **more)
 
     def unseen(self, user, items, also_seen=None, filter_name="default"):
         question = {"items": items} if also_seen is None else {"items": items, "also_seen": also_seen}
@@ -232,40 +288,58 @@ class Seend:
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+) kB", text)[1]) * 1024
 
+    @contextlib.contextmanager
+    def peak_rss(self):
+        """A list whose only number is the highest RSS inside the `with` block, in bytes."""
+        peak, done = [self.rss_bytes()], threading.Event()
+
+        def watch():
+            while not done.wait(0.01):
+                peak[0] = max(peak[0], self.rss_bytes())
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield peak
+        finally:
+            done.set()
+            watcher.join()
+
     def page_faults(self):
         """Since the start, without those that read the disk."""
         return int(pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[7])
 
     # --- wait for the stream
 
+    def wait(self, condition, what, timeout_s):
+        """As wait_until. A failure shows the status, too."""
+        try:
+            return wait_until(condition, what, timeout_s)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{json.dumps(self.status(), indent=1)[:4000]}") from None
+
     def wait_rekeyed(self, timeout_s=60):
         """Waits until the keyed topic has acknowledged every record that the source topic has now."""
-        ends = {p: end for p, (_, end) in self.topics.ends(self.source).items() if end}
-        group = f"{self.group}-rekey"
-        wait_until(
-            lambda: all(
-                self.topics.committed(group, self.source).get(p, -1) >= end for p, end in ends.items()
-            ),
-            f"{self.name} re-keys up to {ends}",
-            timeout_s,
-            every_s=0.2,
-        )
+        ends = {p: end for p, end in self.topics.end_offsets(self.source).items() if end}
+
+        def rekeyed():
+            committed = self.topics.committed(f"{self.group}-rekey", self.source)
+            return all(committed.get(p, -1) >= end for p, end in ends.items())
+
+        wait_until(rekeyed, f"{self.name} re-keys up to {ends}", timeout_s, every_s=0.2)
         return ends
 
     def wait_caught_up(self, timeout_s=60):
         """Waits until every record that the topic has now is read and visible."""
         if self.source:
             self.wait_rekeyed(timeout_s)
-        ends = {p: end for p, (_, end) in self.topics.ends(self.topic).items()}
+        ends = self.topics.end_offsets(self.topic)
 
         def caught_up():
             at = {p: s["next_offset"] or 0 for p, s in self.partition_status().items()}
             return at if all(at.get(p, -1) >= end for p, end in ends.items()) else None
 
-        try:
-            return wait_until(caught_up, f"{self.name} reads up to {ends}", timeout_s)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{json.dumps(self.status(), indent=1)[:4000]}") from None
+        return self.wait(caught_up, f"{self.name} reads up to {ends}", timeout_s)
 
     def wait_at_rest(self, timeout_s=60):
         """Waits until the daemon has caught up, every snapshot is acknowledged, and a checkpoint has all of
@@ -279,8 +353,5 @@ class Seend:
                 for s in partitions
             )
 
-        try:
-            wait_until(at_rest, f"{self.name} has published and checkpointed all", timeout_s)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{json.dumps(self.status(), indent=1)[:4000]}") from None
+        self.wait(at_rest, f"{self.name} has published and checkpointed all", timeout_s)
         return ends

@@ -1,6 +1,5 @@
 """Access to seend: two listeners, TLS, tokens, the audit log, limits for a client."""
 
-import http.client
 import json
 import os
 import re
@@ -13,11 +12,12 @@ import warnings
 import pytest
 
 from certificates import Authority
-from http_json import Answer, user_path
+from http_json import Http, user_path
 from load import Load
 from oracle import event
-from places import SEENCTL, SEEND, free_port, now_ms, wait_until
-from seenctl_tool import run
+from places import SEEND, free_port, now_ms, wait_until
+from seenctl_tool import fails, run
+from seend import in_group
 
 TOKENS = {
     "read": "read-token-of-the-recall-stage",
@@ -50,31 +50,28 @@ def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("certificates"))
 
 
-class Client:
-    """Sends requests, with or without TLS, with or without a token."""
+class Client(Http):
+    """Sends each request on a connection of its own, with or without TLS, with or without a token."""
 
     def __init__(self, address, token=None, ca=None, source=None):
-        self.address, self.token, self.source = address, token, source
-        self.context = ssl.create_default_context(cafile=ca) if ca else None
+        super().__init__(address, 20, ca)
+        self.headers = {"Content-Type": "application/json"}
+        if token:
+            self.headers["Authorization"] = f"Bearer {token}"
+        self.source = (source, 0) if source else None
 
     def connect(self):
-        source = (self.source, 0) if self.source else None
-        if self.context:
-            return http.client.HTTPSConnection(
-                self.address, timeout=20, context=self.context, source_address=source
-            )
-        return http.client.HTTPConnection(self.address, timeout=20, source_address=source)
+        connection = super().connect()
+        connection.source_address = self.source
+        return connection
 
     def ask(self, method, path, body=None):
-        headers = {"Content-Type": "application/json"}
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
-        connection = self.connect()
         try:
-            connection.request(method, path, None if body is None else json.dumps(body).encode(), headers)
-            return Answer(connection.getresponse())
+            return self.request(
+                method, path, None if body is None else json.dumps(body).encode(), self.headers
+            )
         finally:
-            connection.close()
+            self.close()
 
     def status(self, method, path):
         return self.ask(method, path, {"items": ["i1"]} if method == "POST" else None).status
@@ -254,17 +251,11 @@ def test_tls_says_what_is_wrong(locked, authority):
         with pytest.raises(ssl.SSLError):
             old.wrap_socket(raw)
     strangers = Authority(locked.directory, "strangers")
-    with pytest.raises(ssl.SSLError):
+    with pytest.raises(OSError, match="CERTIFICATE_VERIFY_FAILED"):
         Client(locked.admin, TOKENS["admin"], strangers.certificate).ask("GET", "/")
     # Renegotiation must be off: with it, one connection could cause many handshakes.
-    asked = subprocess.run(
-        ["openssl", "s_client", "-connect", locked.admin, "-tls1_2"],
-        input="R\n",
-        text=True,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    client = ["openssl", "s_client", "-connect", locked.admin, "-tls1_2"]
+    asked = subprocess.run(client, input="R\n", text=True, capture_output=True, timeout=60, check=False)
     assert "no renegotiation" in asked.stderr or asked.returncode != 0
     assert Client(locked.admin, TOKENS["admin"], authority.certificate).status("GET", "/v1/status") == 200
 
@@ -296,18 +287,8 @@ def test_seenctl_brings_a_token_and_trusts_a_ca(locked, authority, tmp_path):
     token = tmp_path / "token"
     token.write_text(TOKENS["admin"] + "\n")
     there = ("--http", f"https://{locked.admin}", "--ca", authority.certificate, "--token-file", token)
-    wait_until(
-        lambda: (
-            (
-                d := subprocess.run(
-                    [str(SEENCTL), "status", *map(str, there)], capture_output=True, text=True, timeout=60
-                )
-            ).returncode
-            == 0
-            and "READY" in d.stdout
-        ),
-        "status is good",
-    )
+    wait_until(lambda: not fails("status", *there), "status is good")
+    assert "READY" in run("status", *there)[0]
     assert run("unseen", "u1", "i1", "i2", *there)[0].split() == ["i2"]
     said = run("status", "--http", f"https://{locked.admin}", "--token-file", token, status=1)[1]
     assert "--ca" in said and "certificate" in said
@@ -320,16 +301,8 @@ def test_seenctl_brings_a_token_and_trusts_a_ca(locked, authority, tmp_path):
     token.write_text(TOKENS["read"])
     said = run("erase", "u1", "--yes", *there, status=2)[1]
     assert "needs write" in said and TOKENS["read"] not in said
-    environment = {
-        **os.environ,
-        "SEEN_HTTP": there[1],
-        "SEEN_CA": str(there[3]),
-        "SEEN_TOKEN_FILE": str(token),
-    }
-    done = subprocess.run(
-        [str(SEENCTL), "unseen", "u1", "i1"], env=environment, capture_output=True, text=True, timeout=60
-    )
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    environment = {"SEEN_HTTP": there[1], "SEEN_CA": str(there[3]), "SEEN_TOKEN_FILE": str(token)}
+    assert run("unseen", "u1", "i1", environment=environment) == ("", "")
 
 
 def test_daemons_pass_requests_on_by_tls(topics, daemon, topic_name, tmp_path, authority, chance):
@@ -338,12 +311,7 @@ def test_daemons_pass_requests_on_by_tls(topics, daemon, topic_name, tmp_path, a
     members = [
         daemon(
             topic_name,
-            {
-                "kafka": {"instance_id": f"member-{i}", "client": {"session.timeout.ms": "6000"}},
-                "watermarks": {"topic": f"{topic_name}-beats"},
-                "access": access,
-                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-            },
+            in_group(topic_name, f"member-{i}", state={"topic": None}, access=access),
             name=f"member-{i}",
         )
         for i in range(2)

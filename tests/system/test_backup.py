@@ -9,11 +9,9 @@ import shutil
 import time
 
 import pytest
-from load import Load, one_by_one
-from oracle import Oracle
+from load import Load
 from places import wait_until
 from seenctl_tool import begin, by_partition, digest, run, run_json
-from small_disks import small_disk  # noqa: F401
 
 PARTITIONS = 3
 
@@ -30,7 +28,7 @@ def loaded(topics, daemon, topic_name, chance):
 
 
 def http(seend):
-    return ("--http", f"http://{seend.address}")
+    return ("--http", seend.url)
 
 
 def back_up(seend, to, *more):
@@ -300,7 +298,7 @@ def test_a_second_process_waits_its_turn(loaded, tmp_path):
     run_json("digest", "--from", to)
 
 
-def test_a_full_disk_ends_a_backup_and_spares_the_others(loaded, small_disk):  # noqa: F811
+def test_a_full_disk_ends_a_backup_and_spares_the_others(loaded, small_disk):
     seend, _ = loaded
     to = small_disk.place / "backups"
     back_up(seend, to, "--copy")

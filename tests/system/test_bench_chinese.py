@@ -15,6 +15,7 @@ import xml.etree.ElementTree
 import pytest
 
 from places import BUILD, SOURCE
+from test_bench_filters import smoke
 
 sys.path.insert(0, str(SOURCE / "benchmarks" / "similar"))
 sys.path.insert(1, str(SOURCE / "benchmarks"))
@@ -40,20 +41,10 @@ needs_opencc = pytest.mark.skipif(not opencc.is_there(), reason="opencc isn't th
 # Text of pages
 
 
-@pytest.mark.parametrize(
-    "text,chinese_enough",
-    [
-        ("打开文件", True),
-        ("打开 PDF 文件", True),
-        ("open 文件", False),
-        ("開啟 abcd", False),
-        ("", False),
-        ("123, 45", False),
-        ("ファイルを開く", False),
-    ],
-)
-def test_text_is_chinese_by_its_letters(text, chinese_enough):
-    assert page_text.is_chinese(text) == chinese_enough
+def test_text_is_chinese_by_its_letters():
+    assert all(map(page_text.is_chinese, ["打开文件", "打开 PDF 文件"]))
+    others = ["open 文件", "開啟 abcd", "", "123, 45", "ファイルを開く"]
+    assert not any(map(page_text.is_chinese, others))
 
 
 def test_a_page_is_cut_at_headings_without_its_navigation():
@@ -125,12 +116,8 @@ def catalogue(messages, order="<"):
 def test_a_catalogue_has_its_messages(order):
     made = catalogue({"": "Language: zh_CN", "a": "打开", "b\0bs": "%d 个文件\0%d 个文件们"}, order)
     assert page_text.messages(made) == ["打开", "%d 个文件"]
-    assert (
-        page_text.messages(made[:40])
-        == page_text.messages(b"")
-        == page_text.messages(b"nothing of this kind")
-        == []
-    )
+    for broken in (made[:40], b"", b"nothing of this kind"):
+        assert page_text.messages(broken) == []
 
 
 @pytest.mark.parametrize(
@@ -258,31 +245,17 @@ def test_items_come_from_pages_catalogues_and_descriptions(tmp_path, monkeypatch
     text = TEXTS[0]["text"]
     of_cn = catalogue({"a": "无法打开这个文件，因为它不存在(_O)", "b": "短", "c": "English only, no Han"})
     of_tw = catalogue({"a": "無法開啟這個檔案，因為它不存在"})
-    debs = {
-        "manpages-zh": package(
-            tmp_path,
-            "manpages-zh",
-            {
-                "usr/share/man/zh_TW/man1/a.1": f".SH 名稱\n{TEXTS[4]['text']}\n".encode(),
-                "usr/share/man/zh_CN/man1/a.1": f".SH 名称\n{text}\n".encode(),
-            },
-        ),
-        "git": package(
-            tmp_path,
-            "git",
-            {
-                "usr/share/locale/zh_CN/LC_MESSAGES/git.mo": of_cn,
-                "usr/share/locale/zh_TW/LC_MESSAGES/git.mo": of_tw,
-            },
-        ),
+    of_man = {
+        "usr/share/man/zh_TW/man1/a.1": f".SH 名稱\n{TEXTS[4]['text']}\n".encode(),
+        "usr/share/man/zh_CN/man1/a.1": f".SH 名称\n{text}\n".encode(),
     }
+    of_git = {f"usr/share/locale/zh_{at}/LC_MESSAGES/git.mo": mo for at, mo in (("CN", of_cn), ("TW", of_tw))}
+    debs = {
+        name: package(tmp_path, name, files) for name, files in (("manpages-zh", of_man), ("git", of_git))
+    }
+    title = "无法打开这个 文件，因为它不存在"
     described = [
-        {
-            "item_id": "x",
-            "title": "无法打开这个 文件，因为它不存在",
-            "text": f"名称\n{text} ",
-            "lang": "zh-CN",
-        },
+        {"item_id": "x", "title": title, "text": f"名称\n{text} ", "lang": "zh-CN"},
         {"item_id": "y", "title": "一个可以整理照片文件名的小程序", "text": "", "lang": "zh-CN"},
     ]
     descriptions.write(tmp_path / "zh.jsonl", described)
@@ -314,11 +287,8 @@ def test_packages_have_enough_texts():
         langs = [item["lang"] for item in items]
         texts = [reposts.body(item) for item in items]
         assert len(items) >= enough and min(langs.count("zh-CN"), langs.count("zh-TW")) >= enough / 4, name
-        assert (
-            len({item["item_id"] for item in items})
-            == len({"".join(text.split()) for text in texts})
-            == len(items)
-        ), name
+        ids = {item["item_id"] for item in items}
+        assert len(ids) == len({"".join(text.split()) for text in texts}) == len(items), name
         assert all(chinese.fits(text, chinese.LENGTHS[name]) for text in texts), name
 
 
@@ -544,28 +514,15 @@ def test_figures_of_a_bed():
 
 
 def of(kind, percent, **counts):
-    return {
-        "kind": kind,
-        "percent": percent,
-        "reached": percent / 100,
-        "pairs": 10,
-        "labelled": 9,
-        "found": 10,
-        "right": 10,
-    } | counts
+    usual = {"reached": percent / 100, "pairs": 10, "labelled": 9, "found": 10, "right": 10}
+    return {"kind": kind, "percent": percent, **usual, **counts}
 
 
 def test_the_bars_are_about_some_kinds_up_to_ten_percent():
     judged = [of("converted", 0), of("emoji", 10), of("all", 10, labelled=0, found=5, right=4)]
     others = [of("emoji", 20, labelled=0), of("words", 5, found=99), of("converted words", 0, found=99)]
-    assert chinese_measure.together(judged + others) == {
-        "pairs": 30,
-        "labelled": 18,
-        "found": 25,
-        "right": 24,
-        "precision": 24 / 25,
-        "recall": 18 / 30,
-    }
+    counts = {"pairs": 30, "labelled": 18, "found": 25, "right": 24}
+    assert chinese_measure.together(judged + others) == counts | {"precision": 24 / 25, "recall": 18 / 30}
 
 
 @needs_opencc
@@ -579,22 +536,12 @@ def test_the_truth_simplifies_before_it_compares():
     known = chinese_measure.Truth(items)
     assert known.pairs == {(0, 1): 1.0}
     natural = chinese_measure.natural({(0, 1), (0, 2)}, known.pairs, items)
-    assert (
-        natural["two scripts"]["found"],
-        natural["two scripts"]["recall"],
-        natural["all"]["precision"],
-    ) == (1, 1.0, 0.5)
-    bed = reposts.Bed(
-        "words", 40, [*items, items[1] | {"item_id": "3"}, items[2] | {"item_id": "4"}], {(0, 4): 0.4}
-    )
-    right = known.judge(bed)
-    assert [right(pair) for pair in ((0, 3), (2, 4), (3, 4), (0, 4), (1, 4))] == [
-        True,
-        True,
-        False,
-        True,
-        False,
-    ], "(0, 4) is labelled"
+    two = natural["two scripts"]
+    assert (two["found"], two["recall"], natural["all"]["precision"]) == (1, 1.0, 0.5)
+    copies = [items[1] | {"item_id": "3"}, items[2] | {"item_id": "4"}]
+    right = known.judge(reposts.Bed("words", 40, [*items, *copies], {(0, 4): 0.4}))
+    judged = [right(pair) for pair in ((0, 3), (2, 4), (3, 4), (0, 4), (1, 4))]
+    assert judged == [True, True, False, True, False], "(0, 4) is labelled"
 
 
 FAKE = """
@@ -669,24 +616,8 @@ def test_tables_and_chart_of_the_figures(figures):
 
 
 def run_smoke(program, folder, **environment):
-    command = [
-        sys.executable,
-        RUN,
-        "--smoke",
-        "--only",
-        "chinese",
-        "--docs",
-        folder,
-        "--figures",
-        folder / "figures.json",
-        "--texts",
-        folder,
-        "--program",
-        program,
-    ]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=True, env={**os.environ, **environment}
-    )
+    only = ["--smoke", "--only", "chinese", "--texts", folder]
+    return smoke(RUN, folder, program, *only, environment=environment)
 
 
 @needs_opencc

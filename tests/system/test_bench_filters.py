@@ -1,8 +1,9 @@
-"""A small run of `make bench-filters`. Its figures must be plausible, and its page and charts must show them.
-Times aren't checked."""
+"""A small run of `make bench-filters`. Its figures must be plausible, and its page and charts must show
+them. Times aren't checked."""
 
 import json
 import math
+import os
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -35,21 +36,18 @@ REMOVES = {"counting_bloom", "d_left", "quotient", "cuckoo", "fingerprints"}
 CANT_MERGE = {"indexed_cuckoo", "binary_fuse_8", "binary_fuse_16"}
 
 
+def smoke(run, folder, program, *more, check=True, environment=None):
+    """A small run of a benchmark that writes its page and its figures into `folder`."""
+    own = ["--docs", folder, "--figures", folder / "figures.json", "--program", program]
+    command = [sys.executable, run, *own, *more]
+    environment = {**os.environ, **(environment or {})}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=check, env=environment)
+
+
 @pytest.fixture(scope="module")
 def docs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
-    command = [
-        sys.executable,
-        RUN,
-        "--smoke",
-        "--docs",
-        folder,
-        "--figures",
-        folder / "figures.json",
-        "--program",
-        PROGRAM,
-    ]
-    subprocess.run(command, check=True, timeout=120)
+    smoke(RUN, folder, PROGRAM, "--smoke")
     return folder
 
 
@@ -145,11 +143,10 @@ def test_bad_arguments_are_named(argument, said):
 
 
 @pytest.mark.parametrize(
-    "arguments,said",
-    [(["--rounds", "0"], "1 to 100"), (["--program", "/nowhere"], "make bench-filters builds it")],
+    "program, more, said",
+    [(PROGRAM, ["--rounds", "0"], "1 to 100"), ("/nowhere", [], "make bench-filters builds it")],
 )
-def test_bad_options_are_named(arguments, said, tmp_path):
-    command = [sys.executable, RUN, "--docs", tmp_path, "--figures", tmp_path / "figures.json", *arguments]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+def test_bad_options_are_named(program, more, said, tmp_path):
+    run = smoke(RUN, tmp_path, program, *more, check=False)
     assert run.returncode == 2 and said in run.stderr
     assert not list(tmp_path.iterdir())

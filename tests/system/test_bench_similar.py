@@ -1,5 +1,5 @@
-"""Near-duplicates among texts that other people wrote. benchmarks/similar/truth.py computes the truth without
-seend's code."""
+"""Near-duplicates among texts that other people wrote. benchmarks/similar/truth.py computes the truth
+without seend's code."""
 
 import concurrent.futures
 import json
@@ -12,6 +12,7 @@ import xml.etree.ElementTree
 import pytest
 
 from places import BUILD, SOURCE
+from test_bench_filters import smoke
 
 sys.path.insert(0, str(SOURCE / "benchmarks" / "similar"))
 sys.path.insert(1, str(SOURCE / "benchmarks"))
@@ -166,20 +167,7 @@ def test_a_machine_without_a_network_is_told_so(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def docs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
-    command = [
-        sys.executable,
-        RUN,
-        "--smoke",
-        "--docs",
-        folder,
-        "--figures",
-        folder / "figures.json",
-        "--texts",
-        folder,
-        "--program",
-        PROGRAM,
-    ]
-    subprocess.run(command, check=True, timeout=120)
+    smoke(RUN, folder, PROGRAM, "--smoke", "--texts", folder)
     return folder
 
 
@@ -221,16 +209,6 @@ def test_bad_arguments_are_named(arguments, said):
 
 
 def test_a_program_that_isnt_there_is_named(tmp_path):
-    command = [
-        sys.executable,
-        RUN,
-        "--docs",
-        tmp_path,
-        "--figures",
-        tmp_path / "figures.json",
-        "--program",
-        "/nowhere",
-    ]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    run = smoke(RUN, tmp_path, "/nowhere", check=False)
     assert run.returncode == 2 and "make bench-similar builds it" in run.stderr
     assert not list(tmp_path.iterdir())

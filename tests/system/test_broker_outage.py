@@ -29,9 +29,8 @@ def test_answers_go_on_while_brokers_are_away_and_state_their_age(kafka, topics,
     )
     assert as_of(fresh)[0] == 0 and as_of(fresh)[1] <= 2_000
     before = now_ms()
-    kafka.stop()
-    stopped = now_ms()
-    try:
+    with kafka.away():
+        stopped = now_ms()
         wait_until(lambda: as_of(seend.get(page))[0] is None, "the lag is unknown")
         time.sleep(2)
         old = seend.get(page)
@@ -55,8 +54,6 @@ def test_answers_go_on_while_brokers_are_away_and_state_their_age(kafka, topics,
         assert all(
             s["lag_messages"] is None and s["age_ms"] >= 1_000 for s in seend.partition_status().values()
         )
-    finally:
-        kafka.start()
     wait_until(lambda: seend.get(page + "?max_age_ms=2000").status == 200, "the answer is fresh again", 60)
 
 
@@ -95,16 +92,13 @@ def test_a_broker_restart_during_load_loses_nothing(kafka, topics, daemon, topic
     seend = daemon(topic_name).start()
     producing = load.send_aside(topics, topic_name, 150_000, rate=25_000)
     wait_until(lambda: seend.metric_sum("seen_events_total") > 25_000, "it is in the middle of the load")
-    kafka.stop()
-    try:
+    with kafka.away():
         wait_until(lambda: seend.status()["brokers_reachable"] is False, "status says that no broker answers")
         assert seend.get("/healthz").status == 200
         known = load.oracle.users()[0]
         assert seend.http.get(f"/v1/filters/default/users/{known}").status in (200, 503)
         log = seend.log().lower()
         assert "broker" in log and ("warning" in log or "error" in log), log[-2000:]
-    finally:
-        kafka.start()
     producing.join()
     seend.wait_at_rest(timeout_s=120)
     wait_until(lambda: seend.status()["brokers_reachable"], "the brokers are reached")
@@ -117,8 +111,7 @@ def test_a_start_without_brokers_waits_for_them(kafka, topics, daemon, topic_nam
     topics.create(topic_name)
     load = Load(chance, users=50)
     load.send(topics, topic_name, 1_000)
-    kafka.stop()
-    try:
+    with kafka.away():
         seend = daemon(topic_name).start(ready=False)
         seend.wait_not_ready()
         wait_until(
@@ -129,8 +122,6 @@ def test_a_start_without_brokers_waits_for_them(kafka, topics, daemon, topic_nam
         assert seend.get("/healthz").status == 200
         refused = seend.get("/v1/filters/default/users/user-1")
         assert refused.status == 503 and int(refused.headers["Retry-After"]) > 0
-    finally:
-        kafka.start()
     seend.wait_ready(60)
     seend.wait_at_rest()
     load.oracle.check_http(seend)
@@ -155,11 +146,8 @@ def test_sigterm_without_brokers_still_exits_in_time(kafka, topics, daemon, topi
     seend = daemon(topic_name).start()
     load.send(topics, topic_name, 2_000)
     seend.wait_caught_up()
-    kafka.stop()
-    try:
+    with kafka.away():
         seend.stop(timeout_s=10)
-    finally:
-        kafka.start()
     seend.start(timeout_s=60)
     seend.wait_at_rest()
     load.oracle.check_http(seend)

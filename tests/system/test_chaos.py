@@ -7,34 +7,17 @@ import time
 
 import pytest
 from chaos import Asker, Faults, LiveLoad
-from networks import Network
+from faults import Network, Preloaded
 from oracle import Oracle
 from places import SOURCE, wait_until
-from small_disks import Preloaded
 
 PARTITIONS = 12
-SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 
 
-def member_of(daemon, topic_name, topics, tmp_path, number, replica):
-    name = f"{'replica' if replica else 'member'}-{number}"
-    member = daemon(
-        topic_name,
-        {
-            **({"role": "replica", "replica_of": f"{topic_name}-group"} if replica else {}),
-            "kafka": {
-                "instance_id": name,
-                "client": SESSION,
-                **({"group_id": f"{topic_name}-zone-b"} if replica else {}),
-            },
-            "state": {"topic": f"{topic_name}-state", "run_every_s": 2},
-            "watermarks": {"topic": f"{topic_name}-beats"},
-            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-        },
-        name=name,
-    )
+def started(member, topics, tmp_path, number, replica):
+    member = member(f"{'replica' if replica else 'member'}-{number}", replica, state={"run_every_s": 2})
     member.disk = Preloaded(member.store)
-    member.network = Network(tmp_path, name, topics.bootstrap)
+    member.network = Network(tmp_path, member.name, topics.bootstrap)
     member.environment = {
         **member.disk.environment,
         **member.network.environment,
@@ -45,12 +28,12 @@ def member_of(daemon, topic_name, topics, tmp_path, number, replica):
 
 @pytest.mark.heavy
 def test_no_answer_is_wrong_whatever_happens_to_daemons_and_brokers(
-    kafka, topics, daemon, topic_name, tmp_path, chance
+    kafka, topics, member, topic_name, tmp_path, chance
 ):
     seconds = float(os.environ.get("SEEN_CHAOS_S", 75))
     topics.create(topic_name, partitions=PARTITIONS)
     members = [
-        member_of(daemon, topic_name, topics, tmp_path, number, replica)
+        started(member, topics, tmp_path, number, replica)
         for number, replica in enumerate((False, False, False, True, True))
     ]
     groups = {members[0].group: members[:3], members[3].group: members[3:]}
@@ -92,7 +75,7 @@ def test_no_answer_is_wrong_whatever_happens_to_daemons_and_brokers(
         (logs / "chaos.json").write_text(json.dumps(report, indent=1))
     assert not asker.wrong, asker.wrong[:5]
     assert asker.checked > 1000, "the answers were held to something"
-    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
+    ends = topics.end_offsets(topic_name)
 
     def at_rest():
         owner = members[0].status()["owner_group"]

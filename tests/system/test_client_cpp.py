@@ -1,131 +1,17 @@
-"""The examples of clients/cpp as a user starts them: answers from the topics, over HTTP, and from the request
-alone."""
+"""The examples of clients/cpp: answers from the topics, over HTTP, and from the request alone. The package
+as another project's build finds it: installed, then found by find_package."""
 
-import json
-import queue
+import re
 import subprocess
-import threading
 import time
 
-import pytest
-
+from client_example import HOUR_MS, beat
 from load import one_by_one
 from oracle import Oracle, event
-from pair_of_daemons import TIMEOUT_MS, PairOfDaemons, check_owners_are_asked
-from places import BUILD, now_ms, wait_until
+from places import SOURCE, now_ms, wait_until
 
-HOUR_MS = 3_600_000
 STALE_MS_MAX = 1_500
 ITEMS = ["a", "shown", "b", "a", 7, "other", "9"]
-
-
-class Example:
-    """One of the examples as a process. It reads one question per line and writes one answer per line."""
-
-    def __init__(self, name, log, flags):
-        self.log_path = log
-        with open(log, "wb") as errors:
-            self.process = subprocess.Popen(
-                [
-                    BUILD / f"client_cpp_{name}",
-                    *(word for flag, value in flags.items() for word in (f"--{flag}", str(value))),
-                ],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                encoding="utf-8",
-            )
-        self.answers = queue.Queue()
-        self.reader = threading.Thread(
-            target=lambda: [self.answers.put(line) for line in self.process.stdout]
-        )
-        self.reader.start()
-
-    def ask(self, user, items, also_seen=()):
-        """(unseen, from)"""
-        answer = self.answer(user, items, also_seen)
-        return answer["unseen"], answer["from"]
-
-    def answer(self, user, items, also_seen=()):
-        self.process.stdin.write(
-            json.dumps({"user": user, "items": items, "also_seen": list(also_seen)}) + "\n"
-        )
-        self.process.stdin.flush()
-        try:
-            return json.loads(self.answers.get(timeout=20))
-        except queue.Empty:
-            raise AssertionError(f"no answer about {user!r}: {self.log()}") from None
-
-    def until_from(self, source, user, items, also_seen=()):
-        def ask():
-            unseen, by = self.ask(user, items, also_seen)
-            return (unseen,) if by == source else None
-
-        return wait_until(ask, f"answers about {user} from {source}", timeout_s=10)[0]
-
-    def log(self):
-        return self.log_path.read_text(errors="replace")[-4000:]
-
-    def close(self):
-        """Ends the input of the example and returns its exit status."""
-        if self.process.returncode is not None:
-            return self.process.returncode
-        self.process.stdin.close()
-        try:
-            return self.process.wait(10)
-        finally:
-            self.process.kill()  # has no effect if it has ended
-            self.process.wait()
-            self.reader.join()
-            self.process.stdout.close()
-
-
-@pytest.fixture
-def example(tmp_path):
-    """example(name, flag=value, ...) -> Example. Each example must end with exit status 0."""
-    if not (BUILD / "client_cpp_tail_snapshots").exists():
-        pytest.skip(f"{BUILD} was built without libcurl's and librdkafka's C++ headers, or without tests")
-    made = []
-
-    def start(name, **flags):
-        log = tmp_path / f"{name}-{len(made)}.log"
-        made.append(Example(name, log, {flag.replace("_", "-"): value for flag, value in flags.items()}))
-        return made[-1]
-
-    yield start
-    assert [one.close() for one in made] == [0] * len(made)
-
-
-class Beats:
-    """Writes watermarks of both partitions as the daemon does. So a test can make them late."""
-
-    def __init__(self, topics, topic):
-        self.topics, self.topic = topics, topics.create(topic, partitions=1, cleanup_policy="compact")
-
-    def write(self, at_ms=None, lag=0):
-        at_ms = at_ms or now_ms()
-        self.topics.produce(
-            self.topic,
-            [
-                (
-                    str(partition),
-                    json.dumps(
-                        {
-                            "version": 1,
-                            "partition": partition,
-                            "partition_time_ms": now_ms() - HOUR_MS,
-                            "next_offset": 5,
-                            "lag_messages": lag,
-                            "unpublished_users": 0,
-                            "of_a_later_daemon": {"is": ["skipped"]},
-                            "heartbeat_ms": at_ms,
-                        }
-                    ),
-                )
-                for partition in range(2)
-            ],
-        )
 
 
 def test_a_tail_answers_from_its_cache_while_it_is_fresh(topics, daemon, topic_name, example):
@@ -135,37 +21,34 @@ def test_a_tail_answers_from_its_cache_while_it_is_fresh(topics, daemon, topic_n
     shown = [("u", "shown"), ("u", 7), ("v", "other"), ("用户", "曝光")]
     topics.produce(topic_name, [(user, event(user, item, then), {"timestamp": then}) for user, item in shown])
     seend.wait_at_rest()
-    filters, beats = f"{topic_name}-filters", Beats(topics, f"{topic_name}-beats")
+    filters = f"{topic_name}-filters"
+    beats = topics.create(f"{topic_name}-beats", partitions=1, cleanup_policy="compact")
     flags = {
         "brokers": topics.bootstrap,
         "snapshots_topic": filters,
-        "watermarks_topic": beats.topic,
-        "http": f"http://{seend.address}",
+        "watermarks_topic": beats,
+        "http": seend.url,
         "timeout_ms": 2_000,
     }
-    tail = example("tail_snapshots", **flags, stale_ms_max=STALE_MS_MAX)
-    one_user = example("tail_snapshots", **flags, stale_ms_max=60_000, users_max=1)
+    tail = example("cpp", "tail_snapshots", **flags, stale_ms_max=STALE_MS_MAX)
+    one_user = example("cpp", "tail_snapshots", **flags, stale_ms_max=60_000, users_max=1)
 
     assert tail.ask("u", ITEMS, ["9"]) == (["a", "b", "other"], "http"), "an hour old, and nobody says why"
-    beats.write(lag=3)
+    beat(topics, beats, lag=3)
     time.sleep(0.3)
     assert tail.ask("u", ["a"]) == (["a"], "http"), "behind: as old as what was read"
 
-    beats.write(at_ms=now_ms() + 60_000 - STALE_MS_MAX)  # they count for a minute
+    beat(topics, beats, behind_ms=STALE_MS_MAX - 60_000)  # they count for a minute
     assert tail.until_from("cache", "u", ITEMS, ["9"]) == ["a", "b", "other"]
     assert tail.ask("用户", ["曝光", "other"]) == (["other"], "cache")
-    assert tail.ask("nobody", ITEMS, ["b"]) == (["a", "shown", "7", "other", "9"], "cache"), (
-        "not in a whole topic"
-    )
+    unseen = ["a", "shown", "7", "other", "9"]
+    assert tail.ask("nobody", ITEMS, ["b"]) == (unseen, "cache"), "not in a whole topic"
 
     # A client that dropped users from its cache can't know who has seen nothing.
-    wait_until(
-        lambda: (
-            sorted(one_user.ask(user, ["x"])[1] for user in ("u", "v", "用户")) == ["cache", "http", "http"]
-        ),
-        "one is held, two are asked for",
-        timeout_s=10,
-    )
+    def sources():
+        return sorted(one_user.ask(user, ["x"])[1] for user in ("u", "v", "用户"))
+
+    wait_until(lambda: sources() == ["cache", "http", "http"], "one is held, two are asked for", timeout_s=10)
     assert one_user.ask("nobody", ["x"]) == (["x"], "http")
 
     # The client follows the topic: a new snapshot, one that it refuses, a tombstone.
@@ -191,11 +74,11 @@ def test_a_tail_falls_back_when_the_daemons_heartbeats_stop(topics, daemon, topi
     seend.wait_at_rest()
     wait_until(lambda: topics.partitions(marks), "the daemon has made its topic")
     tail = example(
-        "tail_snapshots",
+        *("cpp", "tail_snapshots"),
         brokers=topics.bootstrap,
         snapshots_topic=f"{topic_name}-filters",
         watermarks_topic=marks,
-        http=f"http://{seend.address}",
+        http=seend.url,
         timeout_ms=300,
         stale_ms_max=2_500,
     )
@@ -215,7 +98,7 @@ def test_asking_over_http_shows_rather_than_fails(topics, daemon, topic_name, ex
     users = ["u", "用户/1", "..", "u%34"]
     topics.produce(topic_name, one_by_one(Oracle(), [(user, "shown") for user in users]))
     seend.wait_at_rest()
-    asker = example("ask_over_http", http=f"http://{seend.address}", timeout_ms=300)
+    asker = example("cpp", "ask_over_http", http=seend.url, timeout_ms=300)
     for user in users:
         assert asker.ask(user, ITEMS, ["b"]) == (["a", "7", "other", "9"], "http"), user
     assert asker.ask("nobody", ["shown", "曝光", "shown"]) == (["shown", "曝光"], "http")
@@ -232,12 +115,47 @@ def test_asking_over_http_shows_rather_than_fails(topics, daemon, topic_name, ex
     assert opened <= 4, "one until the time-out, few to come back"
 
 
-def test_asking_over_http_asks_the_owner(topics, daemon, topic_name, example):
-    pair = PairOfDaemons(topics, daemon, topic_name)
-    asker = example("ask_over_http", http=pair.addresses, timeout_ms=TIMEOUT_MS)
+CMAKE_LISTS = """
+cmake_minimum_required(VERSION 3.18)
+project(app CXX)
+find_package(seen_client 1.0 CONFIG REQUIRED)
+add_executable(app app.cc)
+target_compile_options(app PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Werror)
+target_link_libraries(app PRIVATE seen::client)
+"""
+AROUND = """
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+%s
+static int Report(const std::string& message) { std::puts(message.c_str()); return 1; }
+int main(int, char** arguments) {
+  std::ifstream file(arguments[1], std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::vector<std::string> candidates = {"n3", "n1", "n2", "n3"};
+%s
+  for (const auto& id : unseen) std::puts(id.c_str());
+}
+"""
 
-    def ask(user):
-        answer = asker.answer(user, ["shown", "new"])
-        return answer["from"], answer.get("by", ""), answer["unseen"]
 
-    check_owners_are_asked(pair, ask)
+def test_the_first_lines_of_its_readme_work_with_the_installed_package(tmp_path):
+    def run(*command):
+        ran = subprocess.run(
+            [str(word) for word in command], capture_output=True, text=True, timeout=120, check=False
+        )
+        assert ran.returncode == 0, (command, ran.stdout[-3000:], ran.stderr[-3000:])
+        return ran.stdout
+
+    run("cmake", "-S", SOURCE / "clients" / "cpp", "-B", tmp_path / "client")
+    run("cmake", "--install", tmp_path / "client", "--prefix", tmp_path / "installed")
+    lines = re.search(r"```cpp\n(.*?)```", (SOURCE / "clients" / "cpp" / "README.md").read_text(), re.S)[1]
+    include, rest = lines.split("\n", 1)
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "app.cc").write_text(AROUND % (include, rest))
+    (tmp_path / "app" / "CMakeLists.txt").write_text(CMAKE_LISTS)
+    prefix = f"-DCMAKE_PREFIX_PATH={tmp_path / 'installed'}"
+    run("cmake", "-S", tmp_path / "app", "-B", tmp_path / "build", prefix)
+    run("cmake", "--build", tmp_path / "build")
+    golden = SOURCE / "tests" / "golden" / "snapshot"
+    assert run(tmp_path / "build" / "app", golden / "one.bin").split() == ["n3", "n2"]

@@ -49,21 +49,27 @@ def test_all_mistakes_are_reported_at_once(config_file):
                 {"name": "a", "snapshot": {"topic": "t"}},
                 {"name": "b", "snapshot": {"topic": "t"}},
                 {"name": "c", "window_days": 0, "snapshot": None},
+                {"name": "d", "snapshot": {"topic": "d", "format": "cucko", "size": "double"}},
+                {
+                    "name": "e",
+                    "window_by": "created_at",
+                    "exposure_min": 2,
+                    "kinds": {"served": {"window_days": 1}, "bought": {"days": 3}},
+                    "snapshot": None,
+                },
             ],
         }
     )
     done = seend("--config", path, "--check-config")
     said = done.stderr + done.stdout
     assert done.returncode == 2
-    for part in (
-        "kafka.grup_id",
-        "group_id",
-        "store.memory_mib",
-        "64",
-        "store.directory",
-        "filters[2].window_days",
-        "filters[1].snapshot.topic",
-    ):
+    group = ["kafka.grup_id", "group_id"]
+    store = ["store.memory_mib", "64", "store.directory"]
+    formats = ['filters[3].snapshot.format: "cucko"', '"cuckoo"', "filters[3].snapshot.size"]
+    policies = ["filters[4].window_by", '"item_created_at"', "exposures_min", "built in"]
+    kinds = ["filters[4].kinds.served", "filters[4].kinds.bought", *policies]
+    filters = ["filters[2].window_days", "filters[1].snapshot.topic", *formats, *kinds]
+    for part in (*group, *store, *filters):
         assert part in said, (part, said)
 
 

@@ -1,5 +1,5 @@
-"""seen-compare (clients/python): it finds planted differences between an old filter and a real daemon, and their
-reasons."""
+"""seen-compare (clients/python): it finds planted differences between an old filter and a real daemon, and
+their reasons."""
 
 import collections
 import gzip
@@ -10,6 +10,7 @@ import os
 import ssl
 import subprocess
 import threading
+import time
 import warnings
 
 import pytest
@@ -99,7 +100,7 @@ class Scene:
         return self.write(name, [{"user_id": user, "items": items} for user, items in self.requests])
 
     def arguments(self, *more, requests=None):
-        return [requests or self.request_file(), "--http", f"http://{self.seend.address}", *more]
+        return [requests or self.request_file(), "--http", self.seend.url, *more]
 
     def compare(self, *more, status=0, requests=None):
         return run_json(*self.arguments(*more, requests=requests), status=status)
@@ -242,23 +243,10 @@ def test_sets_with_a_key_a_day(scene, server):
     for user, items in scene.old.items():
         for i, item in enumerate(items):
             days_ago = i % 3
-            day = subprocess.run(
-                ["date", "-u", "-d", f"{days_ago} days ago", "+%Y%m%d"],
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout.strip()
+            day = time.strftime("%Y%m%d", time.gmtime(time.time() - days_ago * 86_400))
             redis_server.client().sadd(f"shown:{day}:{{{user}}}", f"item/{item}")
-    pattern = (
-        "--redis",
-        redis_server.address,
-        "--redis-command",
-        "smismember",
-        "--redis-key",
-        "shown:{yyyymmdd}:{{user}}",
-        "--redis-item",
-        "item/{item}",
-    )
+    keys = ("--redis-key", "shown:{yyyymmdd}:{{user}}", "--redis-item", "item/{item}")
+    pattern = ("--redis", redis_server.address, "--redis-command", "smismember", *keys)
     scene.check(scene.compare(*pattern, "--redis-days", 3))
     one_day = scene.compare(*pattern, "--redis-days", 1)
     assert one_day["total"]["both_drop"] < 5 * len(USERS)
@@ -353,20 +341,12 @@ class OldRoute(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         user, items = question["user_id"], question["items"]
-        status = 200
+        status = 500 if user == self.server.broken_user else 200
         if self.headers["Authorization"] != "Bearer t0ken":
             status = 401
-        elif user == self.server.broken_user:
-            status = 500
         seen = self.server.old[user]
-        body = json.dumps(
-            {
-                "data": {
-                    "items": [{"id": i} for i in items if i not in seen],
-                    "gone": [i for i in items if i in seen],
-                }
-            }
-        ).encode()
+        kept = [{"id": i} for i in items if i not in seen]
+        body = json.dumps({"data": {"items": kept, "gone": [i for i in items if i in seen]}}).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -376,53 +356,53 @@ class OldRoute(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_an_http_route(scene, tmp_path):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OldRoute)
-    server.old, server.broken_user = scene.old, None
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    headers = tmp_path / "headers"
-    headers.write_text("Authorization: Bearer t0ken\n")
-    route = ("--route", f"http://127.0.0.1:{server.server_port}/filter")
-    try:
-        with_token = (*route, "--route-headers", headers)
-        scene.check(scene.compare(*with_token, "--route-kept", "/data/items"))
-        scene.check(scene.compare(*with_token, "--route-dropped", "/data/gone", "--connections", 1))
-        server.broken_user = "u9"
-        broken = scene.compare(*with_token, "--route-kept", "/data/items", status=1)
-        assert (
-            broken["not_compared"]["old_filter"] == 1
-            and "answers 500" in broken["not_compared"]["examples"][0]
-        )
-        nothing = scene.compare(*with_token, "--route-kept", "/items", status=1)
-        assert nothing["requests"] == 0 and "nothing at /items" in nothing["not_compared"]["examples"][0]
-        assert (
-            "answers 401"
-            in scene.compare(*route, "--route-kept", "/x", status=1)["not_compared"]["examples"][0]
-        )
-    finally:
+@pytest.fixture
+def old_route(scene, tmp_path):
+    """old_route(TLS context, or None) -> the server of the old filter's route, and a file of its headers"""
+    (tmp_path / "headers").write_text("Authorization: Bearer t0ken\n")
+    made = []
+
+    def start(context=None):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OldRoute)
+        if context:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.old, server.broken_user = scene.old, None
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        made.append(server)
+        return server, tmp_path / "headers"
+
+    yield start
+    for server in made:
         server.shutdown()
         server.server_close()
 
 
-def test_an_http_route_with_tls(scene, tmp_path):
+def test_an_http_route(scene, old_route):
+    server, headers = old_route()
+    route = ("--route", f"http://127.0.0.1:{server.server_port}/filter")
+    with_token = (*route, "--route-headers", headers)
+    scene.check(scene.compare(*with_token, "--route-kept", "/data/items"))
+    scene.check(scene.compare(*with_token, "--route-dropped", "/data/gone", "--connections", 1))
+    server.broken_user = "u9"
+    for more, compared, said in (
+        ((*with_token, "--route-kept", "/data/items"), len(USERS) - 1, "answers 500"),
+        ((*with_token, "--route-kept", "/items"), 0, "nothing at /items"),
+        ((*route, "--route-kept", "/x"), 0, "answers 401"),
+    ):
+        report = scene.compare(*more, status=1)
+        assert report["requests"] == compared and said in report["not_compared"]["examples"][0], more
+
+
+def test_an_http_route_with_tls(scene, old_route, tmp_path):
     authority = Authority(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*authority.sign("route"))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OldRoute)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    server.old, server.broken_user = scene.old, None
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    headers = tmp_path / "headers"
-    headers.write_text("Authorization: Bearer t0ken\n")
+    server, headers = old_route(context)
     route = f"https://127.0.0.1:{server.server_port}/filter"
     arguments = scene.arguments("--route", route, "--route-headers", headers, "--route-kept", "/data/items")
-    try:
-        known = {"SSL_CERT_FILE": str(authority.certificate)}
-        scene.check(json.loads(run(*arguments, "--json", "--quiet", environment=known)[0]))
-        assert "does the server speak TLS" in run(*arguments, status=1)[0], "nobody knows the CA"
-    finally:
-        server.shutdown()
-        server.server_close()
+    known = {"SSL_CERT_FILE": str(authority.certificate)}
+    scene.check(json.loads(run(*arguments, "--json", "--quiet", environment=known)[0]))
+    assert "does the server speak TLS" in run(*arguments, status=1)[0], "nobody knows the CA"
 
 
 def test_this_filter_agrees_with_itself(scene):
@@ -450,7 +430,7 @@ def test_users_of_another_daemon_count_apart(topics, daemon, topic_name, tmp_pat
     requests, answers = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
     requests.write_text("".join(json.dumps({"user_id": u, "items": ["a"]}) + "\n" for u in users))
     answers.write_text('{"dropped":[]}\n' * len(users))
-    report = run_json(requests, "--answers", answers, "--http", f"http://{first.address}", status=1)
+    report = run_json(requests, "--answers", answers, "--http", first.url, status=1)
     not_here = report["not_compared"]["daemon"]
     assert 0 < not_here < 60 and report["requests"] == 60 - not_here == report["total"]["candidates"]
     assert "503" in report["not_compared"]["examples"][0]

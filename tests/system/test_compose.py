@@ -3,15 +3,14 @@ doesn't run: it would have to pull images."""
 
 import contextlib
 import json
-import re
 import shlex
 import subprocess
 
 import pytest
 import yaml
 
-from places import SEENCTL, SEEND, SOURCE, free_port, wait_until
 from http_json import Http, user_path
+from places import SEENCTL, SEEND, SOURCE, free_port, wait_until
 from prometheus_server import DEPLOYED, Prometheus
 
 COMPOSE = SOURCE / "docker-compose.yml"
@@ -95,29 +94,27 @@ def test_each_daemon_has_a_volume_of_its_own(compose):
     assert set(volumes) < set(compose["volumes"])
 
 
+def configured(compose, service):
+    """The whole configuration of a daemon, with its defaults."""
+    words = words_of(compose, service, str)
+    for option in ("--check-config", "--print-config"):
+        done = subprocess.run(
+            [SEEND, option, *words], capture_output=True, text=True, timeout=20, check=False
+        )
+        assert done.returncode == 0, f"{service}: {done.stdout}{done.stderr}"
+    return json.loads(done.stdout)
+
+
 def test_each_configuration_of_the_cluster_is_sound(compose):
     shared, own = {}, {}
     for name in MEMBERS:
-        words = words_of(compose, name, str)
-        check = subprocess.run(
-            [str(SEEND), "--check-config", *words], capture_output=True, text=True, timeout=20
-        )
-        assert check.returncode == 0, f"{name}: {check.stdout}{check.stderr}"
-        printed = subprocess.run(
-            [str(SEEND), "--print-config", *words], capture_output=True, text=True, timeout=20
-        )
-        own[name] = config = json.loads(printed.stdout)
+        own[name] = config = configured(compose, name)
         assert config["cluster"]["address"] == f"{name}:8080"
         assert config["cluster"]["address"] in config["cluster"]["peers"].split(",")
         assert config["http"]["listen"] == "0.0.0.0:8080" and config["store"]["directory"] == "/var/lib/seend"
         assert config["kafka"]["client"]["session.timeout.ms"] == "6000"
-        shared[name] = {
-            **config,
-            "kafka": None,
-            "role": None,
-            "replica_of": None,
-            "cluster": {**config["cluster"], "address": None},
-        }
+        cluster = {**config["cluster"], "address": None}
+        shared[name] = {**config, "kafka": None, "role": None, "replica_of": None, "cluster": cluster}
     assert all(config == shared["owner-1"] for config in shared.values()), (
         "names, addresses and roles differ, no more"
     )
@@ -131,14 +128,7 @@ def test_each_configuration_of_the_cluster_is_sound(compose):
 
 def test_the_cluster_shares_no_topic_and_no_group_with_the_single_daemon(compose):
     def names_of(service):
-        config = json.loads(
-            subprocess.run(
-                [str(SEEND), "--print-config", *words_of(compose, service, str)],
-                capture_output=True,
-                check=True,
-                timeout=20,
-            ).stdout
-        )
+        config = configured(compose, service)
         return {
             config["input"]["topic"],
             config["input"]["dead_letter_topic"],
@@ -242,20 +232,14 @@ def test_the_commands_run_natively(compose, kafka, topics, topic_name, tmp_path)
     own_config = tmp_path / "compose.json"
     own_config.write_text(mapped(open(config).read()))
     generator, log = None, open(tmp_path / "log", "wb")
-    seend = subprocess.Popen(
-        [
-            str(SEEND),
-            str(own_config),
-            "--set",
-            f"http.listen={address}",
-            "--set",
-            f"store.directory={tmp_path}/state",
-            "--set",
-            f"state.topic={topic_name}-state",
-        ],
-        stdout=log,
-        stderr=log,
-    )  # other tests use the default name of the state topic
+    # Other tests use the default name of the state topic.
+    own = {
+        "http.listen": address,
+        "store.directory": f"{tmp_path}/state",
+        "state.topic": f"{topic_name}-state",
+    }
+    options = [word for name, value in own.items() for word in ("--set", f"{name}={value}")]
+    seend = subprocess.Popen([str(SEEND), str(own_config), *options], stdout=log, stderr=log)
     prometheus = None
     try:
         assert compose["services"]["generator"]["entrypoint"] == ["seenctl"]

@@ -8,14 +8,12 @@ import time
 
 import pytest
 
-import dashboard_page
-from dashboard_page import named
 from http_json import user_path
 from item_stream import Items, item, text_of
 from oracle import event
 from places import SOURCE, now_ms, wait_until
 from prometheus_server import DEPLOYED, Prometheus
-from seend import Seend
+from seend import Seend, in_group, one_filter
 from test_runbook import alerts, entries
 
 GRAFANA = SOURCE / "deploy" / "grafana"
@@ -28,7 +26,6 @@ TITLES = {
 DASHBOARDS = {name: json.loads((GRAFANA / "dashboards" / f"{name}.json").read_text()) for name in TITLES}
 # These have series only while something is unread or is being restored, or with TLS.
 QUIET = {"seen_retention_headroom_seconds", "seen_state_restore_share", "seen_certificate_not_after_seconds"}
-PAGES = SOURCE / "build" / "test-logs" / "dashboards"
 GROUP = ["owner-1", "owner-2", "owner-3"]
 
 
@@ -113,7 +110,43 @@ def test_legends_name_the_instance(name, panel):
     assert all("{{instance}}" in target["legendFormat"] for target in panel["targets"])
 
 
+def test_tables_name_their_columns():
+    for name, panel in EVERY_PANEL:
+        if panel["type"] == "table":
+            (organize,) = [t["options"] for t in panel["transformations"] if t["id"] == "organize"]
+            named_here = organize["renameByName"]
+            assert {f"Value #{target['refId']}" for target in panel["targets"]} <= set(named_here), name
+            overridden = {one["matcher"]["options"] for one in panel["fieldConfig"]["overrides"]}
+            assert overridden <= set(named_here.values()), (name, panel["title"])
+
+
 # --- checks of what Prometheus answers
+
+
+class Answers:
+    """Answers of Prometheus to the queries of a panel, over a range of time."""
+
+    def __init__(self, prometheus, end, seconds):
+        self.prometheus, self.start, self.end = prometheus, end - seconds, end
+
+    def filled_in(self, expression):
+        filled = expression.replace("$__rate_interval", "8s").replace("$instance", ".*")
+        assert "$" not in filled, filled
+        return filled
+
+    def series(self, expression):
+        """The labels of each series that has a finite value."""
+        times = {"start": self.start, "end": self.end, "step": 1}
+        result = self.prometheus.ask("query_range", query=self.filled_in(expression), **times)["result"]
+        return [
+            series["metric"]
+            for series in result
+            if any(value not in ("NaN", "+Inf", "-Inf") for _, value in series["values"])
+        ]
+
+
+def named(legend, labels):
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: labels.get(match[1], ""), legend).strip()
 
 
 class World:
@@ -149,14 +182,7 @@ class World:
             {
                 **self.items.config(),
                 "input": {"keyed_by_user": False},
-                "filters": [
-                    {
-                        "name": "default",
-                        "similar": "demote",
-                        "served_ttl_s": 6,
-                        "snapshot": {"topic": f"{topic}-filters", "debounce_ms": 200},
-                    }
-                ],
+                **one_filter(topic, similar="demote", served_ttl_s=6),
                 "unexposed": {"topic": f"{topic}-unexposed", "grace_s": 0},
                 "store": {"explain_days": 30},
                 "state": {"topic": f"{topic}-state", "run_every_s": 1},
@@ -169,15 +195,7 @@ class World:
             directory,
             self.topics,
             "dash-group",
-            {
-                "kafka": {
-                    "instance_id": f"member-{number}",
-                    "client": {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"},
-                },
-                "state": {"topic": "dash-group-state", "run_every_s": 1},
-                "watermarks": {"topic": "dash-group-beats"},
-                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-            },
+            in_group("dash-group", f"member-{number}"),
             f"member-{number}",
         )
 
@@ -254,7 +272,7 @@ def world(topics, tmp_path_factory):
             lambda: time.time() > began + 10 and made.seend.metric_sum("seen_endings_total") > 0,
             "served items have ended",
         )
-        made.answers = dashboard_page.Answers(made.prometheus, time.time() - 1, 8)
+        made.answers = Answers(made.prometheus, time.time() - 1, 8)
         yield made
     finally:
         made.close()
@@ -267,13 +285,13 @@ def test_every_query_finds_data_and_legends_tell_series_apart(world):
             found = world.answers.series(target["expr"])
             if not found and not any(metric in target["expr"] for metric in QUIET):
                 wrong.append(f"{name}: {panel['title']}: nothing: {target['expr']}")
-            names = {named(target["legendFormat"], labels) for labels, _ in found}
+            names = {named(target["legendFormat"], labels) for labels in found}
             if panel["type"] not in ("table", "heatmap") and len(names) < len(found):
                 wrong.append(f"{name}: {panel['title']}: one legend for several series: {sorted(names)[:3]}")
             if (
                 panel["type"] != "stat"
                 and panel["type"] != "heatmap"
-                and any("instance" not in labels for labels, _ in found)
+                and any("instance" not in labels for labels in found)
             ):
                 wrong.append(f"{name}: {panel['title']}: no instance")
     assert not wrong, "\n".join(wrong)
@@ -296,23 +314,6 @@ def test_annotations_and_variables_find_data(world):
     }
     selector, label = re.fullmatch(r"label_values\((.+), (\w+)\)", query).groups()
     assert len({series["metric"][label] for series in world.prometheus.query(selector)}) == 4
-
-
-def test_every_panel_can_be_drawn(world):
-    """The test keeps the pages, so that people can look at them."""
-    PAGES.mkdir(parents=True, exist_ok=True)
-    kinds = set()
-    for name, dashboard in DASHBOARDS.items():
-        page, empty = dashboard_page.render(dashboard, world.answers)
-        (PAGES / f"{name}.html").write_text(page)
-        quiet = {
-            panel["title"]
-            for panel in panels(dashboard)
-            if any(metric in target["expr"] for metric in QUIET for target in panel.get("targets", []))
-        }
-        assert set(empty) <= quiet, (name, empty)
-        kinds |= {panel["type"] for panel in panels(dashboard)}
-    assert kinds == set(dashboard_page.DRAW)
 
 
 def test_the_page_of_a_loaded_daemon_is_sound(world):

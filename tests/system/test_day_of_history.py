@@ -4,49 +4,24 @@ right."""
 
 import collections
 import json
-import time
 
 import pytest
 
 from hashes import partition_of
 from history import DAY_MS, History, Served
 from places import now_ms, wait_until
+from seend import one_filter
 from snapshot_reader import read_snapshot, render
 
 PARTITIONS, KILLS = 4, 5
 TTL_S, GRACE_S = 1800, 600
 
 
-def send(topics, topic, records, rate):
-    """Sends at most `rate` records a second, so that the kills are spread over the day. Yields the number of
-    each record."""
-    producer, failed, begun = topics.producer(), [], time.monotonic()
-
-    def report(error, _message):
-        if error:
-            failed.append(error)
-
-    for number, (timestamp, user, value) in enumerate(records):
-        while True:
-            try:
-                producer.produce(topic, value, user, timestamp=timestamp, on_delivery=report)
-                break
-            except BufferError:
-                producer.poll(0.1)
-        if number % 1000 == 0:
-            producer.poll(0)
-            ahead_s = number / rate - (time.monotonic() - begun)
-            if ahead_s > 0:
-                time.sleep(ahead_s)
-        yield number
-    assert producer.flush(120) == 0 and not failed, failed[:3]
-
-
 def read_unexposed(topics, topic, expected):
     """{(user, item, served_at): [records]}. Waits until the topic has `expected` records, at most 40 s."""
 
     def enough():
-        return sum(end for _, end in topics.ends(topic).values()) >= expected
+        return topics.total(topic) >= expected
 
     try:
         wait_until(enough, "served and never shown", timeout_s=40, every_s=0.5)
@@ -108,14 +83,7 @@ def run_day(topics, daemon, topic_name, chance, *, pages, users, rate, more=None
     seend = daemon(
         topic_name,
         {
-            "filters": [
-                {
-                    "name": "default",
-                    "items_max": 100_000,
-                    "served_ttl_s": TTL_S,
-                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 1000},
-                }
-            ],
+            **one_filter(topic_name, debounce_ms=1000, items_max=100_000, served_ttl_s=TTL_S),
             "unexposed": {"topic": f"{topic_name}-unexposed", "grace_s": GRACE_S},
             **(more or {}),
         },
@@ -123,7 +91,8 @@ def run_day(topics, daemon, topic_name, chance, *, pages, users, rate, more=None
     total = len(history.records)
     kill_at = sorted(chance.randrange(total // 20, total) for _ in range(KILLS))
     seend.start(ready=False)
-    for number in send(topics, topic_name, history.records, rate):
+    records = ((user, value, {"timestamp": at}) for at, user, value in history.records)
+    for number in topics.send(topic_name, records, rate=rate):  # so the kills are spread over the day
         if kill_at and number >= kill_at[0]:
             kill_at.pop(0)
             seend.kill9()

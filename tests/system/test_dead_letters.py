@@ -1,4 +1,5 @@
-"""A record that can't be decoded goes to the dead-letter topic with its reason. It never stops the stream."""
+"""A record that can't be decoded goes to the dead-letter topic with its reason. It never stops the
+stream."""
 
 import json
 
@@ -6,6 +7,8 @@ from load import one_by_one
 from oracle import Oracle, event
 from places import now_ms, wait_until
 from seenctl_tool import run, run_json
+from seend import one_filter
+
 
 NOW = now_ms()
 
@@ -53,18 +56,11 @@ def test_every_kind_of_bad_event_carries_its_reason_and_place(topics, daemon, to
     oracle.check_http(seend)
     oracle.check_published(topics, f"{topic_name}-filters", 2)
 
-    letters = wait_until(
-        lambda: (m := topics.read_all(f"{topic_name}-dead")) and len(m) >= len(BAD) and m,
-        "all dead letters are there",
-    )
+    letters = topics.letters(f"{topic_name}-dead", len(BAD))
     assert len(letters) == len(BAD)
-    by_place = {}
-    for letter in letters:
-        headers = {name: value.decode() for name, value in letter.headers()}
-        assert headers["source-topic"] == topic_name
-        by_place[int(headers["source-partition"]), int(headers["source-offset"])] = (letter, headers)
     for place, (value, reason, field) in zip(bad_places, BAD):
-        letter, headers = by_place[place]
+        letter, headers = letters[place]
+        assert headers["source-topic"] == topic_name
         assert (headers["reason"], letter.value()) == (reason, value), (headers, value)
         assert field is None or headers["field"] == (field or "value"), (headers, value)
         assert letter.key() == b"u1"
@@ -87,7 +83,7 @@ def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, daemon, to
     bad = [b"not json", changed(exposed_at="yesterday"), changed(scene="x" * 5000)]
     topics.produce(topic_name, [("u1", value) for value in [*renamed, *bad]])
     seend.wait_at_rest()
-    wait_until(lambda: len(topics.read_all(f"{topic_name}-dead")) == 43, "all dead letters are there")
+    assert len(topics.letters(f"{topic_name}-dead", 43)) == 43
 
     config = ["--config", seend.config_path]
     listed = run_json("dead-letters", *config)
@@ -132,15 +128,7 @@ def test_events_older_than_the_window_are_counted_and_dropped(topics, daemon, to
     topics.create(topic_name, partitions=1)
     seend = daemon(
         topic_name,
-        {
-            "filters": [
-                {
-                    "name": "default",
-                    "window_days": 7,
-                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 200},
-                }
-            ]
-        },
+        one_filter(topic_name, window_days=7),
     ).start()
     oracle = Oracle()
     topics.produce(topic_name, [("u", event("u", f"old-{i}", NOW - 20 * day)) for i in range(5)])
@@ -188,8 +176,7 @@ def test_a_letter_whose_key_is_too_long_for_its_topic_is_cut_and_holds_no_offset
     topics.produce(topic_name, one_by_one(oracle, [("u1", "n1")], NOW))
     seend.wait_at_rest()
     oracle.check_http(seend)
-    (letter,) = wait_until(lambda: topics.read_all(f"{topic_name}-dead"), "the letter is there")
-    headers = {name: value.decode() for name, value in letter.headers()}
+    ((letter, headers),) = topics.letters(f"{topic_name}-dead").values()
     assert headers["truncated-key"] == "20000" and 0 < len(letter.key()) < 3000
     assert headers["source-offset"] == "0"
     wait_until(lambda: topics.committed(seend.group, topic_name) == {0: 2}, "the offset isn't held")

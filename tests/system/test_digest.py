@@ -4,8 +4,7 @@ import json
 import random
 
 import pytest
-from load import one_by_one
-from oracle import DAY_MS, Oracle, event
+from oracle import DAY_MS, event
 from places import now_ms, wait_until
 from seenctl_tool import by_partition, digest, run, run_json, sums
 
@@ -66,7 +65,7 @@ def test_one_item_more_is_found_and_the_partition_is_named(topics, reading, tmp_
     before = digest(seend)
     expected = tmp_path / "before.json"
     expected.write_text(json.dumps(before))
-    http = ("--http", f"http://{seend.address}", "--wait", "--quiet")
+    http = ("--http", seend.url, "--wait", "--quiet")
     assert "equal to" in run("digest", *http, "--expect", expected)[1]
     topics.produce(seend.topic, [("u0", event("u0", "one-more", NOON_MS))])
     (partition,) = {p for p, _ in topics.produce(seend.topic, [("u0", event("u0", "one-more", NOON_MS))])}
@@ -198,7 +197,7 @@ def test_the_digest_of_an_expected_history_is_that_of_the_daemon_that_read_it(
     expected = tmp_path / "expected.json"
     expected.write_text(json.dumps(before))
     run("replay", files, "--config", seend.config_path, "--quiet")
-    at_daemon = ("--http", f"http://{seend.address}", "--wait", "--quiet", "--expect", expected)
+    at_daemon = ("--http", seend.url, "--wait", "--quiet", "--expect", expected)
     assert "equal to" in run("digest", *at_daemon)[1]
 
     # The topic's records are a history, too. Only such a history needs a broker: with --partitions, files
@@ -206,16 +205,7 @@ def test_the_digest_of_an_expected_history_is_that_of_the_daemon_that_read_it(
     of_topic = run_json("digest", "--from-topic", topic_name, *history, "--expect", expected)
     assert by_partition(of_topic) == by_partition(before)
     elsewhere = run_json(
-        "digest",
-        "--history",
-        files,
-        *history,
-        "--partitions",
-        3,
-        "--brokers",
-        "127.0.0.1:9",
-        "--expect",
-        expected,
+        "digest", *history, history=files, partitions=3, brokers="127.0.0.1:9", expect=expected
     )
     assert by_partition(elsewhere) == by_partition(before)
 
@@ -243,7 +233,7 @@ def test_the_digest_of_an_expected_history_is_that_of_the_daemon_that_read_it(
 
 def test_a_history_with_mistakes_is_named(daemon, topic_name, tmp_path):
     seend = daemon(topic_name, {"filters": HISTORY_FILTERS})
-    seend.config_path.write_text(json.dumps(seend.config))
+    seend.write_config()
     files = tmp_path / "history"
     write_history(files, 300)
     history = ("digest", "--history", files, "--quiet")

@@ -2,23 +2,39 @@
 
 import time
 
+import pytest
+
 from load import Load
 from places import wait_until
-from small_disks import small_disk  # noqa: F401
 
 
-def on(disk, seend):
-    seend.environment = disk.environment
-    return seend
-
-
-def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, daemon, topic_name, chance):
+@pytest.fixture
+def on_small(small_disk, topics, daemon, topic_name):
+    """on_small() -> a daemon whose store is on the small disk; it isn't started."""
     topics.create(topic_name)
-    load = Load(chance, users=500)
-    seend = on(
-        small_disk, daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})
-    ).start()
-    load.send(topics, topic_name, 2_000)
+
+    def make(**more):
+        seend = daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}, **more})
+        seend.environment = small_disk.environment
+        return seend
+
+    return make
+
+
+@pytest.fixture
+def load(topics, topic_name, chance):
+    """load(users, events) -> the load, after Kafka has the events."""
+
+    def make(users, events):
+        load = Load(chance, users=users)
+        load.send(topics, topic_name, events)
+        return load
+
+    return make
+
+
+def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, topic_name, on_small, load):
+    seend, load = on_small().start(), load(500, 2_000)
     seend.wait_at_rest()
     before = load.oracle.users()[0]
     seen_before = sorted(load.oracle.items(before))
@@ -56,13 +72,8 @@ def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, 
     load.oracle.check_http(seend, users=load.oracle.users()[:50])
 
 
-def test_a_kill_on_a_full_disk_loses_nothing(small_disk, topics, daemon, topic_name, chance):
-    topics.create(topic_name)
-    load = Load(chance, users=100)
-    seend = on(
-        small_disk, daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})
-    ).start()
-    load.send(topics, topic_name, 1_000)
+def test_a_kill_on_a_full_disk_loses_nothing(small_disk, topics, topic_name, on_small, load):
+    seend, load = on_small().start(), load(100, 1_000)
     seend.wait_at_rest()
     small_disk.fill()
     load.send(topics, topic_name, 10_000)
@@ -103,71 +114,44 @@ def check_wait_at_opening(seend, disk, path):
     assert "there is space again" in seend.log()
 
 
-def test_a_start_without_space_for_the_directory_waits_and_goes_on_by_itself(
-    small_disk, topics, daemon, topic_name, chance
-):
-    topics.create(topic_name)
-    load = Load(chance, users=50)
-    load.send(topics, topic_name, 500)
-    store = small_disk.place / "store"
+def test_a_start_without_space_for_the_directory_waits_and_goes_on_by_itself(small_disk, on_small, load):
+    load = load(50, 500)
     small_disk.fill()
-    seend = on(small_disk, daemon(topic_name, {"store": {"directory": str(store)}})).start(ready=False)
-    check_wait_at_opening(seend, small_disk, store)
+    seend = on_small().start(ready=False)
+    check_wait_at_opening(seend, small_disk, seend.store)
     load.oracle.check_http(seend)
 
 
-def test_a_start_without_space_for_the_lock_waits_and_ends_in_time_if_told_to(
-    small_disk, topics, daemon, topic_name
-):
-    topics.create(topic_name)
-    store = small_disk.place / "store"
-    store.mkdir()
+def test_a_start_without_space_for_the_lock_waits_and_ends_in_time_if_told_to(small_disk, on_small):
+    seend = on_small()
+    seend.store.mkdir()
     small_disk.fill()
-    seend = on(small_disk, daemon(topic_name, {"store": {"directory": str(store)}})).start(ready=False)
-    assert str(store / "LOCK") in refused_for_space(seend)
+    seend.start(ready=False)
+    assert str(seend.store / "LOCK") in refused_for_space(seend)
     seend.stop(5)
 
 
 def test_a_start_without_space_for_the_copy_of_groups_waits_and_goes_on_by_itself(
-    small_disk, topics, daemon, topic_name, chance
+    small_disk, topics, topic_name, on_small, load
 ):
-    topics.create(topic_name)
     topics.create(f"{topic_name}-items", 1)
-    load = Load(chance, users=50)
-    load.send(topics, topic_name, 500)
-    store = small_disk.place / "store"
-    store.mkdir()
-    (store / "LOCK").touch()
+    load = load(50, 500)
+    seend = on_small(items={"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"})
+    seend.store.mkdir()
+    (seend.store / "LOCK").touch()
     small_disk.fill()
-    seend = on(
-        small_disk,
-        daemon(
-            topic_name,
-            {
-                "store": {"directory": str(store)},
-                "items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"},
-            },
-        ),
-    ).start(ready=False)
-    check_wait_at_opening(seend, small_disk, store / "groups")
+    seend.start(ready=False)
+    check_wait_at_opening(seend, small_disk, seend.store / "groups")
     load.oracle.check_http(seend)
 
 
-def test_partitions_without_space_are_opened_once_there_is_some(
-    small_disk, topics, daemon, topic_name, chance
-):
-    topics.create(topic_name)
-    load = Load(chance, users=50)
-    load.send(topics, topic_name, 500)
-    store = small_disk.place / "store"
-    seend = on(small_disk, daemon(topic_name, {"store": {"directory": str(store)}}))
-    store.mkdir()
-    (store / "LOCK").touch()
+def test_partitions_without_space_are_opened_once_there_is_some(small_disk, on_small, load):
+    load, seend = load(50, 500), on_small()
+    seend.store.mkdir()
+    (seend.store / "LOCK").touch()
     small_disk.fill()
     seend.start(ready=False)
-    wait_until(
-        lambda: "no space left" in (answer := seend.wait_not_ready()).text and answer, "it names the reason"
-    )
+    wait_until(lambda: "no space left" in seend.wait_not_ready().text, "it names the reason")
     wait_until(
         lambda: seend.metric_sum("seen_openings_without_space_total") >= 2, "each opening in vain is counted"
     )

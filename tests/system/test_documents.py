@@ -6,7 +6,6 @@ import subprocess
 
 import pytest
 
-from documents import anchor, anchors
 from places import SOURCE
 
 PERFORMANCE = SOURCE / "docs" / "PERFORMANCE.md"
@@ -17,6 +16,16 @@ PAGES = sorted(
         ["git", "ls-files", "*.md"], cwd=SOURCE, check=True, capture_output=True, text=True
     ).stdout.split()
 )
+
+
+def anchor(heading):
+    """The anchor that the usual Markdown renderers make of a heading."""
+    words = re.sub(r"[^\w\- ]", "", re.sub(r"[`*]|\]\([^)]*\)|\[", "", heading))
+    return words.strip().lower().replace(" ", "-")
+
+
+def anchors(page):
+    return {anchor(heading) for heading in re.findall(r"(?m)^#+ (.+)$", page.read_text())}
 
 
 def links(page):

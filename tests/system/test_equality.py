@@ -45,31 +45,18 @@ class Producer:
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
 
-    def run(self):
-        producer, started = self.topics.producer(), time.monotonic()
-
-        def report(error, _message):
-            if error:
-                self.failed.append(error)
-
+    def lines(self):
         for path in self.paths:
             with open(path, encoding="utf-8") as lines:
                 for line in lines:
-                    while True:
-                        try:
-                            producer.produce(
-                                self.topic, line[:-1], line[12 : line.index('"', 12)], on_delivery=report
-                            )
-                            break
-                        except BufferError:
-                            producer.poll(0.1)
-                    self.sent += 1
-                    if self.sent % 1_000 == 0:
-                        producer.poll(0)
-                        if self.rate:
-                            time.sleep(max(0.0, self.sent / self.rate - (time.monotonic() - started)))
-        if producer.flush(300) != 0:
-            self.failed.append("not delivered in time")
+                    yield line[12 : line.index('"', 12)], line[:-1]
+
+    def run(self):
+        try:
+            for number in self.topics.send(self.topic, self.lines(), rate=self.rate):
+                self.sent = number + 1
+        except AssertionError as error:
+            self.failed.append(error)
 
     def join(self):
         self.thread.join(PATIENCE_S + 2 * SPAN_S)
@@ -80,13 +67,8 @@ class Runs:
     """One event set, and a daemon and topic for each run."""
 
     def __init__(self, topics, daemon, topic_name, tmp_path, events):
-        self.topics, self.make_daemon, self.name, self.tmp_path, self.events = (
-            topics,
-            daemon,
-            topic_name,
-            tmp_path,
-            events,
-        )
+        self.topics, self.make_daemon, self.name = topics, daemon, topic_name
+        self.tmp_path, self.events = tmp_path, events
         self.as_of, self.digests, self.report = now_ms(), {}, {}
 
     def daemon(self, name, partitions=PARTITIONS, **more):
@@ -94,7 +76,7 @@ class Runs:
         filters = json.loads(json.dumps(FILTERS))
         filters[0]["snapshot"] = {"topic": f"{topic}-filters", "debounce_ms": 500}
         seend = self.make_daemon(topic, {"filters": filters, "store": {"memory_mib": 512}, **more}, name=name)
-        seend.config_path.write_text(json.dumps(seend.config))
+        seend.write_config()
         return seend
 
     def live(self, seend, rate=None):
@@ -124,14 +106,7 @@ class Runs:
         assert asked > 1_000
         assert all(s["lost_ranges"] == [] for s in seend.partition_status().values()), name
         self.digests[name] = run_json(
-            "digest",
-            "--http",
-            f"http://{seend.address}",
-            "--wait",
-            "--timeout",
-            PATIENCE_S,
-            "--as-of",
-            self.as_of,
+            "digest", http=seend.url, wait=True, timeout=PATIENCE_S, as_of=self.as_of
         )
         self.report[name] = {
             "seconds": round(seconds, 1),
@@ -252,19 +227,13 @@ def run_f(runs, of):
     seend, started = runs.daemon("f", RESHARDED, state={"topic": state}), time.monotonic()
     run(
         "reshard",
-        "--dir",
-        of.store,
-        "--brokers",
-        runs.topics.bootstrap,
-        "--topic",
-        seend.topic,
-        "--partitions",
-        RESHARDED,
-        "--state-topic",
-        state,
-        "--group",
-        seend.group,
-        "--quiet",
+        dir=of.store,
+        brokers=runs.topics.bootstrap,
+        topic=seend.topic,
+        partitions=RESHARDED,
+        state_topic=state,
+        group=seend.group,
+        quiet=True,
         timeout_s=PATIENCE_S,
     )
     seend.start(timeout_s=PATIENCE_S)

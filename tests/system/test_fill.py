@@ -7,9 +7,9 @@ import threading
 
 import pytest
 from oracle import DAY_MS, event
-from pair_of_daemons import SESSION
 from places import now_ms, wait_until
-from seenctl_tool import by_partition, digest, run, run_json, sums
+from seenctl_tool import by_partition, digest, run_json, sums
+from seend import in_group, wait_shared
 
 PARTITIONS = 3
 USERS = [f"u{i}" for i in range(120)]
@@ -61,27 +61,12 @@ def history(seed, count, first_day=25, last_day=1):
 
 
 def fill(seend, name, *more, status=0):
-    return run(
-        "fill",
-        "--http",
-        f"http://{seend.address}",
-        "--filter",
-        name,
-        "--quiet",
-        "--timeout",
-        90,
-        *more,
-        status=status,
-    )
+    return seend.seenctl("fill", *more, filter=name, quiet=True, timeout=90, status=status)
 
 
 def whole(seend, name):
-    return all(
-        f["complete_since"] is None
-        for p in seend.partition_status().values()
-        for f in p["filters"]
-        if f["filter"] == name
-    )
+    filters = [f for p in seend.partition_status().values() for f in p["filters"] if f["filter"] == name]
+    return all(f["complete_since"] is None for f in filters)
 
 
 def equal(one, other):
@@ -216,7 +201,7 @@ def test_a_fill_goes_on_after_kill_9_without_being_asked_again(topics, added):
     assert "a fill goes on" in seend.log()
     seend.wait_at_rest()
     assert equal(seend, control)
-    said = run_json("fill", "--http", f"http://{seend.address}", "--filter", "video", "--status")
+    said = run_json("fill", "--status", http=seend.url, filter="video")
     assert said["done"] and said["daemons"][0]["fill"]["id"] == "survives"
 
 
@@ -274,12 +259,6 @@ def group(topics, daemon, topic_name):
     return make
 
 
-def owned_by(members):
-    return [
-        {p for p, s in m.partition_status().items() if s["state"] == "ready"} for m in members if m.alive()
-    ]
-
-
 def make_group(topics, daemon, topic_name, records):
     topic = topics.create(topic_name, partitions=PARTITIONS, retention_ms=-1)
     control = daemon(
@@ -293,26 +272,10 @@ def make_group(topics, daemon, topic_name, records):
     topics.produce(topic, records)
     control.wait_at_rest()
 
-    def member(name):
-        return daemon(
-            topic,
-            {
-                **filters(topic, "default"),
-                "kafka": {"instance_id": name, "client": SESSION},
-                "state": {"topic": f"{topic}-state", "run_every_s": 1},
-                "watermarks": {"topic": f"{topic}-beats"},
-                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-            },
-            name=name,
-        )
-
-    members = [member(f"member-{i}").start(ready=False) for i in range(2)]
-
-    wait_until(
-        lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS,
-        "each owns some",
-        60,
-    )
+    config = filters(topic, "default")
+    names = ("member-0", "member-1")
+    members = [daemon(topic, in_group(topic, n, **config), n).start(ready=False) for n in names]
+    wait_shared(members, PARTITIONS)
     for each in members:
         wait_until(
             lambda each=each: all(s["lag_messages"] == 0 for s in each.partition_status().values()),
@@ -323,12 +286,8 @@ def make_group(topics, daemon, topic_name, records):
     for each in members:
         each.config["filters"] = filters(topic, "default", "video")["filters"]
         each.start(ready=False)
-    wait_until(
-        lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS, "each again", 60
-    )
-    wait_until(
-        lambda: len(members[0].http.get("/v1/routes").json()["routes"]) == PARTITIONS, "routes are known"
-    )
+    wait_shared(members, PARTITIONS)
+    wait_until(lambda: len(members[0].routes()) == PARTITIONS, "routes are known")
     return control, members
 
 
@@ -336,12 +295,8 @@ def test_a_group_is_filled_by_one_command_though_a_member_dies(group):
     control, members = group(history(7, 20_000))
     fill(members[0], "video", "--no-wait", "--id", "moves")
     members[1].kill9()  # no matter how much it has filled by now
-    wait_until(lambda: owned_by(members) == [set(range(PARTITIONS))], "the other one owns all", 60)
-    wait_until(
-        lambda: all(r["here"] for r in members[0].http.get("/v1/routes").json()["routes"]),
-        "routes forget it",
-        30,
-    )
+    wait_until(lambda: members[0].owned() == set(range(PARTITIONS)), "the other one owns all", 60)
+    wait_until(lambda: all(r["here"] for r in members[0].routes()), "routes forget it", 30)
     fill(members[0], "video", "--id", "moves")
     members[0].wait_at_rest()
     assert whole(members[0], "video")
@@ -352,29 +307,18 @@ def test_a_partition_that_moved_within_a_fill_is_filled_where_it_is(group):
     _, members = group(history(8, 3_000))
     members[0].stop()
     # The file as it looks after a daemon that had all partitions was killed before it filled any of them.
-    (members[0].store / "fills.json").write_text(
-        json.dumps(
-            {
-                "fills": [
-                    {
-                        "filter": "video",
-                        "id": "joined",
-                        "asked_at_ms": now_ms(),
-                        "partitions": list(range(PARTITIONS)),
-                    }
-                ]
-            }
-        )
-    )
+    asked = {
+        "filter": "video",
+        "id": "joined",
+        "asked_at_ms": now_ms(),
+        "partitions": list(range(PARTITIONS)),
+    }
+    (members[0].store / "fills.json").write_text(json.dumps({"fills": [asked]}))
     members[0].start(ready=False)
-    wait_until(
-        lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS,
-        "each owns some",
-        60,
-    )
+    wait_shared(members, PARTITIONS)
     fill(members[0], "video", "--id", "joined")
     assert all(whole(m, "video") for m in members)
-    for member, theirs in zip(members, owned_by(members)):
+    for member in members:
         (one,) = member.http.get("/v1/fills").json()["fills"]
-        assert one["done"] and {p["partition"] for p in one["partitions"]} == theirs
+        assert one["done"] and {p["partition"] for p in one["partitions"]} == member.owned()
     assert "is another daemon's now" in members[0].log()

@@ -1,26 +1,22 @@
 """Several daemons of one group, each with its own store directory. If one loses partitions, the others take
-them."""
+them. Added partitions are consumed, even if the group would give a member its old assignment back."""
 
 import shutil
 
 from confluent_kafka import Consumer
+from hashes import partition_of
 from http_json import user_path
-from load import Load
-from places import wait_until
-from seend import wait_read_by
+from load import Load, one_by_one
+from oracle import Oracle, event
+from places import now_ms, wait_until
+from seend import SESSION, wait_read_by
 
 PARTITIONS = 6
-SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 
 
 def member(daemon, topic_name, number):
-    return daemon(
-        topic_name, {"kafka": {"instance_id": f"member-{number}", "client": SESSION}}, name=f"member-{number}"
-    )
-
-
-def owned(seend):
-    return {p for p, s in seend.partition_status().items() if s["state"] == "ready"}
+    kafka = {"instance_id": f"member-{number}", "client": SESSION}
+    return daemon(topic_name, {"kafka": kafka}, name=f"member-{number}")
 
 
 def wait_all_owned(members, timeout_s=60):
@@ -119,23 +115,77 @@ def test_a_daemon_that_is_fenced_joins_again(topics, daemon, topic_name, kafka):
     )
     other.subscribe([topic_name])
     wait_until(lambda: other.poll(0.1) or "joining again" in seend.log(), "it is fenced")
-    wait_until(lambda: len(owned(seend)) == PARTITIONS, "it owns all again", 60)
+    wait_until(lambda: len(seend.owned()) == PARTITIONS, "it owns all again", 60)
     other.close()
     assert seend.alive()
 
 
 def test_of_two_daemons_with_one_instance_id_one_gives_up(topics, daemon, topic_name):
     topics.create(topic_name, partitions=PARTITIONS)
-    pair = [
-        daemon(
-            topic_name, {"kafka": {"instance_id": "the-same", "client": SESSION}}, name=f"one-of-two-{number}"
-        ).start(ready=False)
-        for number in range(2)
-    ]
+    same = {"kafka": {"instance_id": "the-same", "client": SESSION}}
+    pair = [daemon(topic_name, same, name=f"one-of-two-{n}").start(ready=False) for n in range(2)]
     ended = wait_until(
         lambda: [m for m in pair if m.process.poll() is not None], "one ends", 60
     )  # it ends by itself
     assert len(ended) == 1 and ended[0].wait_exit() == 3
     assert 'with the same instance id "the-same"' in ended[0].log().replace("\\", "")
     stays = next(m for m in pair if m is not ended[0])
-    wait_until(lambda: len(owned(stays)) == PARTITIONS, "the other owns all", 60)
+    wait_until(lambda: len(stays.owned()) == PARTITIONS, "the other owns all", 60)
+
+
+CLIENT = {"topic.metadata.refresh.interval.ms": "1000"}
+
+
+def test_added_partitions_of_a_source_are_consumed_after_a_restart_within_the_session(
+    topics, daemon, topic_name
+):
+    topics.create(topic_name, partitions=2)
+    seend = daemon(topic_name, {"kafka": {"client": CLIENT}, "input": {"keyed_by_user": False}}).start()
+    oracle = Oracle()
+    topics.produce(topic_name, one_by_one(oracle, [("u1", "n1")]))
+    seend.wait_rekeyed()
+    seend.stop()  # a static member: the group keeps its assignment for the session
+    topics.add_partitions(topic_name, 5)
+    seend.start(ready=False)
+    at = now_ms()
+    records = []
+    for partition in range(5):
+        oracle.add(f"user-{partition}", "item", at)
+        records.append(
+            (f"user-{partition}", event(f"user-{partition}", "item", at), {"partition": partition})
+        )
+    topics.produce(topic_name, records)
+    wait_until(
+        lambda: set(topics.committed(f"{seend.group}-rekey", topic_name)) == set(range(5)),
+        "all partitions of the source are read",
+        60,
+        every_s=0.5,
+    )
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+
+
+def test_a_partition_that_is_added_while_a_daemon_opens_its_partitions(topics, daemon, topic_name):
+    """librdkafka then joins the group again and revokes nothing. The second assignment must replace the
+    first."""
+    kept = 48  # opening so many takes longer than adding one
+    topics.create(topic_name, partitions=kept)
+    seend = daemon(topic_name, {"kafka": {"client": {"topic.metadata.refresh.interval.ms": "20"}}}).start(
+        ready=False
+    )
+    wait_until(lambda: "partitions assigned" in seend.log(), "the daemon opens its partitions", every_s=0.002)
+    topics.add_partitions(topic_name, kept + 1)
+    seend.wait_refused([kept])
+    at = now_ms()
+    topics.produce(
+        topic_name,
+        [
+            (f"user-{i}", event(f"user-{i}", "item", at), {"partition": partition_of(f"user-{i}", kept)})
+            for i in range(500)
+        ],
+    )
+    seend.wait_caught_up()
+    assert "partition can't be opened yet" not in seend.log(), "nothing is open twice"
+    assert {p: s["state"] for p, s in seend.partition_status().items() if p < kept} == dict.fromkeys(
+        range(kept), "ready"
+    )

@@ -13,16 +13,9 @@ USERS = [f"user-{i}" for i in range(60)]
 PARTITIONS = 2
 
 
-def newest(topics, topic):
-    return {m.key().decode(): m.value() for m in topics.read_all(topic)}
-
-
 def put(topics, topic, records):
     """Writes records as another daemon would, with the same keys and partitions."""
-    producer = topics.producer("murmur2")
-    for user, snapshot in records.items():
-        producer.produce(topic, key=user, value=snapshot)
-    assert producer.flush(30) == 0
+    topics.produce(topic, records.items(), "murmur2")
 
 
 def send(topics, topic, oracle, item):
@@ -36,11 +29,11 @@ def test_old_snapshots_that_somebody_else_writes_are_replaced(topics, daemon, to
     oracle = Oracle()
     send(topics, topic_name, oracle, "first")
     seend.wait_at_rest()
-    old = newest(topics, published)
+    old = topics.newest(published)
     assert set(old) == set(USERS)
     send(topics, topic_name, oracle, "second")
     seend.wait_at_rest()
-    assert newest(topics, published) != old
+    assert topics.newest(published) != old
     time.sleep(3)  # the guard has read the ends: later records come after the daemon's own last one
     put(topics, published, {user: old[user] for user in USERS[:40]})
     wait_until(lambda: seend.metric_sum("seen_snapshots_foreign_total") >= 40, "they are noticed")
@@ -64,14 +57,14 @@ def test_of_a_user_who_was_erased_an_old_snapshot_does_not_stay(topics, daemon, 
     seend = daemon(topic_name).start()
     send(topics, topic_name, Oracle(), "first")
     seend.wait_at_rest()
-    old = newest(topics, published)
+    old = topics.newest(published)
     assert seend.http.request("DELETE", "/v1/users/user-7").status == 202
-    wait_until(lambda: not newest(topics, published)["user-7"], "a tombstone")
+    wait_until(lambda: not topics.newest(published)["user-7"], "a tombstone")
     seend.wait_at_rest()
     time.sleep(3)
     put(topics, published, {"user-7": old["user-7"]})
     wait_until(lambda: seend.metric_sum("seen_snapshots_foreign_total") >= 1, "it is noticed")
-    wait_until(lambda: not newest(topics, published)["user-7"], "a tombstone again")
+    wait_until(lambda: not topics.newest(published)["user-7"], "a tombstone again")
 
 
 def test_a_snapshot_topic_that_was_made_anew_is_filled_again(topics, daemon, topic_name):
@@ -85,7 +78,7 @@ def test_a_snapshot_topic_that_was_made_anew_is_filled_again(topics, daemon, top
     time.sleep(3)
     topics.delete(published)
     topics.create(published, partitions=PARTITIONS, **{"cleanup.policy": "compact"})
-    wait_until(lambda: set(newest(topics, published)) == set(USERS), "everybody is published again", 60)
+    wait_until(lambda: set(topics.newest(published)) == set(USERS), "everybody is published again", 60)
     oracle.check_published(topics, published, PARTITIONS)
     assert seend.metric_sum("seen_snapshot_partitions_cut_total") == PARTITIONS
 
@@ -107,7 +100,7 @@ def test_a_snapshot_topic_that_was_made_anew_while_no_daemon_ran_is_filled_again
         seend.wait_at_rest()
     time.sleep(5)  # the guard has read the ends, and a checkpoint has stored them
     if ended_by == "moved":
-        wait_streamed([seend], {p: end for p, (_, end) in topics.ends(topic_name).items()})
+        wait_streamed([seend], topics.end_offsets(topic_name))
         time.sleep(3)
     seend.kill9() if ended_by == "kill -9" else seend.stop()
     topics.delete(published)
@@ -115,7 +108,7 @@ def test_a_snapshot_topic_that_was_made_anew_while_no_daemon_ran_is_filled_again
     if ended_by == "moved":
         seend = daemon(topic_name, config, name="another")
     seend.start()
-    wait_until(lambda: set(newest(topics, published)) == set(USERS), "everybody is published again", 60)
+    wait_until(lambda: set(topics.newest(published)) == set(USERS), "everybody is published again", 60)
     oracle.check_published(topics, published, PARTITIONS)
     assert seend.metric_sum("seen_snapshot_partitions_cut_total") == PARTITIONS
     # Once: the state knows the new end.

@@ -1,5 +1,5 @@
-"""The tests compare the daemon with second implementations. This module checks those against published values
-and Kafka."""
+"""The tests compare the daemon with second implementations. This module checks those against published
+values and Kafka."""
 
 import json
 import zlib

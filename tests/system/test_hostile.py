@@ -1,5 +1,5 @@
-"""A thousand hostile connections harm nobody else. The benchmark `hostile` measures how much they slow others
-down."""
+"""A thousand hostile connections harm nobody else. The benchmark `hostile` measures how much they slow
+others down."""
 
 import contextlib
 import select

@@ -91,13 +91,7 @@ def seend(topics, daemon, topic_name):
 def storm(seend, target, body):
     """CLIENTS connections send `body` at once and retry after a 503. Returns (statuses, growth of RSS in
     bytes)."""
-    statuses, lock, done = [], threading.Lock(), threading.Event()
-    before, peak = seend.rss_bytes(), 0
-
-    def watch():
-        nonlocal peak
-        while not done.wait(0.005):
-            peak = max(peak, seend.rss_bytes())
+    statuses, lock, before = [], threading.Lock(), seend.rss_bytes()
 
     def send():
         for _ in range(300):
@@ -114,20 +108,17 @@ def storm(seend, target, body):
         else:
             raise AssertionError(f"never answered: {said[:500]}")
 
-    watcher = threading.Thread(target=watch)
     clients = [threading.Thread(target=send) for _ in range(CLIENTS)]
-    watcher.start()
-    for client in clients:
-        client.start()
-    for client in clients:
-        client.join()
-    done.set()
-    watcher.join()
+    with seend.peak_rss() as peak:
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
     print(
-        f"{CLIENTS} x {len(body) / MIB:.1f} MiB to {target}: RSS {before >> 20} -> {peak >> 20} MiB;",
+        f"{CLIENTS} x {len(body) / MIB:.1f} MiB to {target}: RSS {before >> 20} -> {peak[0] >> 20} MiB;",
         {status: statuses.count(status) for status in set(statuses)},
     )
-    return statuses, peak - before
+    return statuses, peak[0] - before
 
 
 def test_forty_texts_at_once_stay_within_the_memory_of_bodies(seend, text):

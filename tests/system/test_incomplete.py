@@ -8,6 +8,7 @@ from http_json import user_path
 from load import one_by_one
 from oracle import Oracle, event
 from places import now_ms, wait_until
+from seend import one_filter
 from snapshot_reader import might_contain, read_snapshot
 
 DAY_MS = 86_400_000
@@ -16,7 +17,7 @@ USERS = [f"u{i}" for i in range(20)]
 
 def published(topics, topic_name):
     """{user: value} as a reader of the topic holds it, without tombstones."""
-    last = {m.key().decode(): m.value() for m in topics.read_all(f"{topic_name}-filters")}
+    last = topics.newest(f"{topic_name}-filters")
     return {user: value for user, value in last.items() if value is not None}
 
 
@@ -38,15 +39,7 @@ def lose_state(kafka, topics, daemon, topic_name, since_ms):
     topics.create(topic_name, partitions=1)
     seend = daemon(
         topic_name,
-        {
-            "filters": [
-                {
-                    "name": "default",
-                    "window_days": 1,
-                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 200},
-                }
-            ]
-        },
+        one_filter(topic_name, window_days=1),
     )
     seend.start()
     old = one_by_one(Oracle(), [(user, f"old-{user}") for user in USERS], since_ms - 10_000)
@@ -69,7 +62,7 @@ def lose_state(kafka, topics, daemon, topic_name, since_ms):
 def test_lost_state_is_merged_with_what_was_published_until_the_window_has_passed(
     kafka, topics, daemon, topic_name
 ):
-    since_ms = now_ms() - DAY_MS + 90_000  # in 90 s it is older than the window of a day
+    since_ms = now_ms() - DAY_MS + 50_000  # in 50 s it is older than the window of a day
     seend, first_kept = lose_state(kafka, topics, daemon, topic_name, since_ms)
     seend.start("--rebuild")
     seend.wait_at_rest()

@@ -2,17 +2,15 @@
 there."""
 
 import json
-import os
 import signal
-import subprocess
 import time
 
 import pytest
 
 from load import Load
 from oracle import Oracle, event
-from places import SEENCTL, now_ms
-from small_disks import small_disk  # noqa: F401
+from places import now_ms
+from seenctl_tool import begin
 from test_replay import DAY_MS, replay
 
 
@@ -20,21 +18,12 @@ from test_replay import DAY_MS, replay
 def build(tmp_path):
     """build(seend, *arguments): builds into the daemon's directory, with its own configuration."""
 
-    def run(seend, *arguments, status=0):
-        seend.config_path.write_text(json.dumps(seend.config))
-        out, err = replay(
-            "--config",
-            seend.config_path,
-            "--into-state",
-            seend.store,
-            "--json",
-            "--quiet",
-            *arguments,
-            status=status,
-        )
+    def make(seend, *arguments, status=0, **more):
+        options = {"config": seend.write_config(), "into_state": seend.store, "json": True, "quiet": True}
+        out, err = replay(*arguments, **options, **more, status=status)
         return json.loads(out) if status == 0 else err
 
-    return run
+    return make
 
 
 def history(path, oracle, chance, events, days=20, users=300):
@@ -158,23 +147,10 @@ def test_a_killed_build_leaves_nothing_and_the_same_command_builds_again(
     oracle = Oracle()
     source = history(tmp_path / "history.jsonl", oracle, chance, 200_000)
     seend = daemon(topic_name)
-    seend.config_path.write_text(json.dumps(seend.config))
+    seend.write_config()
     for _ in range(6):
-        running = subprocess.Popen(
-            [
-                str(SEENCTL),
-                "replay",
-                str(source),
-                "--config",
-                str(seend.config_path),
-                "--into-state",
-                str(seend.store),
-                "--replace",
-                "--quiet",
-                "--memory-mib",
-                "64",
-            ]
-        )
+        options = {"config": seend.config_path, "into_state": seend.store, "replace": True, "memory_mib": 64}
+        running = begin("replay", source, **options)
         time.sleep(chance.random() * 0.6)
         running.send_signal(signal.SIGKILL)
         running.wait()
@@ -185,30 +161,18 @@ def test_a_killed_build_leaves_nothing_and_the_same_command_builds_again(
     oracle.check_http(seend)
 
 
-def test_a_full_disk_ends_the_build_with_its_reason(small_disk, topics, daemon, topic_name, tmp_path, chance):  # noqa: F811
+def test_a_full_disk_ends_the_build_with_its_reason(small_disk, topics, daemon, topic_name, tmp_path, chance):
     topics.create(topic_name)
     oracle = Oracle()
     source = history(tmp_path / "history.jsonl", oracle, chance, 20_000)
     seend = daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})
-    seend.config_path.write_text(json.dumps(seend.config))
+    seend.write_config()
     seend.store.mkdir(parents=True)
-    command = [
-        str(SEENCTL),
-        "replay",
-        str(source),
-        "--config",
-        str(seend.config_path),
-        "--into-state",
-        str(seend.store),
-        "--quiet",
-    ]
     small_disk.fill()
-    full = subprocess.run(
-        command, capture_output=True, timeout=60, env={**os.environ, **small_disk.environment}
-    )
-    assert full.returncode == 1 and b"o space left" in full.stderr, full.stderr
+    options = {"environment": small_disk.environment, "into_state": seend.store, "config": seend.config_path}
+    assert "o space left" in replay(source, **options, status=1)[1]
     small_disk.free()
-    subprocess.run(command, check=True, timeout=60, env={**os.environ, **small_disk.environment})
+    replay(source, **options)
     seend.start()
     seend.wait_at_rest()
     oracle.check_http(seend)

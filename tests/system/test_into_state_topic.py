@@ -9,90 +9,34 @@ import time
 
 import pytest
 
+import seenctl_tool
 from load import Load
 from oracle import Oracle
-from places import SEENCTL, wait_until
-from seenctl_tool import by_partition, digest, run_json
+from seenctl_tool import begin, by_partition, digest, run, run_json
+from seend import wait_read_by, wait_shared
 from test_into_state import history
 from test_replay import replay
 
 PARTITIONS = 6
-SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
-
-
-@pytest.fixture
-def member(daemon, topic_name):
-    """member(number) -> Seend, a member of one group, not started"""
-
-    def make(number, **more):
-        return daemon(
-            topic_name,
-            {
-                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-                "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
-                "watermarks": {"topic": f"{topic_name}-beats"},
-                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-                **more,
-            },
-            name=f"member-{number}",
-        )
-
-    return make
 
 
 @pytest.fixture
 def build(tmp_path):
     """build(seend, *arguments): builds into the daemon's state topic, with its own configuration."""
 
-    def run(seend, *arguments, status=0):
-        out, err = replay(*command(seend, tmp_path)[2:], "--json", *arguments, status=status)
+    def make(seend, *arguments, status=0, **more):
+        out, err = run(*command(seend, tmp_path), *arguments, json=True, status=status, **more)
         assert status != 0 or not list(tmp_path.glob("scratch/*")), "what was sorted is gone"
         return json.loads(out) if status == 0 else err
 
-    return run
+    return make
 
 
 def command(seend, tmp_path):
-    seend.config_path.write_text(json.dumps(seend.config))
+    seend.write_config()
     (tmp_path / "scratch").mkdir(exist_ok=True)
-    return [
-        str(SEENCTL),
-        "replay",
-        "--config",
-        str(seend.config_path),
-        "--into-state-topic",
-        "--quiet",
-        "--scratch",
-        str(tmp_path / "scratch"),
-    ]
-
-
-def owned(seend):
-    return {p for p, s in seend.partition_status().items() if s["state"] == "ready"}
-
-
-def wait_all_owned(members):
-    wait_until(
-        lambda: (
-            sorted(p for m in members for p in owned(m)) == list(range(PARTITIONS))
-            and all(map(owned, members))
-        ),
-        "every partition has one owner",
-        60,
-    )
-
-
-def wait_all_read(topics, topic, members):
-    ends = {p: end for p, (_, end) in topics.ends(topic).items()}
-    wait_until(
-        lambda: all(
-            s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0
-            for m in members
-            for p, s in m.partition_status().items()
-        ),
-        "all is read and published",
-        60,
-    )
+    options = ["--into-state-topic", "--quiet", "--scratch", tmp_path / "scratch"]
+    return ["replay", "--config", seend.config_path, *options]
 
 
 def restored(seend):
@@ -114,8 +58,8 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(
     for each in members:
         each.start(ready=False)
     load.send(topics, topic_name, 3_000, rate=2_000)
-    wait_all_owned(members)
-    wait_all_read(topics, topic_name, members)
+    wait_shared(members, PARTITIONS)
+    wait_read_by(members, topics, topic_name, published=True)
     assert sum(map(restored, members)) >= PARTITIONS
     load.oracle.check_http(members[0])
     load.oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)
@@ -128,7 +72,7 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(
         {"kafka": {"group_id": f"{topic_name}-alone"}, "filters": [{"name": "default", "snapshot": None}]},
         name="alone",
     )
-    alone.config_path.write_text(json.dumps(alone.config))
+    alone.write_config()
     replay(source, "--config", alone.config_path, "--into-state", alone.store, "--quiet")
     alone.start()
     expected = digest(alone)
@@ -142,7 +86,7 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(
     members[1].stop()
     shutil.rmtree(members[1].store)
     members[1].start(ready=False)
-    wait_all_owned(members)
+    wait_shared(members, PARTITIONS)
     load.oracle.check_http(members[0])
 
 
@@ -226,7 +170,7 @@ def test_a_base_without_its_last_part_is_none(topics, member, topic_name, build,
     assert seend.log().count("the state topic holds no state") == 1
     items = {
         p["partition"]: sum(f["items"] for f in p["filters"])
-        for p in run_json("digest", "--http", f"http://{seend.address}")["partitions"]
+        for p in run_json("digest", "--http", seend.url)["partitions"]
     }
     assert items[0] == 0 and all(items[p] > 0 for p in range(1, PARTITIONS)), items
 
@@ -238,12 +182,12 @@ def test_a_killed_build_is_finished_by_the_same_command(topics, member, topic_na
     seend = member(0)
 
     def records():
-        return sum(end for _, end in topics.ends(f"{topic_name}-state").values())
+        return topics.total(f"{topic_name}-state")
 
     left = 0
     for _ in range(5):
         before = records()
-        running = subprocess.Popen([*command(seend, tmp_path), str(source), "--memory-mib", "64"])
+        running = begin(*command(seend, tmp_path), source, memory_mib=64)
         try:
             # The tool runs in slices and is paused while the test reads the ends, so it can't finish
             # unnoticed.
@@ -262,11 +206,12 @@ def test_a_killed_build_is_finished_by_the_same_command(topics, member, topic_na
         left += records() > before
     assert left > 0, "some were killed while they wrote"
     if running.returncode != 0:
-        done = subprocess.run([*command(seend, tmp_path), str(source)], capture_output=True, timeout=120)
         # The last kill may have come after the tool had written everything, just before its exit.
-        assert done.returncode == 0 or b"has state of group" in done.stderr and b"--replace" in done.stderr, (
-            done.stderr
+        done = subprocess.run(
+            seenctl_tool.command(*command(seend, tmp_path), source), capture_output=True, timeout=120
         )
+        finished = b"has state of group" in done.stderr and b"--replace" in done.stderr
+        assert done.returncode == 0 or finished, done.stderr
     seend.start()
     seend.wait_at_rest()
     assert restored(seend) == PARTITIONS

@@ -1,5 +1,5 @@
-"""The stream of items: groups of similar texts, through one partition or several; bad texts, kill -9, another
-daemon, other settings."""
+"""The stream of items: groups of similar texts, through one partition or several; bad texts, kill -9,
+another daemon, other settings."""
 
 import json
 import time

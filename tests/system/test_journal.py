@@ -2,12 +2,12 @@
 between."""
 
 import json
-import subprocess
 import time
 import urllib.parse
 
 from http_json import user_path
-from places import SEENCTL, now_ms, wait_until
+from places import now_ms, wait_until
+from seend import one_filter
 
 DAY_MS = 86_400_000
 JOURNAL = {"store": {"explain_days": 30}}
@@ -89,17 +89,7 @@ def test_why_an_item_is_dropped(topics, daemon, topic_name):
         topic_name,
         {
             **JOURNAL,
-            "filters": [
-                {
-                    "name": "default",
-                    "window_days": 7,
-                    "snapshot": {
-                        "topic": f"{topic_name}-filters",
-                        "debounce_ms": 200,
-                        "false_positive_rate": 0.2,
-                    },
-                }
-            ],
+            **one_filter(topic_name, snapshot={"false_positive_rate": 0.2}, window_days=7),
         },
     ).start()
     at = now_ms()
@@ -139,13 +129,7 @@ def test_why_an_item_is_dropped(topics, daemon, topic_name):
     assert [e["kind"] for e in gone["exposures"]] == ["removed", "exposed"]
 
     def seenctl(*arguments):
-        done = subprocess.run(
-            [str(SEENCTL), "why", "--http", f"http://{seend.address}", *arguments],
-            capture_output=True,
-            timeout=30,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.decode()
+        return seend.seenctl("why", *arguments)[0]
 
     assert seenctl("u", "i3").startswith("i3: dropped, because it was seen\n")
     assert "exposed  in home  at position 3\n" in seenctl("u", "i3")

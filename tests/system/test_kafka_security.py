@@ -15,8 +15,10 @@ import pytest
 
 from certificates import Authority
 from oracle import event
-from places import SEENCTL, SEEND, SOURCE, now_ms, wait_until
+from places import SEEND, SOURCE, now_ms, wait_until
 from secure_kafka import SecureKafka, acls_of, page_commands
+
+from seenctl_tool import command
 from topics import Topics
 
 PAGE = (
@@ -97,13 +99,11 @@ def options(way, user, tmp_path):
     return words
 
 
-def seenctl(*arguments, status=0, timeout_s=120, tries=8):
-    """Runs seenctl. On a busy machine a handshake may take longer than seenctl waits for a broker: then it
-    runs again."""
+def seenctl(*arguments, status=0, tries=8, **options):
+    """Runs seenctl and returns both outputs. On a busy machine a handshake may take longer than seenctl waits
+    for a broker: then it runs again."""
     for _ in range(tries):
-        done = subprocess.run(
-            [str(SEENCTL), *map(str, arguments)], capture_output=True, text=True, timeout=timeout_s
-        )
+        done = subprocess.run(command(*arguments, **options), capture_output=True, text=True, timeout=120)
         if "no broker answers within" not in done.stderr:
             break
     assert done.returncode == status, (arguments, done.returncode, done.stdout[-2000:], done.stderr[-3000:])
@@ -178,18 +178,9 @@ def test_the_documented_acls_are_enough_in_each_way_to_connect(
         into = options(ways[way], "operator", tmp_path)
         assert json.loads(seenctl("replay", source, *into, "--quiet", "--json"))["sent"] == 50, way
     into = options(ways["scram"], "operator", tmp_path)
-    http = ["--http", f"http://{seend.address}"]
-    seenctl(
-        "replay",
-        "--from-topic",
-        "exposures-archive",
-        *into,
-        "--quiet",
-        "--max-lag",
-        "5s",
-        "--config",
-        seend.config_path,
-    )
+    http = ["--http", seend.url]
+    archive = {"from_topic": "exposures-archive", "max_lag": "5s", "config": seend.config_path}
+    seenctl("replay", *into, quiet=True, **archive)
     seend.wait_at_rest()
     seenctl("verify", "--config", seend.config_path, *into, *http, "--snapshots", "--quiet")
     seenctl("dead-letters", "--config", seend.config_path, *into, "--quiet")
@@ -249,27 +240,13 @@ class Trial:
         if time.monotonic() - self.sent_at < 1:
             return
         self.number, self.sent_at, now = self.number + 1, time.monotonic(), now_ms()
-        self.topics.produce(
-            f"{self.prefix}exposures",
-            [
-                *((f"k{i}", event(f"u{i}", f"n{self.number}", now)) for i in range(4)),
-                (
-                    "k",
-                    event("served", f"n{self.number}", now - 7_200_000, kind="served"),
-                    {"timestamp": now - 7_200_000},
-                ),
-                ("k", "none"),
-            ],
-        )
-        self.topics.produce(
-            f"{self.prefix}items",
-            [
-                (
-                    f"i{self.number}",
-                    json.dumps({"item_id": f"i{self.number}", "created_at": now, "text": "some words here"}),
-                )
-            ],
-        )
+        hours_ago = now - 7_200_000
+        served = event("served", f"n{self.number}", hours_ago, kind="served")
+        shown = [(f"k{i}", event(f"u{i}", f"n{self.number}", now)) for i in range(4)]
+        records = [*shown, ("k", served, {"timestamp": hours_ago}), ("k", "none")]
+        self.topics.produce(f"{self.prefix}exposures", records)
+        item = {"item_id": f"i{self.number}", "created_at": now, "text": "some words here"}
+        self.topics.produce(f"{self.prefix}items", [(item["item_id"], json.dumps(item))])
 
     def grant_what_is_asked_until(self, done, what, but=(), timeout_s=120):
         """Adds each ACL that the daemon names, until `done()` is true."""
@@ -467,17 +444,10 @@ def test_a_connection_that_is_refused_says_what_to_check(wrong_ways, daemon, tmp
 
         def named():
             answer = seend.get("/readyz")
-            return (
-                answer
-                and answer.status == 503
-                and WRONG[what] in answer.text
-                and "Remedy: check" in answer.text
-            )
+            said = answer.text if answer and answer.status == 503 else ""
+            return WRONG[what] in said and "Remedy: check" in said
 
-        try:
-            wait_until(named, f"/readyz says what to check: {what}", timeout_s=60)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{seend.get('/readyz').text}\n{seend.log()[-3000:]}") from None
+        seend.wait(named, f"/readyz says what to check: {what}", 60)
         assert WRONG[what] in seend.log()
     assert all(cpu_share(seend.process.pid, 0.5) < 0.5 for seend in daemons.values())
     for what, seend in daemons.items():
@@ -519,26 +489,22 @@ def test_secrets_appear_nowhere(secure, ways, granted, daemon, tmp_path):
     secrets = [PASSWORDS["seend"], KEY_PASSWORD, *key.splitlines()[1:-1], token, "principal=seend"]
     daemons = {}
     for name, (brokers, settings, _) in given.items():
-        config = renamed(
-            {
-                **CONFIG,
-                "kafka": {
-                    "brokers": brokers,
-                    "group_id": f"secret-{name}",
-                    "instance_id": name,
-                    "client": {**settings, "debug": "all"},
-                },
-                "log": {"level": "debug"},
-                "cluster": {"token": token, "peers": "127.0.0.0/8"},
-                "watermarks": {"topic": None},
-                "state": {"topic": None},
-                "filters": [],
+        client = {**settings, "debug": "all"}
+        config = {
+            **CONFIG,
+            "kafka": {
+                "brokers": brokers,
+                "group_id": f"secret-{name}",
+                "instance_id": name,
+                "client": client,
             },
-            "",
-        )
-        seend = daemons[name] = daemon(
-            "exposures", {**config, "filters": [{"name": "default", "snapshot": None}]}, name
-        )
+            "log": {"level": "debug"},
+            "cluster": {"token": token, "peers": "127.0.0.0/8"},
+            "watermarks": {"topic": None},
+            "state": {"topic": None},
+            "filters": [{"name": "default", "snapshot": None}],
+        }
+        seend = daemons[name] = daemon("exposures", config, name)
         seend.environment["SEEN_SECRET"] = PASSWORDS["seend"]
         seend.start(ready=False)
     for name, seend in daemons.items():
@@ -572,34 +538,17 @@ def test_secrets_appear_nowhere(secure, ways, granted, daemon, tmp_path):
                 [SEEND, *arguments], capture_output=True, text=True, timeout=60, cwd=tmp_path
             )
             assert done.returncode != 0 and PASSWORDS["seend"] not in done.stdout + done.stderr, done
-    done = subprocess.run(
-        [SEEND, path, "--set", f"kafka.client.sasl.password={PASSWORDS['seend']}"],
-        text=True,
-        capture_output=True,
-        timeout=60,
-    )
-    assert (
-        done.returncode == 2
-        and "can't be on the command line" in done.stderr
-        and PASSWORDS["seend"] not in done.stderr
-    )
+    on_command_line = [SEEND, path, "--set", f"kafka.client.sasl.password={PASSWORDS['seend']}"]
+    done = subprocess.run(on_command_line, text=True, capture_output=True, timeout=60)
+    assert done.returncode == 2 and "can't be on the command line" in done.stderr
+    assert PASSWORDS["seend"] not in done.stderr
 
     source = tmp_path / "history.jsonl"
     source.write_text("".join(event("h", f"n{i}", now_ms()) + "\n" for i in range(300)))
+    into = options(ways["scram"], "operator", tmp_path)
+    more = {"client": "debug=all", "rate": 20}
     running = subprocess.Popen(
-        [
-            SEENCTL,
-            "replay",
-            source,
-            *options(ways["scram"], "operator", tmp_path),
-            "--client",
-            "debug=all",
-            "--rate",
-            "20",
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+        command("replay", source, *into, **more), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     with open(f"/proc/{running.pid}/cmdline", encoding="ascii") as cmdline:
         assert "sasl.password=@" in wait_until(cmdline.read, "it runs")

@@ -6,6 +6,7 @@ import pytest
 
 from load import Load
 from places import wait_until
+from seend import one_filter
 
 EVENTS, KILLS, PARTITIONS = 1_000_000, 20, 4
 
@@ -16,15 +17,7 @@ def test_twenty_kills_during_a_million_events_lose_nothing(topics, daemon, topic
     load = Load(chance, users=5_000)
     seend = daemon(
         topic_name,
-        {
-            "filters": [
-                {
-                    "name": "default",
-                    "items_max": 100_000,
-                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 1000},
-                }
-            ]
-        },
+        one_filter(topic_name, debounce_ms=1000, items_max=100_000),
     )  # the busiest user sees over 10,000 items
     starts_s = []
     for _ in range(KILLS):
@@ -67,11 +60,7 @@ def test_it_is_ready_within_seconds_of_a_kill(topics, daemon, topic_name, chance
 def test_a_snapshot_that_was_not_acknowledged_is_published_after_the_kill(topics, daemon, topic_name, chance):
     topics.create(topic_name)
     load = Load(chance, users=300)
-    slow = {
-        "filters": [
-            {"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 30_000}}
-        ]
-    }
+    slow = one_filter(topic_name, debounce_ms=30_000)
     seend = daemon(topic_name, slow).start()
     load.send(topics, topic_name, 500)  # leading edge of the debounce: published at once
     seend.wait_at_rest()

@@ -7,6 +7,7 @@ import time
 from load import one_by_one
 from oracle import Oracle
 from places import now_ms, wait_until
+from seend import one_filter
 from snapshot_reader import read_snapshot
 
 SESSION_S = 6  # the shortest session that brokers accept
@@ -29,7 +30,7 @@ def test_no_stale_snapshot_follows_a_newer_one_after_a_stop_longer_than_the_sess
     topics.create(topic_name)
     config = {
         "kafka": {"client": CLIENT},
-        "filters": [{"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 1000}}],
+        **one_filter(topic_name, debounce_ms=1000),
     }
     first = daemon(topic_name, config, "first").start()
     oracle = Oracle()

@@ -10,6 +10,7 @@ import pytest
 
 from load import Load
 from places import wait_until
+from seend import one_filter
 
 
 def test_sigterm_checkpoints_and_the_next_start_goes_on_from_there(topics, daemon, topic_name, chance):
@@ -39,11 +40,7 @@ def test_sigterm_does_not_wait_for_the_debounce_and_leaves_marks(topics, daemon,
     load = Load(chance, users=100)
     seend = daemon(
         topic_name,
-        {
-            "filters": [
-                {"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 60_000}}
-            ]
-        },
+        one_filter(topic_name, debounce_ms=60_000),
     ).start()
     for _ in range(2):  # the second time, the debounce waits for its trailing edge
         load.send(topics, topic_name, 400)

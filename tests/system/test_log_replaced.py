@@ -1,5 +1,5 @@
-"""A topic is deleted, created again and filled beyond the old end while a daemon runs. The daemon must refuse
-to read on."""
+"""A topic is deleted, created again and filled beyond the old end while a daemon runs. The daemon must
+refuse to read on."""
 
 import re
 import signal
@@ -84,7 +84,7 @@ def test_a_log_whose_last_record_was_deleted_is_read_on(kafka, topics, reading, 
     wait_until(
         lambda: reading.metric_sum("seen_log_checks_total") > checked, "the last records are read again", 30
     )
-    kafka.delete_records(topic_name, {p: end for p, (_, end) in topics.ends(topic_name).items()})
+    kafka.delete_records(topic_name, topics.end_offsets(topic_name))
     time.sleep(12)  # a check runs every 10 s and finds no record to compare
     more = Load(chance, users=5)
     more.send(topics, topic_name, 100)

@@ -1,7 +1,6 @@
 """Exposures in Kafka become filters for recall, whichever client produces them."""
 
 import re
-import subprocess
 
 import pytest
 
@@ -14,33 +13,6 @@ from snapshot_reader import might_contain, read_snapshot
 PAIRS = [(f"user-{i % 40}", f"item-{i}") for i in range(2_000)]
 
 
-def produce_with_kcat(kafka, topic, records):
-    """kcat chooses partitions by crc32 of the key, which is librdkafka's default."""
-    lines = "".join(f"{user}\t{value}\n" for user, value in records)
-    subprocess.run(
-        ["kcat", "-b", kafka.bootstrap, "-t", topic, "-P", "-K", "\t"],
-        input=lines,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-
-
-def produce_with_java(kafka, topic, records):
-    kafka.tool(
-        "kafka.tools.ConsoleProducer",
-        "--bootstrap-server",
-        kafka.bootstrap,
-        "--topic",
-        topic,
-        "--property",
-        "parse.key=true",
-        "--property",
-        "key.separator=\t",
-        stdin="".join(f"{user}\t{value}\n" for user, value in records),
-    )
-
-
 @pytest.mark.parametrize(
     "client, partitioner", [("kcat", "crc32"), ("java", "murmur2"), ("python", "murmur2")]
 )
@@ -49,10 +21,11 @@ def test_events_become_filters(client, partitioner, kafka, topics, daemon, topic
     seend = daemon(topic_name, {"input": {"partitioner": partitioner}}).start()
     oracle = Oracle()
     records = one_by_one(oracle, PAIRS)
+    lines = [f"{user}\t{value}" for user, value in records]
     if client == "kcat":
-        produce_with_kcat(kafka, topic_name, records)
+        kafka.kcat(topic_name, lines, "-K", "\t")
     elif client == "java":
-        produce_with_java(kafka, topic_name, records)
+        kafka.console_producer(topic_name, lines, "parse.key=true", "key.separator=\t")
     else:
         topics.produce(topic_name, records)
     ends = seend.wait_at_rest()

@@ -2,45 +2,19 @@
 others take them."""
 
 import shutil
-import threading
 import time
 
 import pytest
 from http_json import Http, user_path
-from load import Load
+from load import Aside, Load
 from places import wait_until
-from seend import wait_read_by, wait_streamed
+from seend import SESSION, wait_read_by, wait_streamed
 
 PARTITIONS = 6
-SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
-
-
-@pytest.fixture
-def member(daemon, topic_name):
-    """member(number) -> Seend, a member of one group, not started. State topic, routes and forwarding are
-    on."""
-
-    def make(number, **cluster):
-        return daemon(
-            topic_name,
-            {
-                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-                "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
-                "watermarks": {"topic": f"{topic_name}-beats"},
-                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs", **cluster},
-            },
-            name=f"member-{number}",
-        )
-
-    return make
-
-
-def owned(seend):
-    return {p for p, s in seend.partition_status().items() if s["state"] == "ready"}
 
 
 def routes(seend):
-    return {r["partition"]: r for r in seend.http.get("/v1/routes").json()["routes"]}
+    return {route["partition"]: route for route in seend.routes()}
 
 
 def wait_routed(members, timeout_s=60):
@@ -48,11 +22,11 @@ def wait_routed(members, timeout_s=60):
     No former owner answers any more."""
 
     def done():
-        if any(not owned(m) or set(m.partition_status()) != owned(m) for m in members):
+        if any(not m.owned() or set(m.partition_status()) != m.owned() for m in members):
             return False
-        owners = {p: m.config["kafka"]["instance_id"] for m in members for p in owned(m)}
+        owners = {p: m.name for m in members for p in m.owned()}
         return (
-            len(owners) == PARTITIONS == sum(len(owned(m)) for m in members)
+            len(owners) == PARTITIONS == sum(len(m.owned()) for m in members)
             and all({p: r["instance"] for p, r in routes(m).items()} == owners for m in members)
             and owners
         )
@@ -79,13 +53,13 @@ def test_any_daemon_answers_for_any_user(topics, member, topic_name, chance):
     assert sum(m.metric_sum("seen_forwarded_requests_total") for m in members) > 0
     for partition, route in routes(members[0]).items():
         direct = next(m for m in members if m.address == route["address"])
-        assert partition in owned(direct), "a client that asks there saves the hop"
+        assert partition in direct.owned(), "a client that asks there saves the hop"
 
 
 def test_a_daemon_passes_on_only_where_it_may(topics, member, topic_name, chance):
     topics.create(topic_name, partitions=PARTITIONS)
-    strict = member(0, peers="10.0.0.0/8")
-    other = member(1, token="another-token")
+    strict = member(0, cluster={"peers": "10.0.0.0/8"})
+    other = member(1, cluster={"token": "another-token"})
     members = [m.start(ready=False) for m in (strict, other)]
     load = Load(chance, users=30)
     load.send(topics, topic_name, 300)
@@ -121,15 +95,14 @@ def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, member, topi
     assert any("state restored from the state topic" in m.log() for m in left)
 
 
-class Asker:
+class Asker(Aside):
     """Asks one daemon about every user in turn, inside its `with` block. Records how long each user went
     unanswered."""
 
     def __init__(self, seend, users):
         self.seend, self.users = seend, users
         self.longest, self.failures = {}, {}
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.run)
+        super().__init__()
 
     def run(self):
         asked = Http(self.seend.address)
@@ -149,14 +122,6 @@ class Asker:
                 else:
                     self.failures[text] = self.failures.get(text, 0) + 1
             time.sleep(0.005)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop.set()
-        self.thread.join()
 
 
 def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, topic_name, chance):
@@ -204,7 +169,7 @@ def test_a_daemon_that_joins_and_takes_long_leaves_nobody_without_an_answer(
                 "a partition moves",
             )
             time.sleep(15)
-            assert not owned(third)
+            assert not third.owned()
         wait_routed([*members, third])
     assert not asker.failures, asker.failures
     load.oracle.check_http(third, users=chance.sample(load.oracle.users(), 100))
@@ -218,54 +183,33 @@ def test_a_daemon_without_a_partition_is_ready_once_others_answer_for_it(topics,
     load = Load(chance, users=10)
     load.send(topics, topic_name, 100)
     wait_until(lambda: all(m.http.get("/readyz").status == 200 for m in members), "both are ready")
-    assert sorted(len(owned(m)) for m in members) == [0, 1]
+    assert sorted(len(m.owned()) for m in members) == [0, 1]
     for m in members:
         assert m.http.get(user_path(load.oracle.users()[0])).status == 200
 
 
-def test_copies_of_what_others_own_go_when_they_are_over_their_budget(topics, daemon, topic_name, chance):
+def test_copies_of_what_others_own_go_when_they_are_over_their_budget(topics, member, topic_name, chance):
     topics.create(topic_name, partitions=PARTITIONS)
-
-    def make(number, **state):
-        return daemon(
-            topic_name,
-            {
-                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-                "state": {"topic": f"{topic_name}-state", "run_every_s": 1, **state},
-                "watermarks": {"topic": f"{topic_name}-beats"},
-            },
-            name=f"member-{number}",
-        )
-
-    keeps, drops = make(0), make(1, keep_gib=0)
+    keeps, drops = member(0), member(1, state={"keep_gib": 0})
     drops.start()
     load = Load(chance, users=60)
     load.send(topics, topic_name, 1_000)
     drops.wait_at_rest()
     keeps.start(ready=False)
-    wait_until(lambda: len(owned(keeps)) == len(owned(drops)) == PARTITIONS // 2, "each owns a half", 60)
+    wait_until(lambda: len(keeps.owned()) == len(drops.owned()) == PARTITIONS // 2, "each owns a half", 60)
 
     def folders(member):
         return {int(p.name.partition("-")[2]) for p in member.store.glob("partition-*")}
 
-    wait_until(lambda: folders(drops) == owned(drops), "what the other one owns is gone", 60)
+    wait_until(lambda: folders(drops) == drops.owned(), "what the other one owns is gone", 60)
     assert "over state.keep_gib" in drops.log()
     drops.kill9()
-    wait_until(lambda: len(owned(keeps)) == PARTITIONS, "one owns all", 60)
+    wait_until(lambda: len(keeps.owned()) == PARTITIONS, "one owns all", 60)
     drops.start(ready=False)
-    wait_until(lambda: len(owned(drops)) == PARTITIONS // 2, "each owns a half again", 60)
+    wait_until(lambda: len(drops.owned()) == PARTITIONS // 2, "each owns a half again", 60)
     time.sleep(3)
     assert folders(keeps) == set(range(PARTITIONS)), "within its budget everything stays"
-    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
-    wait_until(
-        lambda: all(
-            s["next_offset"] >= ends[p]
-            for m in (keeps, drops)
-            for p, s in m.partition_status().items()
-            if s["state"] == "ready"
-        ),
-        "all is read",
-    )
+    wait_read_by((keeps, drops), topics, topic_name)
     for m in (keeps, drops):
         theirs = [u for u in load.oracle.users() if m.http.get(user_path(u)).status == 200]
         load.oracle.check_http(m, users=theirs)

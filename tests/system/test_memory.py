@@ -1,12 +1,11 @@
 """Memory stays within the configured budget plus a base, however many users there are. Buffers of
 fetches are used again."""
 
-import threading
-
 import pytest
 
 from places import wait_until
 from seenctl_tool import run_json
+from seend import one_filter
 
 BUDGET_MIB = 192
 # Code, stacks and the fixed parts of librdkafka and RocksDB (about 60 MB: docs/ARCHITECTURE.md, "Memory"),
@@ -27,35 +26,20 @@ def test_a_million_users_fit_the_budget(kafka, topics, daemon, topic_name):
         topic_name,
         {
             "store": {"memory_mib": BUDGET_MIB, "checkpoint_interval_s": 5},
-            "filters": [
-                {"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 1000}}
-            ],
+            **one_filter(topic_name, debounce_ms=1000),
         },
     ).start()
-    peak, done = 0, threading.Event()
-
-    def watch():
-        nonlocal peak
-        while not done.wait(0.1):
-            peak = max(peak, seend.rss_bytes())
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        exposures = generate(
-            kafka, topic_name, "--events", 1_500_000, "--users", 1_000_000, "--user-skew", 0.1
-        )
+    with seend.peak_rss() as peak:
+        sizes = ("--events", 1_500_000, "--users", 1_000_000, "--user-skew", 0.1)
+        exposures = generate(kafka, topic_name, *sizes)
         assert exposures >= 1_500_000
         seend.wait_caught_up(120)
         wait_until(
             lambda: all(s["tail_bytes"] < 1 << 20 for s in seend.partition_status().values()), "checkpointed"
         )
-    finally:
-        done.set()
-        watcher.join()
-    print(f"peak RSS {peak >> 20} MiB at a budget of {BUDGET_MIB} MiB")
+    print(f"peak RSS {peak[0] >> 20} MiB at a budget of {BUDGET_MIB} MiB")
     assert seend.metric_sum("seen_events_total") == exposures
-    assert peak < (BUDGET_MIB + BASE_MIB) << 20
+    assert peak[0] < (BUDGET_MIB + BASE_MIB) << 20
 
 
 def test_a_backlog_is_fetched_into_the_same_buffers_again(kafka, topics, daemon, topic_name):

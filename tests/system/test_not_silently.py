@@ -5,11 +5,10 @@ import shutil
 
 import pytest
 
+from hashes import partition_of
 from load import Load, one_by_one
 from oracle import Oracle
-from hashes import partition_of
 from places import wait_until
-from seenctl_tool import run
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledge
     seend, load, ends = filled
     lost = Load(load.chance, users=40)  # a separate oracle: the daemon never reads these
     lost.send(topics, topic_name, 300)
-    gone = {p: end for p, (_, end) in topics.ends(topic_name).items()}
+    gone = topics.end_offsets(topic_name)
     kafka.delete_records(topic_name, gone)
     load.send(topics, topic_name, 200)
     seend.start()
@@ -52,12 +51,11 @@ def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledge
     seend.stop()
     seend.start()
     assert ranges() == expected, "until acknowledged, whatever happens"
-    at = ["--http", f"http://{seend.address}"]
     for more in ([], ["--json"]):
-        shown = run("lost", *at, *more, status=1)[0]
+        shown = seend.seenctl("lost", *more, status=1)[0]
         assert all(str(ends[p]) in shown and str(gone[p]) in shown for p in ends), shown
-    assert "acknowledged" in run("lost", *at, "--acknowledge")[0]
-    assert "no lost messages" in run("lost", *at)[0]
+    assert "acknowledged" in seend.seenctl("lost", "--acknowledge")[0]
+    assert "no lost messages" in seend.seenctl("lost")[0]
     wait_until(lambda: ranges() == {p: [] for p in ends}, "acknowledged ranges are gone")
     load.send(topics, topic_name, 20)
     seend.wait_at_rest()
@@ -66,24 +64,16 @@ def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledge
     assert ranges() == {p: [] for p in ends}
 
 
-def test_a_recreated_topic_that_is_shorter_is_refused(topics, filled, topic_name):
+@pytest.mark.parametrize("records", [10, 2_000], ids=["shorter", "longer"])
+def test_a_recreated_topic_with_other_records_is_refused(topics, filled, topic_name, records):
     seend, load, _ = filled
     topics.delete(topic_name)
     topics.create(topic_name)
-    load.send(topics, topic_name, 10)
+    load.send(topics, topic_name, records)
     said = seend.start(ready=False).wait_refused([0, 1])
     assert "recreated" in said and "rebuild" in said, said
     assert f'partition 0 of "{topic_name}" is refused' in seend.wait_not_ready().json()["detail"]
     assert seend.metric_sum("seen_partitions_refused") == 2
-
-
-def test_a_recreated_topic_that_is_longer_with_other_records_is_refused(topics, filled, topic_name):
-    seend, load, _ = filled
-    topics.delete(topic_name)
-    topics.create(topic_name)
-    load.send(topics, topic_name, 2_000)
-    said = seend.start(ready=False).wait_refused([0, 1])
-    assert "recreated" in said and "rebuild" in said, said
 
 
 def test_a_rebuild_after_a_recreated_topic_starts_over(topics, filled, topic_name, chance):

@@ -2,7 +2,6 @@
 topic."""
 
 import json
-import subprocess
 import time
 
 import pytest
@@ -11,7 +10,9 @@ from hashes import partition_of
 from http_json import user_path
 from load import Load, one_by_one
 from oracle import Oracle, event
-from places import SEENCTL, now_ms, wait_until
+from places import now_ms, wait_until
+from seend import one_filter
+
 
 NOW = now_ms()
 PAIRS = [(f"user-{i % 40}", f"item-{i}") for i in range(2_000)]
@@ -22,41 +23,20 @@ def keyless(records):
     return [(None, value) for _, value in records]
 
 
-def produce_with_kcat(kafka, topics, topic, values):
-    subprocess.run(
-        ["kcat", "-b", kafka.bootstrap, "-t", topic, "-P"],
-        input="".join(v + "\n" for v in values),
-        text=True,
-        check=True,
-        timeout=60,
-    )
-
-
-def produce_with_java(kafka, topics, topic, values):
-    kafka.tool(
-        "kafka.tools.ConsoleProducer",
-        "--bootstrap-server",
-        kafka.bootstrap,
-        "--topic",
-        topic,
-        stdin="".join(v + "\n" for v in values),
-    )
-
-
-def produce_with_python(kafka, topics, topic, values):
-    """Uses keys that don't depend on the user, and another partitioner."""
-    topics.produce(topic, [(f"session-{i % 97}", v) for i, v in enumerate(values)], partitioner="consistent")
-
-
 @pytest.mark.parametrize(
-    "produce, partitioner",
-    [(produce_with_kcat, "murmur2"), (produce_with_java, "crc32"), (produce_with_python, "murmur2")],
+    "client, partitioner", [("kcat", "murmur2"), ("java", "crc32"), ("python", "murmur2")]
 )
-def test_events_under_any_key_become_filters(produce, partitioner, kafka, topics, daemon, topic_name):
+def test_events_under_any_key_become_filters(client, partitioner, kafka, topics, daemon, topic_name):
     topics.create(topic_name, partitions=4, retention_ms=777_000_000)
     seend = daemon(topic_name, {"input": {"keyed_by_user": False, "partitioner": partitioner}}).start()
     oracle = Oracle()
-    produce(kafka, topics, topic_name, [value for _, value in one_by_one(oracle, PAIRS)])
+    values = [value for _, value in one_by_one(oracle, PAIRS)]
+    if client == "kcat":
+        kafka.kcat(topic_name, values)
+    elif client == "java":
+        kafka.console_producer(topic_name, values)
+    else:  # keys that don't depend on the user, and another partitioner
+        topics.produce(topic_name, [(f"session-{i % 97}", v) for i, v in enumerate(values)], "consistent")
     seend.wait_at_rest()
     oracle.check_http(seend)
     oracle.check_published(topics, f"{topic_name}-filters", 4)
@@ -149,21 +129,12 @@ def test_what_is_bad_becomes_one_dead_letter_with_its_own_place(topics, daemon, 
     oracle.check_http(seend)
     assert seend.unseen("u1", ["skipped-0"]) == ["skipped-0"]
 
-    letters = wait_until(
-        lambda: (m := topics.read_all(f"{topic_name}-dead")) and len(m) >= len(bad) and m, "letters"
-    )
+    letters = topics.letters(f"{topic_name}-dead", len(bad))
     assert len(letters) == len(bad)
-    by_place = {}
-    for letter in letters:
-        headers = {name: value.decode() for name, value in letter.headers()}
-        assert headers["source-topic"] == topic_name
-        by_place[int(headers["source-partition"]), int(headers["source-offset"])] = (
-            letter,
-            headers["reason"],
-        )
     for i, (value, reason) in enumerate(bad):
-        letter, given = by_place[places[3 * i + 1]]
-        assert (given, letter.value(), letter.key()) == (reason, value, f"key-{i}".encode())
+        letter, headers = letters[places[3 * i + 1]]
+        assert headers["source-topic"] == topic_name
+        assert (headers["reason"], letter.value(), letter.key()) == (reason, value, f"key-{i}".encode())
     metrics = seend.metrics()
     for reason in {reason for _, reason in bad}:
         assert metrics[f'seen_events_rejected_total{{reason="{reason}"}}'] == sum(
@@ -185,9 +156,8 @@ def test_what_is_too_long_for_the_keyed_topic_becomes_a_dead_letter(topics, daem
     seend.wait_at_rest()
     oracle.check_http(seend)
     assert seend.unseen("u", ["long"]) == ["long"]
-    letters = wait_until(lambda: topics.read_all(f"{topic_name}-dead"), "the letter")
-    headers = {name: value.decode() for name, value in letters[0].headers()}
-    assert (headers["reason"], headers["source-offset"], letters[0].key()) == ("too_large", "500", b"k")
+    ((letter, headers),) = topics.letters(f"{topic_name}-dead").values()
+    assert (headers["reason"], headers["source-offset"], letter.key()) == ("too_large", "500", b"k")
 
 
 @pytest.mark.heavy
@@ -198,27 +168,11 @@ def test_five_kills_in_the_middle_of_re_keying_lose_nothing(topics, daemon, topi
         topic_name,
         {
             **ANY_KEY,
-            "filters": [
-                {
-                    "name": "default",
-                    "items_max": 100_000,
-                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 500},
-                }
-            ],
+            **one_filter(topic_name, debounce_ms=500, items_max=100_000),
         },
     )
     events, kills = 400_000, 5
-    producer, failed = topics.producer("random"), []
-    for value in (value for _, value in load.events(events)):
-        while True:
-            try:
-                producer.produce(
-                    topic_name, value, on_delivery=lambda error, _: error and failed.append(error)
-                )
-                break
-            except BufferError:
-                producer.poll(0.1)
-    assert producer.flush(120) == 0 and not failed
+    topics.produce(topic_name, keyless(load.events(events)), "random")
     in_the_middle = 0
     for _ in range(kills):
         seend.start(ready=False)
@@ -233,7 +187,7 @@ def test_five_kills_in_the_middle_of_re_keying_lose_nothing(topics, daemon, topi
         in_the_middle += done < events
     seend.start(timeout_s=60)
     seend.wait_at_rest(timeout_s=120)
-    keyed = sum(end for _, end in topics.ends(f"{topic_name}-by-user").values())
+    keyed = topics.total(f"{topic_name}-by-user")
     print(f"{in_the_middle} of {kills} kills in the middle; {keyed - events} of {events} events twice")
     assert in_the_middle > 0 and keyed >= events
     load.oracle.check_http(seend, users=chance.sample(load.oracle.users(), 500), strangers=5)
@@ -246,35 +200,14 @@ def test_verify_takes_the_source_as_its_oracle(topics, daemon, topic_name, chanc
     seend = daemon(topic_name, ANY_KEY).start()
     topics.produce(topic_name, [(f"k{i}", value) for i, (_, value) in enumerate(load.events(30_000))])
 
-    def verify(topic):
-        return subprocess.run(
-            [
-                str(SEENCTL),
-                "verify",
-                "--brokers",
-                topics.bootstrap,
-                "--topic",
-                topic,
-                "--http",
-                f"http://{seend.address}",
-                "--snapshots",
-                "--snapshot-topic",
-                f"{topic_name}-filters",
-                "--json",
-                "--quiet",
-            ],
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+    def verify(topic, **more):
+        options = {"snapshots": True, "snapshot_topic": f"{topic_name}-filters", "json": True, "quiet": True}
+        return seend.seenctl("verify", brokers=topics.bootstrap, topic=topic, **options, **more)
 
     for topic in (topic_name, f"{topic_name}-by-user"):
-        verified = verify(topic)
-        assert verified.returncode == 0, verified.stdout + verified.stderr
-        assert json.loads(verified.stdout)["exposures"] == 30_000
-        assert json.loads(verified.stdout)["users"] == len(load.oracle.users())
-    wrong = verify(f"{topic_name}-filters")
-    assert wrong.returncode != 0 and f"the daemon reads {topic_name}\n" in wrong.stderr
+        verified = json.loads(verify(topic)[0])
+        assert (verified["exposures"], verified["users"]) == (30_000, len(load.oracle.users()))
+    assert f"the daemon reads {topic_name}\n" in verify(f"{topic_name}-filters", status=None)[1]
 
 
 def test_no_answer_before_all_that_was_there_is_re_keyed(topics, daemon, topic_name, chance):
@@ -331,13 +264,8 @@ def test_daemons_of_one_group_share_the_work(topics, daemon, topic_name):
     wait_until(shared, "each has two partitions of both topics", timeout_s=60)
     oracle = Oracle()
     # Each daemon has two of the four partitions.
-    topics.produce(
-        topic_name,
-        [
-            (None, value, {"partition": number % 4})
-            for number, (_, value) in enumerate(one_by_one(oracle, PAIRS))
-        ],
-    )
+    values = [value for _, value in one_by_one(oracle, PAIRS)]
+    topics.produce(topic_name, [(None, value, {"partition": n % 4}) for n, value in enumerate(values)])
     one.wait_rekeyed()
 
     def seen(user):

@@ -6,27 +6,21 @@ import os
 import re
 import signal
 import subprocess
-import threading
 import time
 
 import pytest
 
-from history_tables import CONVERT, ENVIRONMENT, program_in, seen_history
+from seenctl_tool import CONVERT, ENVIRONMENT, begin, fails, program_in, run, seen_history
 from load import one_by_one
 from oracle import Oracle, event
 from places import BUILD, SEENCTL, now_ms, wait_until
-from test_seenctl import seenctl
 
 DAY_MS = 86_400_000
 
 
-def replay(*arguments, status=0, stdin=None):
+def replay(*arguments, **more):
     """Runs seenctl replay. Returns (standard output, standard error)."""
-    done = subprocess.run(
-        [str(SEENCTL), "replay", *map(str, arguments)], capture_output=True, input=stdin, timeout=120
-    )
-    assert done.returncode == status, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
-    return done.stdout.decode(), done.stderr.decode()
+    return run("replay", *arguments, **more)
 
 
 @pytest.fixture
@@ -108,9 +102,7 @@ def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, t
     command = [tmp_path / "history", *into, "--progress", progress, "--rejects", rejects, "--quiet"]
     seend = daemon(topic_name).start()
 
-    running = subprocess.Popen(
-        [str(SEENCTL), "replay", *map(str, command), "--rate", "8000"], stderr=subprocess.PIPE
-    )
+    running = begin("replay", *command, rate=8000, output=subprocess.PIPE)
     wait_until(lambda: progress.exists() and json.loads(progress.read_text())["sent"], "the run has begun")
     more = event("u1", "added-later", now_ms()) + "\n" + '{"half'
     with open(growing, "a") as file:
@@ -164,13 +156,14 @@ def test_kills_at_any_moment_leave_nothing_out(topics, daemon, topic_name, into,
     progress = tmp_path / "progress"
     command = [str(tmp_path / "history"), *into, "--progress", str(progress), "--quiet"]
     for _ in range(5):
-        running = subprocess.Popen(
-            [str(SEENCTL), "replay", *command, "--rate", "12000"], stderr=subprocess.DEVNULL
-        )
+        running = begin("replay", *command, rate=12000)
         time.sleep(0.1 + chance.random() * 1.5)
         running.send_signal(signal.SIGKILL)
         running.wait()
+    before = count(topics, topic_name)
+    assert 0 < before, "the kills came in the middle"
     replay(*command)
+    assert 40_000 <= count(topics, topic_name) < before + 40_000, "it went on, not from the start"
     status = json.loads(replay("--status", "--progress", progress, "--json")[0])
     assert status["finished"] and status["sent"] == 40_000, "each line is counted once"
     assert all(file["state"] == "done" and file["lines_done"] == 2_000 for file in status["files"])
@@ -264,7 +257,7 @@ def test_the_daemons_configuration_says_how_events_are_written(topics, daemon, t
     )
     table = tmp_path / "table.csv"
     table.write_text(f"user_id,item_id,exposed_at,kind,app\n7,f,{now_s},show,ios\n7,g,{now_s},show,web\n")
-    seend.config_path.write_text(json.dumps(seend.config))
+    seend.write_config()
     rows = seen_history(table, "--config", seend.config_path).stdout + nested.read_bytes()
     result = json.loads(
         replay("-", "--config", seend.config_path, "--rejects-max", "20%", "--json", "--quiet", stdin=rows)[0]
@@ -378,15 +371,7 @@ def test_the_target_is_looked_at_before_anything_is_sent(topics, topic_name, int
     replay(source, *into, "--quiet")
     assert "--partitioner" in replay(source, *into, "--partitioner", "crc32", "--quiet", status=1)[1]
     topics.alter(topic_name, {"message.timestamp.type": "LogAppendTime"})
-    wait_until(
-        lambda: (
-            subprocess.run(
-                [str(SEENCTL), "replay", str(source), *into, "--quiet"], capture_output=True
-            ).returncode
-            == 1
-        ),
-        "the setting is known",
-    )
+    wait_until(lambda: fails("replay", source, *into, quiet=True), "the setting is known")
     assert "LogAppendTime" in replay(source, *into, "--quiet", status=1)[1]
     replay(source, *into, "--timestamps", "now", "--quiet")
     assert (
@@ -406,15 +391,8 @@ def test_topics_are_read_one_behind_the_other_with_their_headers(topics, topic_n
             )
         assert producer.flush(20) == 0
     progress = tmp_path / "progress"
-    command = [
-        "--from-topic",
-        f"{topic_name}-a",
-        "--from-topic",
-        f"{topic_name}-b",
-        *into,
-        "--progress",
-        progress,
-    ]
+    command = ["--from-topic", f"{topic_name}-a", "--from-topic", f"{topic_name}-b", *into]
+    command += ["--progress", progress]
     replay(*command, "--quiet")
     records = [message for message in topics.read_all(topic_name) if message.value() is not None]
     assert len(records) == 200
@@ -426,15 +404,12 @@ def test_topics_are_read_one_behind_the_other_with_their_headers(topics, topic_n
     assert "its range was" in replay(*command, "--since", "1h", status=1)[1]
     end = topics.ends(f"{topic_name}-a")[0][1]
     result = replay(
-        "--from-topic",
-        f"{topic_name}-a",
-        "--from-offsets",
-        f"0:{end - 3}",
-        "--to-offsets",
-        "0:1000000,1:0",
         *into,
-        "--json",
-        "--quiet",
+        from_topic=f"{topic_name}-a",
+        from_offsets=f"0:{end - 3}",
+        to_offsets="0:1000000,1:0",
+        json=True,
+        quiet=True,
     )[0]
     assert json.loads(result)["sent"] == 3
 

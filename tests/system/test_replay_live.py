@@ -2,15 +2,14 @@
 snapshots and answers during the replay."""
 
 import contextlib
-import json
 import os
 import signal
-import subprocess
 import time
 
 from load import one_by_one
 from oracle import Oracle, event
-from places import SEENCTL, now_ms, wait_until
+from places import now_ms, wait_until
+from seenctl_tool import begin, run
 from test_replay import DAY_MS, replay
 
 
@@ -60,20 +59,7 @@ def test_history_is_published_once_at_its_end_and_live_users_at_once(
     oracle, snapshots = Oracle(), f"{topic_name}-filters"
     source = history(tmp_path / "history.jsonl", oracle, users=50, events=20_000)
     before = latencies(seend)
-    running = subprocess.Popen(
-        [
-            str(SEENCTL),
-            "replay",
-            str(source),
-            "--brokers",
-            kafka.bootstrap,
-            "--topic",
-            topic_name,
-            "--quiet",
-            "--rate",
-            "4000",
-        ]
-    )
+    running = begin("replay", source, brokers=kafka.bootstrap, topic=topic_name, quiet=True, rate=4000)
     try:
         with interrupted(running, seend):
             assert all(len(s["replays"]) == 1 for s in seend.partition_status().values())
@@ -104,25 +90,15 @@ def test_a_replay_that_stops_is_published_after_a_while(topics, daemon, topic_na
     oracle = Oracle()
     source = history(tmp_path / "history.jsonl", oracle, users=20, events=20_000)
     progress = tmp_path / "progress"
-    command = [
-        str(SEENCTL),
-        "replay",
-        str(source),
-        "--brokers",
-        kafka.bootstrap,
-        "--topic",
-        topic_name,
-        "--quiet",
-        "--progress",
-        str(progress),
-    ]
-    running = subprocess.Popen([*command, "--rate", "3000"])
+    command = ["replay", source, "--brokers", kafka.bootstrap, "--topic", topic_name, "--quiet"]
+    command += ["--progress", progress]
+    running = begin(*command, rate=3000)
     wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 2_000, "the replay is under way")
     running.kill()
     running.wait()
     assert not published(topics, f"{topic_name}-filters")
     wait_until(lambda: len(published(topics, f"{topic_name}-filters")) == 20, "it counts as ended", 20)
-    subprocess.run(command, check=True, timeout=60)
+    run(*command)
     seend.wait_at_rest()
     oracle.check_http(seend)
     oracle.check_published(topics, f"{topic_name}-filters", 2)
@@ -135,20 +111,7 @@ def test_a_daemon_that_restarts_within_a_replay_publishes_everything(
     seend = daemon(topic_name).start()
     oracle = Oracle()
     source = history(tmp_path / "history.jsonl", oracle, users=100, events=30_000)
-    running = subprocess.Popen(
-        [
-            str(SEENCTL),
-            "replay",
-            str(source),
-            "--brokers",
-            kafka.bootstrap,
-            "--topic",
-            topic_name,
-            "--quiet",
-            "--rate",
-            "8000",
-        ]
-    )
+    running = begin("replay", source, brokers=kafka.bootstrap, topic=topic_name, quiet=True, rate=8000)
     wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 4_000, "the replay is under way")
     seend.kill9()
     seend.start()
@@ -162,21 +125,8 @@ def test_published_live_if_asked(topics, daemon, topic_name, kafka, tmp_path):
     topics.create(topic_name)
     seend = daemon(topic_name).start()
     source = history(tmp_path / "history.jsonl", Oracle(), users=20, events=40_000)
-    running = subprocess.Popen(
-        [
-            str(SEENCTL),
-            "replay",
-            str(source),
-            "--brokers",
-            kafka.bootstrap,
-            "--topic",
-            topic_name,
-            "--quiet",
-            "--rate",
-            "4000",
-            "--publish",
-            "live",
-        ]
+    running = begin(
+        "replay", source, brokers=kafka.bootstrap, topic=topic_name, quiet=True, rate=4000, publish="live"
     )
     with interrupted(running, seend):
         wait_until(
@@ -192,25 +142,14 @@ def test_the_daemons_lag_sets_the_pace(topics, daemon, topic_name, kafka, tmp_pa
     beats = topics.create(f"{topic_name}-beats", partitions=1, cleanup_policy="compact")
     seend = daemon(topic_name, {"watermarks": {"topic": beats}}).start()
     source = history(tmp_path / "history.jsonl", Oracle(), users=500, events=250_000)
-    running = subprocess.Popen(
-        [
-            str(SEENCTL),
-            "replay",
-            str(source),
-            "--config",
-            str(seend.config_path),
-            "--quiet",
-            "--max-lag",
-            "500ms",
-        ]
-    )
+    running = begin("replay", source, config=seend.config_path, quiet=True, max_lag="500ms")
     wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 30_000, "it is under way")
     with seend.standing_still():
 
         def slow():
-            before = sum(end for _, end in topics.ends(topic_name).values())
+            before = topics.total(topic_name)
             time.sleep(3)
-            return sum(end for _, end in topics.ends(topic_name).values()) - before < 3 * 10_000
+            return topics.total(topic_name) - before < 3 * 10_000
 
         wait_until(slow, "nobody reads: it slows down from 20,000 a second and more", 20)
         assert running.poll() is None, "it waits, and has not sent all"
@@ -218,7 +157,7 @@ def test_the_daemons_lag_sets_the_pace(topics, daemon, topic_name, kafka, tmp_pa
     seend.wait_at_rest()
     assert seend.metric_sum("seen_replayed_events_total") == 250_000
     seend.config["watermarks"] = {"topic": None}
-    seend.config_path.write_text(json.dumps(seend.config))
+    seend.write_config()
     assert "--rate" in replay(source, "--config", seend.config_path, "--max-lag", "2s", status=2)[1]
     assert "such as 2s" in replay(source, "--config", seend.config_path, "--max-lag", "2", status=2)[1]
 
@@ -231,20 +170,8 @@ def test_live_events_go_first_unless_told_otherwise(topics, daemon, topic_name, 
     for number, (pace, priority) in enumerate(
         [([], max(own, 10)), (["--pace", "live"], max(own, 10)), (["--pace", "none"], own)], 1
     ):
-        running = subprocess.Popen(
-            [
-                str(SEENCTL),
-                "replay",
-                str(source),
-                "--brokers",
-                kafka.bootstrap,
-                "--topic",
-                topic_name,
-                "--quiet",
-                "--rate",
-                "20000",
-                *pace,
-            ]
+        running = begin(
+            "replay", source, *pace, brokers=kafka.bootstrap, topic=topic_name, quiet=True, rate=20000
         )
         wait_until(
             lambda: seend.metric_sum("seen_replayed_events_total") > 30_000 * (number - 1), "it is under way"

@@ -11,8 +11,9 @@ import time
 from kafka_broker import Kafka
 from oracle import event
 from places import SEENCTL, free_port, now_ms, wait_until
-from small_disks import small_disk  # noqa: F401
+from seenctl_tool import begin, fails, run
 from test_replay import count, into, replay  # noqa: F401
+
 from topics import Topics
 
 MINUTE_MS = 60_000
@@ -38,38 +39,21 @@ def test_nothing_is_sent_where_a_file_of_the_run_cant_be_written(topics, topic_n
         ("--rejects", tmp_path / "none" / "x"),
         ("--rejects", tmp_path),
     ):
-        done = subprocess.run(
-            [str(SEENCTL), "replay", str(source), *into, "--quiet", option, str(path)],
-            capture_output=True,
-            timeout=60,
-        )
-        assert done.returncode in (1, 2), (option, path)
-        assert f"{option}: {path}".encode() in done.stderr
+        said = run("replay", source, *into, option, path, quiet=True, status=None)[1]
+        assert f"{option}: {path}" in said, said
     assert count(topics, topic_name) == 0
 
 
 def test_a_full_disk_ends_a_run_and_the_same_command_goes_on(small_disk, topics, topic_name, into, tmp_path):  # noqa: F811
     source, progress = lines(tmp_path / "history.jsonl", 30_000), small_disk.place / "progress"
-    command = [
-        str(SEENCTL),
-        "replay",
-        str(source),
-        *into,
-        "--quiet",
-        "--progress",
-        str(progress),
-        "--rate",
-        "5000",
-    ]
-    environment = {**os.environ, **small_disk.environment}
+    command = ["replay", source, *into, "--quiet", "--progress", progress]
+    disk = {"environment": small_disk.environment}
     small_disk.fill()
-    full = subprocess.run(command, capture_output=True, timeout=60, env=environment)
-    assert full.returncode == 1 and b"--progress" in full.stderr and b"o space left" in full.stderr, (
-        full.stderr
-    )
+    said = run(*command, **disk, status=1)[1]
+    assert "--progress" in said and "o space left" in said, said
     assert count(topics, topic_name) == 0, "nothing was sent"
     small_disk.free()
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment)
+    running = begin(*command, rate=5000, **disk, output=subprocess.PIPE)
     wait_until(
         lambda: progress.exists() and json.loads(progress.read_text())["sent"] > 0, "the run has begun"
     )
@@ -77,7 +61,7 @@ def test_a_full_disk_ends_a_run_and_the_same_command_goes_on(small_disk, topics,
     stderr = running.communicate(timeout=60)[1]
     assert running.returncode == 1 and b"o space left" in stderr, stderr
     small_disk.free()
-    subprocess.run(command[:-2], check=True, timeout=60, env=environment)
+    run(*command, **disk)
     status = json.loads(replay("--status", "--progress", progress, "--json")[0])
     assert status["sent"] == 30_000 and status["finished"]
     sent = [message for message in topics.read_all(topic_name) if message.value() is not None]
@@ -87,17 +71,13 @@ def test_a_full_disk_ends_a_run_and_the_same_command_goes_on(small_disk, topics,
 
 def test_two_runs_of_one_progress_file_are_told_apart(topics, topic_name, into, tmp_path):  # noqa: F811
     source, progress = lines(tmp_path / "history.jsonl", 3_000), tmp_path / "progress"
-    command = [str(SEENCTL), "replay", str(source), *into, "--quiet", "--progress", str(progress)]
-    first = subprocess.Popen([*command, "--rate", "300"])
+    command = ["replay", source, *into, "--quiet", "--progress", progress]
+    first = begin(*command, rate=300)
     wait_until(progress.exists, "the first run has begun")
-    second = subprocess.run(command, capture_output=True, timeout=60)
-    assert (
-        second.returncode == 1
-        and f"--progress: {progress}: {progress}.lock is locked".encode() in second.stderr
-    ), second
+    assert f"--progress: {progress}: {progress}.lock is locked" in run(*command, status=1)[1]
     first.kill()
     first.wait()
-    subprocess.run(command, check=True, timeout=60)
+    run(*command)
     assert count(topics, topic_name) >= 3_000
     assert (
         len({message.value() for message in topics.read_all(topic_name) if message.value() is not None})
@@ -129,17 +109,14 @@ def test_times_select_records_wherever_they_stand(topics, topic_name, into, tmp_
             for i in range(100)
         ],
     )
-    progress = tmp_path / "progress"
+    times = ["--since", now - 30 * MINUTE_MS, "--until", now - 10 * MINUTE_MS]
     command = [
         "--from-topic",
         archive,
         *into,
-        "--since",
-        str(now - 30 * MINUTE_MS),
-        "--until",
-        str(now - 10 * MINUTE_MS),
+        *times,
         "--progress",
-        progress,
+        tmp_path / "progress",
         "--quiet",
         "--json",
     ]
@@ -222,7 +199,7 @@ def test_an_event_at_the_limit_is_sent_or_one_reject(topics, topic_name, into, t
 def test_a_dry_run_of_built_state_doesnt_ask_what_the_topic_keeps(topics, daemon, topic_name, tmp_path):
     topics.create(topic_name, retention_ms=1_000)
     seend, source = daemon(topic_name), tmp_path / "history.jsonl"
-    seend.config_path.write_text(json.dumps(seend.config))
+    seend.write_config()
     source.write_text("".join(event("u", f"n{i}", now_ms() - 5 * 86_400_000) + "\n" for i in range(100)))
     command = [source, "--config", seend.config_path, "--quiet", "--json"]
     assert json.loads(replay(*command, "--dry-run", status=3)[0])["events"] == 0
@@ -243,19 +220,9 @@ def test_brokers_that_go_away_end_the_run_and_the_same_command_goes_on(tmp_path)
     try:
         broker.start()
         Topics(broker.bootstrap).create("away", partitions=2)
-        command = [
-            str(SEENCTL),
-            "replay",
-            str(source),
-            "--brokers",
-            broker.bootstrap,
-            "--topic",
-            "away",
-            "--quiet",
-            "--progress",
-            str(progress),
-        ]
-        running = subprocess.Popen([*command, "--rate", "5000"], stderr=subprocess.PIPE)
+        into = ["--brokers", broker.bootstrap, "--topic", "away"]
+        command = ["replay", source, *into, "--quiet", "--progress", progress]
+        running = begin(*command, rate=5000, output=subprocess.PIPE)
         wait_until(
             lambda: progress.exists() and json.loads(progress.read_text())["sent"] > 0, "the run has begun"
         )
@@ -263,7 +230,7 @@ def test_brokers_that_go_away_end_the_run_and_the_same_command_goes_on(tmp_path)
         stderr = running.communicate(timeout=120)[1].decode()
         assert running.returncode == 1 and f"continues from {progress}" in stderr, stderr
         broker.start()
-        subprocess.run(command, check=True, timeout=60)
+        run(*command)
         status = json.loads(replay("--status", "--progress", progress, "--json")[0])
         assert status["sent"] == 20_000 and status["finished"]
         assert count(Topics(broker.bootstrap), "away") >= 20_000
@@ -283,26 +250,10 @@ def test_who_may_not_write_learns_it_before_anything_is_sent(tmp_path):
         assert json.loads(replay(*command, "--dry-run", "--json")[0])["target"]["may_write"] is True
         assert [end for _, end in topics.ends("closed").values()] == [0, 0], "asking writes nothing"
         for effect, operations in (("deny", ["Write"]), ("allow", ["Read", "Describe", "DescribeConfigs"])):
-            broker.tool(
-                "kafka.admin.AclCommand",
-                "--bootstrap-server",
-                broker.bootstrap,
-                "--add",
-                "--topic",
-                "closed",
-                f"--{effect}-principal",
-                "User:*",
-                *(f"--operation={one}" for one in operations),
-            )
-        wait_until(
-            lambda: (
-                subprocess.run(
-                    [str(SEENCTL), "replay", *map(str, command), "--dry-run"], capture_output=True
-                ).returncode
-                == 1
-            ),
-            "the ACL is known",
-        )
+            who = [f"--{effect}-principal", "User:*", *(f"--operation={one}" for one in operations)]
+            at = ["--bootstrap-server", broker.bootstrap]
+            broker.tool("kafka.admin.AclCommand", *at, "--add", "--topic", "closed", *who)
+        wait_until(lambda: fails("replay", *command, dry_run=True), "the ACL is known")
         report = json.loads(replay(*command, "--dry-run", "--json", status=1)[0])
         assert (
             report["target"]["may_write"] is False

@@ -9,7 +9,8 @@ import subprocess
 import pytest
 
 from oracle import Oracle, event
-from places import BUILD, SOURCE, free_port, now_ms, wait_until
+from places import BUILD, SOURCE, now_ms, wait_until
+from seend import in_group
 
 DAY_MS = 86_400_000
 PAGE = (SOURCE / "docs" / "REPLAY.md").read_text()
@@ -34,7 +35,7 @@ class Case:
         self.write_config()
 
     def write_config(self):
-        self.seend.config_path.write_text(json.dumps(self.seend.config))
+        self.seend.write_config()
 
     def day(self, name, days_ago, events=1_000):
         at = now_ms() - days_ago * DAY_MS
@@ -104,19 +105,8 @@ def test_the_first_day_from_files(case):
 
 def test_the_first_day_from_files_with_several_daemons(case, daemon):
     _, into_topic, _ = blocks("The first day, from files")
-    shared = {
-        "state": {"topic": f"{case.seend.topic}-state"},
-        "watermarks": case.seend.config["watermarks"],
-        "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-    }
-    members = [
-        daemon(
-            case.seend.topic,
-            {**shared, "kafka": {"instance_id": f"member-{number}"}},
-            name=f"member-{number}",
-        )
-        for number in range(2)
-    ]
+    topic = case.seend.topic
+    members = [daemon(topic, in_group(topic, f"member-{n}"), f"member-{n}") for n in range(2)]
     case.seend = members[0]
     case.write_config()
     case.day("2026-11-01.jsonl", 3)
@@ -127,11 +117,7 @@ def test_the_first_day_from_files_with_several_daemons(case, daemon):
         each.wait_ready()
 
     def routes(each):
-        return {
-            route["partition"]
-            for route in each.http.get("/v1/routes").json()["routes"]
-            if route["state"] == "ready"
-        }
+        return {route["partition"] for route in each.routes() if route["state"] == "ready"}
 
     for each in members:
         wait_until(lambda each=each: routes(each) == {0, 1}, "it has heard of both partitions' owners")
@@ -148,28 +134,19 @@ def test_the_first_day_from_kafka(case):
 
 
 def test_the_first_day_from_redis(case):
-    redis = pytest.importorskip("redis")
-    port = free_port()
-    server = subprocess.Popen(
-        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(case.folder)],
-        stdout=subprocess.DEVNULL,
-    )
+    pytest.importorskip("redis")
+    from redis_server import RedisServer
+
+    server = RedisServer(case.folder)
     try:
-        client = redis.Redis("127.0.0.1", port, decode_responses=True)
-
-        def answers():
-            try:
-                return client.ping()
-            except redis.ConnectionError:
-                return False
-
-        wait_until(answers, "redis answers")
+        assert server.wait_ready()
+        client = server.client()
         for line in case.day("x", 3):
             one = json.loads(line)
             client.zadd(f"seen:{one['user_id']}", {one["item_id"]: one["exposed_at"]})
         (script,) = blocks("The first day, from Redis", "python")
         (case.folder / "redis_lines.py").write_text(
-            script.replace("redis.Redis(", f'redis.Redis("127.0.0.1", {port}, ')
+            script.replace("redis.Redis(", f'redis.Redis("127.0.0.1", {server.port}, ')
         )
         case.seend.start()
         replay, compare = blocks("The first day, from Redis")
@@ -185,12 +162,11 @@ def test_the_first_day_from_redis(case):
         tool = (
             f"PYTHONPATH={SOURCE}/clients/python/src {SOURCE}/build/compare-tools/bin/python -m seen_compare"
         )
-        compare = compare.replace("127.0.0.1:6379", f"127.0.0.1:{port}")
+        compare = compare.replace("127.0.0.1:6379", server.address)
         done = case.run(compare.replace("seen-compare", f"{tool} --http http://{case.seend.address}"))
         assert b"(100.00%)" in done.stdout and (case.folder / "compare.html").read_text().count("<svg") == 3
     finally:
-        server.terminate()
-        server.wait()
+        server.close()
 
 
 def test_a_lost_disk_without_a_backup(case):

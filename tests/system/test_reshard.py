@@ -57,26 +57,20 @@ def resharded(daemon, topic, state_topic, name):
 def reshard(kafka, backups, topic, state_topic, *more, status=0):
     return run(
         "reshard",
-        "--from",
-        backups,
-        "--brokers",
-        kafka.bootstrap,
-        "--topic",
-        topic,
-        "--partitions",
-        NEW_PARTITIONS,
-        "--state-topic",
-        state_topic,
-        "--group",
-        f"{state_topic}-group",
-        "--quiet",
         *more,
+        from_=backups,
+        brokers=kafka.bootstrap,
+        topic=topic,
+        partitions=NEW_PARTITIONS,
+        state_topic=state_topic,
+        group=f"{state_topic}-group",
+        quiet=True,
         status=status,
     )
 
 
 def back_up(seend, to):
-    run("backup", "--http", f"http://{seend.address}", "--to", to, "--quiet")
+    run("backup", "--http", seend.url, "--to", to, "--quiet")
 
 
 def check(new, load):
@@ -107,19 +101,13 @@ def test_a_rehearsal_has_the_old_digests(kafka, topics, old, daemon, topic_name,
     newer_topic = topics.create(f"{topic_name}-newer", partitions=NEW_PARTITIONS)
     run(
         "reshard",
-        "--dir",
-        rehearsal.store,
-        "--brokers",
-        kafka.bootstrap,
-        "--topic",
-        newer_topic,
-        "--partitions",
-        NEW_PARTITIONS,
-        "--state-topic",
-        f"{topic_name}-again",
-        "--group",
-        f"{topic_name}-again-group",
-        "--quiet",
+        dir=rehearsal.store,
+        brokers=kafka.bootstrap,
+        topic=newer_topic,
+        partitions=NEW_PARTITIONS,
+        state_topic=f"{topic_name}-again",
+        group=f"{topic_name}-again-group",
+        quiet=True,
     )
     again = resharded(daemon, newer_topic, f"{topic_name}-again", "again").start()
     digest(again, "--expect", tmp_path / "before.json")
@@ -148,7 +136,7 @@ def test_a_cut_over_loses_nothing(kafka, topics, old, daemon, topic_name, tmp_pa
     new.wait_at_rest()
     check(new, load)
     # 5. Publish every user's snapshot to the new topic.
-    run("publish", "--all", "--http", f"http://{new.address}")
+    run("publish", "--all", "--http", new.url)
     load.oracle.check_published(topics, f"{new_topic}-new-filters", NEW_PARTITIONS)
     # 6. Stop the old daemons: nobody needs them.
     seend.stop()
@@ -177,19 +165,13 @@ def test_what_does_not_fit_is_refused(kafka, topics, old, topic_name, tmp_path):
     (seend.store / "partition-1").rename(seend.store / "hidden")
     _, said = run(
         "reshard",
-        "--dir",
-        seend.store,
-        "--brokers",
-        kafka.bootstrap,
-        "--topic",
-        new_topic,
-        "--partitions",
-        NEW_PARTITIONS,
-        "--state-topic",
-        f"{topic_name}-x",
-        "--group",
-        "g",
-        "--quiet",
+        dir=seend.store,
+        brokers=kafka.bootstrap,
+        topic=new_topic,
+        partitions=NEW_PARTITIONS,
+        state_topic=f"{topic_name}-x",
+        group="g",
+        quiet=True,
         status=1,
     )
     assert "partition 1 of 3 is missing" in said

@@ -1,4 +1,5 @@
-"""The runbook has an entry for each alert. The commands in it and in OPERATIONS.md exist."""
+"""The runbook has an entry for each alert. The commands in it and in OPERATIONS.md exist, and a daemon has
+each metric that deploy/prometheus uses."""
 
 import pathlib
 import re
@@ -8,7 +9,10 @@ import subprocess
 import pytest
 import yaml
 
-from places import SEENCTL, SOURCE
+from load import Load
+from places import SEENCTL, SOURCE, wait_until
+from prometheus_server import DEPLOYED
+from seend import in_group
 
 DOCS = SOURCE / "docs"
 PARTS = ["**Symptom.**", "**What users notice.**", "**Diagnosis.**", "**What to do.**", "**It is over when**"]
@@ -87,3 +91,54 @@ def test_what_is_to_be_typed_exists(page):
             assert re.search(rf"{option}\b", helps[command]), (line, option)
         looked += 1
     assert looked > 0
+
+
+QUIET = {
+    "seen_retention_headroom_seconds",
+    "seen_state_restore_share",
+}  # shown only while something is unread or is restored
+
+
+@pytest.mark.parametrize(
+    "check",
+    [["config", "prometheus.yml"], ["config", "cluster.yml"], ["rules", "alerts.yml"]],
+    ids=lambda c: c[1],
+)
+def test_promtool_accepts_what_is_deployed(check):
+    done = subprocess.run(
+        ["promtool", "check", *check], cwd=DEPLOYED, capture_output=True, text=True, timeout=30
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_alerts_fire_when_they_should_and_only_then():
+    done = subprocess.run(
+        ["promtool", "test", "rules", "alerts_test.yml"],
+        cwd=DEPLOYED,
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )  # the test simulates hours of rules
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_metric_that_an_alert_asks_for_is_one_the_daemon_has(topics, daemon, topic_name, chance):
+    topics.create(topic_name)
+    seend = daemon(topic_name, in_group(topic_name, "one")).start()
+    Load(chance, users=10).send(topics, topic_name, 100)
+    seend.wait_at_rest()
+    wait_until(
+        lambda: "seen_state_stream_epoch" in seend.http.get("/metrics").text, "its stream of state has begun"
+    )
+    page = seend.http.get("/metrics").text
+    names = set(re.findall(r"^# TYPE (\S+)", page, re.M))
+    asked = set(re.findall(r"\bseen_[a-z0-9_]+", (DEPLOYED / "alerts.yml").read_text()))
+    asked = {re.sub(r"_(bucket|count)$", "", name) for name in asked}
+    unknown = asked - names - QUIET
+    # These metrics appear only when there is something to count.
+    assert unknown <= {
+        "seen_rekeying_lost_messages_total",
+        "seen_item_groups_foreign_total",
+        "seen_items_leases_lapsed_total",
+        "seen_certificate_not_after_seconds",
+    }, unknown

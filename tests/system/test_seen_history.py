@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from history_tables import CONVERT, seen_history
+from seenctl_tool import CONVERT, seen_history
 
 NESTED = {
     "user_id": "/data/uid",

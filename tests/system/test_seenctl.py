@@ -1,27 +1,24 @@
-"""seenctl against a real Kafka and a real daemon."""
+"""seenctl against a real Kafka and a real daemon. The estimates of `seenctl size` against the real size of
+the store and the topic."""
 
 import collections
-import gzip
 import json
-import signal
-import subprocess
 import time
 
 import pytest
 
 from load import Load, one_by_one
 from oracle import Oracle, event
-from places import SEENCTL, SOURCE, now_ms, wait_until
+from places import SOURCE, now_ms
+from seenctl_tool import run
+from seend import one_filter
+from test_replay import DAY_MS, replay
 
 EXAMPLES = SOURCE / "examples" / "open_bandit_exposures.jsonl.gz"
 
 
-def seenctl(*arguments, status=0, stdin=None, timeout_s=120):
-    done = subprocess.run(
-        [str(SEENCTL), *map(str, arguments)], capture_output=True, input=stdin, timeout=timeout_s
-    )
-    assert done.returncode == status, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
-    return done.stdout.decode()
+def seenctl(*arguments, **more):
+    return run(*arguments, **more)[0]
 
 
 @pytest.fixture
@@ -39,18 +36,14 @@ def verify(seend, kafka, *more, status=0):
     return json.loads(
         seenctl(
             "verify",
-            "--brokers",
-            kafka.bootstrap,
-            "--topic",
-            seend.topic,
-            "--http",
-            f"http://{seend.address}",
-            "--snapshots",
-            "--snapshot-topic",
-            f"{seend.topic}-filters",
-            "--json",
-            "--quiet",
             *more,
+            brokers=kafka.bootstrap,
+            topic=seend.topic,
+            http=seend.url,
+            snapshots=True,
+            snapshot_topic=f"{seend.topic}-filters",
+            json=True,
+            quiet=True,
             status=status,
         )
     )
@@ -70,15 +63,7 @@ def test_verify_fails_a_daemon_that_forgot(kafka, topics, daemon, topic_name):
     topics.create(topic_name)
     seend = daemon(
         topic_name,
-        {
-            "filters": [
-                {
-                    "name": "default",
-                    "window_days": 1,
-                    "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 200},
-                }
-            ]
-        },
+        one_filter(topic_name, window_days=1),
     ).start()
     topics.produce(
         topic_name, one_by_one(Oracle(), [("u", f"i{n}") for n in range(50)], now_ms() - 5 * 86_400_000)
@@ -91,17 +76,8 @@ def test_verify_fails_a_daemon_that_forgot(kafka, topics, daemon, topic_name):
 
 
 def test_generate_is_a_function_of_its_seed():
-    arguments = [
-        "generate",
-        "--stdout",
-        "--events",
-        "2000",
-        "--users",
-        "100",
-        "--until",
-        "2026-11-01T00:00:00Z",
-        "--quiet",
-    ]
+    arguments = ["generate", "--stdout", "--quiet", "--events", 2000, "--users", 100]
+    arguments += ["--until", "2026-11-01T00:00:00Z"]
     first = seenctl(*arguments, "--seed", "7")
     assert first == seenctl(*arguments, "--seed", "7") != seenctl(*arguments, "--seed", "8")
     events = [json.loads(line) for line in first.splitlines()]
@@ -117,20 +93,14 @@ def test_generate_keeps_its_rate_and_keys_by_user(kafka, topics, daemon, topic_n
     sent = json.loads(
         seenctl(
             "generate",
-            "--brokers",
-            kafka.bootstrap,
-            "--topic",
-            topic_name,
-            "--rate",
-            "5000",
-            "--seconds",
-            "3",
-            "--users",
-            "500",
-            "--batch",
-            "1",
-            "--json",
-            "--quiet",
+            brokers=kafka.bootstrap,
+            topic=topic_name,
+            rate=5000,
+            seconds=3,
+            users=500,
+            batch=1,
+            json=True,
+            quiet=True,
         )
     )
     assert 2.9 < time.monotonic() - start < 8
@@ -144,67 +114,11 @@ def test_the_real_exposures_come_in_whole(kafka, topics, daemon, topic_name):
     topics.create(topic_name, partitions=4)
     seend = daemon(topic_name).start()
     seenctl(
-        "generate",
-        "--brokers",
-        kafka.bootstrap,
-        "--topic",
-        topic_name,
-        "--from",
-        EXAMPLES,
-        "--shift-to-now",
-        "--quiet",
+        "generate", brokers=kafka.bootstrap, topic=topic_name, from_=EXAMPLES, shift_to_now=True, quiet=True
     )
     seend.wait_at_rest()
     result = verify(seend, kafka)
     assert result["records"] == 60_000 and result["users"] == 337 and result["items"] == 13_055
-
-
-def test_replay_goes_on_after_a_kill_and_leaves_nothing_out(
-    kafka, topics, daemon, topic_name, tmp_path, chance
-):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
-    oracle, now = Oracle(), now_ms()
-    lines = []
-    for i in range(40_000):
-        user, item = f"user-{chance.randrange(300)}", f"item-{i}"
-        oracle.add(user, item, now)
-        lines.append(event(user, item, now))
-    source = tmp_path / "exposures.jsonl.gz"
-    with gzip.open(source, "wt", compresslevel=1) as file:
-        file.write("\n".join(lines) + "\n")
-    progress = tmp_path / "replay.progress"
-    command = [
-        "replay",
-        str(source),
-        "--brokers",
-        kafka.bootstrap,
-        "--topic",
-        topic_name,
-        "--progress",
-        str(progress),
-        "--quiet",
-    ]
-    for _ in range(2):
-        before = progress.read_bytes() if progress.exists() else b""
-        running = subprocess.Popen([str(SEENCTL), *command, "--rate", "8000"], stderr=subprocess.DEVNULL)
-        try:
-            wait_until(lambda: progress.exists() and progress.read_bytes() != before, "progress is written")
-            time.sleep(0.3 + chance.random() * 0.5)
-        finally:
-            running.send_signal(signal.SIGKILL)
-            running.wait()
-    sent_before = sum(end for _, end in topics.ends(topic_name).values())
-    assert 0 < sent_before < 40_000, "the kills came in the middle"
-    seenctl(*command)
-    sent = sum(end for _, end in topics.ends(topic_name).values())
-    assert 40_000 <= sent < sent_before + 40_000, "it went on, not from the start"
-    seend.wait_at_rest()
-    oracle.check_http(seend)
-    seenctl(*command)
-    assert sum(end for _, end in topics.ends(topic_name).values()) == sent, (
-        "a finished replay sends nothing more"
-    )
 
 
 def test_replay_reads_a_topics_time_range(kafka, topics, daemon, topic_name):
@@ -218,18 +132,7 @@ def test_replay_reads_a_topics_time_range(kafka, topics, daemon, topic_name):
     ]
     topics.produce(source, old + fresh)
     seend = daemon(topic_name).start()
-    seenctl(
-        "replay",
-        "--from-topic",
-        source,
-        "--since",
-        "1h",
-        "--brokers",
-        kafka.bootstrap,
-        "--topic",
-        topic_name,
-        "--quiet",
-    )
+    seenctl("replay", from_topic=source, since="1h", brokers=kafka.bootstrap, topic=topic_name, quiet=True)
     assert sum(seend.wait_at_rest().values()) == 100 + 2 * 2, "with the marks of the replay"
     oracle.check_http(seend)
     assert seend.unseen("u", ["old-1"]) == ["old-1"]
@@ -239,7 +142,7 @@ def test_one_user_is_shown_asked_and_described(kafka, watched, tmp_path):
     seend, load = watched
     user = max(load.oracle.users(), key=lambda u: len(load.oracle.items(u)))
     items = sorted(load.oracle.items(user))
-    at = ["--http", f"http://{seend.address}"]
+    at = ["--http", seend.url]
     assert json.loads(seenctl("unseen", *at, user, items[0], "new", "--json"))["unseen"] == ["new"]
     assert seenctl("unseen", *at, user, items[0], "new", "--created-at", "2020-01-01").split() == ["new"]
     later = ["--created-at", str(now_ms() + 86_400_000)]  # later than any exposure
@@ -259,10 +162,52 @@ def test_one_user_is_shown_asked_and_described(kafka, watched, tmp_path):
 
 
 def test_what_is_out_of_reach_is_named():
-    done = subprocess.run(
-        [str(SEENCTL), "unseen", "--http", "http://127.0.0.1:9", "u", "i"],
-        capture_output=True,
-        text=True,
-        timeout=30,
+    assert "127.0.0.1:9" in run("unseen", "u", "i", http="http://127.0.0.1:9", status=1)[1]
+
+
+USERS, ITEMS_A_DAY, DAYS = 400, 40, 10
+
+
+@pytest.mark.parametrize("arguments", [[], ["--format", "bloom", "--fpr", 0.001]])
+def test_it_says_what_a_built_state_takes(arguments, topics, daemon, topic_name, tmp_path):
+    topics.create(topic_name, partitions=2)
+    now, source = now_ms(), tmp_path / "history.jsonl"
+    with open(source, "w") as file:
+        for day in range(1, DAYS + 1):
+            for user in range(USERS):
+                for item in range(ITEMS_A_DAY):
+                    file.write(
+                        event(f"user-{user:010}", f"item-{user}-{day}-{item}", now - day * DAY_MS) + "\n"
+                    )
+    snapshot = {"format": "split_block_bloom", "false_positive_rate": 0.01}
+    snapshot |= {"format": arguments[1], "false_positive_rate": arguments[3]} if arguments else {}
+    seend = daemon(topic_name)
+    seend.config["filters"][0]["snapshot"] |= snapshot
+    seend.write_config()
+    replay("--config", seend.config_path, "--into-state", seend.store, "--quiet", source)
+    stored = sum(path.stat().st_size for path in seend.store.rglob("*.sst"))
+    said = json.loads(
+        run("size", *arguments, users=USERS, items_a_day=ITEMS_A_DAY, days=DAYS, partitions=2, json=True)[0]
     )
-    assert done.returncode == 1 and "127.0.0.1:9" in done.stderr
+    assert said["items_a_user"] == ITEMS_A_DAY * DAYS
+    assert 0.8 < stored / said["state_bytes"] < 1.25, (stored, said)
+    seend.start()
+    seend.wait_at_rest()
+    newest = {m.key(): m.value() for m in topics.read_all(f"{topic_name}-filters")}
+    assert len(newest) == USERS
+    published = sum(len(value) for value in newest.values())
+    assert 0.9 < published / said["snapshot_topic_bytes"] < 1.1, (published, said)
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        ([], "--users"),
+        (["--users", 5], "--items-a-day"),
+        (["--users", 0, "--items-a-day", 1], "--users"),
+        (["--users", 5, "--items-a-day", 1, "--format", "sieve"], "--format"),
+        (["--users", 5, "--items-a-day", 1, "--fpr", 2], "--fpr"),
+    ],
+)
+def test_a_mistake_is_named(arguments, said):
+    assert said in run("size", *arguments, status=2)[1]

@@ -16,7 +16,7 @@ def kinds(topics, daemon, topic_name):
     filters = [
         {
             "name": "default",
-            "served_ttl_s": 30,
+            "served_ttl_s": 18,
             "kinds": {"clicked": {"window_days": 7}},
             "snapshot": snapshot,
         },
@@ -49,9 +49,9 @@ def test_every_kind_says_what_it_holds_and_until_when(kinds, topics):
         assert all(s["counts_until_ms"] == s["from_ms"] + 31 * DAY_MS and s["in_window"] for s in shown)
         assert sum(s["items"] for s in shown) == 3
         (served,) = of("default", "served")
-        assert served["to_ms"] - served["from_ms"] == 5_000 and served["items"] == 1
+        assert served["to_ms"] - served["from_ms"] == 3_000 and served["items"] == 1
         assert served["from_ms"] <= now // 1000 * 1000 == served["first_at_ms"] < served["to_ms"]
-        assert served["counts_until_ms"] == served["to_ms"] + 30_000
+        assert served["counts_until_ms"] == served["to_ms"] + 18_000
         (clicked,) = of("default", "clicked")
         assert clicked["from_ms"] == today - DAY_MS and clicked["counts_until_ms"] == today + 7 * DAY_MS
         repeated = of("twice", "repeated")
@@ -66,11 +66,11 @@ def test_every_kind_says_what_it_holds_and_until_when(kinds, topics):
     kinds.start()
     kinds.wait_caught_up()
     check()
-    lines = seenctl("show", "--http", f"http://{kinds.address}", "u").splitlines()
+    lines = seenctl("show", "--http", kinds.url, "u").splitlines()
     rows = {line.split()[1]: line for line in lines[2:]}
     assert set(rows) == {"exposed", "served", "clicked"}
     assert "past the window" not in rows["clicked"]
-    assert json.loads(seenctl("show", "--http", f"http://{kinds.address}", "--json", "u"))["items"] == 5
-    assert "exposures" in seenctl("show", "--http", f"http://{kinds.address}", "--filter", "twice", "u")
+    assert json.loads(seenctl("show", "--http", kinds.url, "--json", "u"))["items"] == 5
+    assert "exposures" in seenctl("show", "--http", kinds.url, "--filter", "twice", "u")
     wait_until(lambda: not any(s["in_window"] for s in of("default", "served")), "served items end", 90, 1)
     assert kinds.unseen("u", ["a", "b", "c", "d", "e"]) == ["c"]

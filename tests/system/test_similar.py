@@ -1,35 +1,30 @@
-"""Items similar to seen ones: the daemon reads groups from their topic and joins exposures with them. Answers
-and snapshots show the result."""
+"""Items similar to seen ones: the daemon reads groups from their topic and joins exposures with them.
+Answers and snapshots show the result."""
 
 import json
-import subprocess
 import urllib.parse
 
 import pytest
 
 from http_json import user_path
-from places import SEENCTL, now_ms, wait_until
+from places import now_ms, wait_until
+from seenctl_tool import run
 
 
 def record(item, group, near=()):
     """A record of the topic of groups. `near`: ids of near items."""
-    return (
-        item,
-        json.dumps(
-            {
-                "item_id": item,
-                "group_id": group,
-                "created_at": now_ms(),
-                "moved_from": None,
-                "found_by": "first" if item == group else "both",
-                "similarity": 1 if item == group else 0.9,
-                "distance": 0 if item == group else 2,
-                "near": [
-                    {"item_id": other, "similarity": 0.9, "distance": 2, "found_by": "both"} for other in near
-                ],
-            }
-        ),
-    )
+    first = item == group
+    value = {
+        "item_id": item,
+        "group_id": group,
+        "created_at": now_ms(),
+        "moved_from": None,
+        "found_by": "first" if first else "both",
+        "similarity": 1 if first else 0.9,
+        "distance": 0 if first else 2,
+        "near": [{"item_id": n, "similarity": 0.9, "distance": 2, "found_by": "both"} for n in near],
+    }
+    return item, json.dumps(value)
 
 
 def shown(user, *items, **more):
@@ -81,16 +76,8 @@ def told_by(directory, data, *items):
     """seenctl's report about a snapshot: {item: (may have been seen, may be similar to a seen item)}"""
     path = directory / "snapshot"
     path.write_bytes(data)
-    done = subprocess.run(
-        [SEENCTL, "snapshot", path, "--json", "--test", *items], capture_output=True, text=True, timeout=20
-    )
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    told = json.loads(run("snapshot", path, "--json", "--test", *items)[0])
     return {item: (told["tests"][item], told.get("near_tests", {}).get(item)) for item in items}
-
-
-def last_published(topics, topic):
-    return {m.key().decode(): m.value() for m in topics.read_all(topic)}
 
 
 @pytest.fixture
@@ -153,7 +140,7 @@ def test_what_is_like_the_seen_is_held_back(topics, running, tmp_path):
 
     check()
     seend.wait_at_rest()
-    published = last_published(topics, f"{seend.topic}-drop")["u"]
+    published = topics.newest(f"{seend.topic}-drop")["u"]
     assert told_by(tmp_path, published, "b", "a", "new") == {
         "b": (True, False),
         "a": (False, True),
@@ -175,13 +162,7 @@ def test_what_is_like_the_seen_is_held_back(topics, running, tmp_path):
         {"c": ("b", "group"), "a": ("c", "page"), "y": ("x", "page")},
     )
     assert dropping.asks(["x", "y", "new"], also_seen=["y"]) == (["new"], {"x": ("y", "near")})
-    text = subprocess.run(
-        [SEENCTL, "why", "--http", f"http://{seend.address}", "--filter", "drop", "u", "a"],
-        capture_output=True,
-        text=True,
-        timeout=20,
-    ).stdout
-    assert "it is near b (similarity 0.90), which was" in text
+    assert "it is near b (similarity 0.90), which was" in seend.seenctl("why", "u", "a", filter="drop")[0]
 
     # b is taken back. Items similar to b return, because no other seen item is similar to them.
     assert seend.http.post("/v1/users/u/removed", {"items": ["b"]}).status == 202
@@ -189,7 +170,7 @@ def test_what_is_like_the_seen_is_held_back(topics, running, tmp_path):
     assert dropping.asks(candidates) == (["c", "y", "a", "new", "b"], {})
     wait_until(
         lambda: (
-            told_by(tmp_path, last_published(topics, f"{seend.topic}-drop")["u"], "a", "z")
+            told_by(tmp_path, topics.newest(f"{seend.topic}-drop")["u"], "a", "z")
             == {"a": (False, False), "z": (True, False)}
         ),
         "the snapshot has forgotten it",

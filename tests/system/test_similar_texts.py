@@ -1,5 +1,5 @@
-"""The daemon's groups of texts that other people wrote, compared with the truth that benchmarks/similar/truth.py
-computes without seend's code."""
+"""The daemon's groups of texts that other people wrote, compared with the truth that
+benchmarks/similar/truth.py computes without seend's code."""
 
 import json
 import os

@@ -13,7 +13,7 @@ PARTITIONS = 3
 
 
 def ends(topics, topic):
-    return {partition: end for partition, (_, end) in topics.ends(topic).items()}
+    return topics.end_offsets(topic)
 
 
 @pytest.fixture
@@ -26,6 +26,15 @@ def streaming(topics, daemon, topic_name):
     seend.wait_at_rest()
     wait_streamed([seend], ends(topics, topic_name))
     return seend
+
+
+def send_newer(topics, seend, topic):
+    topics.produce(topic, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
+    seend.wait_at_rest()
+
+
+def start_without_disk(seend):
+    start_without_disk(seend)
 
 
 def restored(seend):
@@ -53,8 +62,7 @@ def test_state_is_there_again_after_its_disk_and_the_records_it_was_made_of_are_
         assert partition["lost_ranges"] == [], "nothing that it read had gone"
         assert partition["filters"][0]["complete_since"] is None, "the filter is whole"
     # After a restore, the daemon streams new changes, and a second restore has all of them.
-    topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
-    streaming.wait_at_rest()
+    send_newer(topics, streaming, topic_name)
     streaming.stop()
     shutil.rmtree(streaming.store)
     kafka.delete_records(topic_name, ends(topics, topic_name))
@@ -65,12 +73,9 @@ def test_state_is_there_again_after_its_disk_and_the_records_it_was_made_of_are_
 
 
 def test_state_is_restored_after_kill_9(topics, streaming, topic_name):
-    topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
-    streaming.wait_at_rest()
+    send_newer(topics, streaming, topic_name)
     streaming.kill9()
-    shutil.rmtree(streaming.store)
-    streaming.start()
-    streaming.wait_at_rest()
+    start_without_disk(streaming)
     assert len(restored(streaming)) == PARTITIONS
     check(streaming, "old")
     check(streaming, "newer")
@@ -79,14 +84,11 @@ def test_state_is_restored_after_kill_9(topics, streaming, topic_name):
 def test_a_kill_leaves_state_where_it_is_and_the_stream_goes_on(topics, streaming, topic_name):
     streaming.kill9()
     streaming.start()
-    topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
-    streaming.wait_at_rest()
+    send_newer(topics, streaming, topic_name)
     assert not restored(streaming), "state was there"
     wait_streamed([streaming], ends(topics, topic_name))
     streaming.stop()
-    shutil.rmtree(streaming.store)
-    streaming.start()
-    streaming.wait_at_rest()
+    start_without_disk(streaming)
     assert len(restored(streaming)) == PARTITIONS
     check(streaming, "old")
     check(streaming, "newer")
@@ -97,8 +99,7 @@ def test_an_older_copy_is_brought_up_to_date(kafka, topics, streaming, topic_nam
     copy = streaming.store.with_name("copy")
     shutil.copytree(streaming.store, copy)
     streaming.start()
-    topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
-    streaming.wait_at_rest()
+    send_newer(topics, streaming, topic_name)
     streaming.stop()
     shutil.rmtree(streaming.store)
     copy.rename(streaming.store)
@@ -125,8 +126,7 @@ def test_what_a_newer_base_replaces_is_deleted_after_a_while(topics, daemon, top
     seend.stop()
     seend.config["state"]["topic"] = None
     seend.start()
-    topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
-    seend.wait_at_rest()
+    send_newer(topics, seend, topic_name)
     seend.stop()
     seend.config["state"]["topic"] = f"{topic_name}-state"
     seend.start()  # the topic lacks the latest changes, so the daemon writes a new base
@@ -138,9 +138,7 @@ def test_what_a_newer_base_replaces_is_deleted_after_a_while(topics, daemon, top
 
     wait_until(lambda: len(trimmed()) == PARTITIONS, "each partition begins with its newest base")
     seend.stop()
-    shutil.rmtree(seend.store)
-    seend.start()
-    seend.wait_at_rest()
+    start_without_disk(seend)
     assert len(restored(seend)) == PARTITIONS
     check(seend, "old")
     check(seend, "newer")

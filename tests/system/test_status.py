@@ -1,4 +1,5 @@
-"""seenctl status and lost: they show a daemon on one screen."""
+"""seenctl status and lost show a daemon on one screen. The status and the metrics show the users with the
+most items, and those who reached the daily limit."""
 
 import json
 import re
@@ -6,9 +7,9 @@ import signal
 import subprocess
 import time
 
-from load import Load
+from load import Load, one_by_one
+from oracle import Oracle
 from places import SEENCTL, wait_until
-from seenctl_tool import run
 
 
 def test_one_screen_says_whether_all_is_well_and_why_not(topics, daemon, topic_name, chance):
@@ -16,21 +17,19 @@ def test_one_screen_says_whether_all_is_well_and_why_not(topics, daemon, topic_n
     seend = daemon(topic_name).start()
     Load(chance, users=20).send(topics, topic_name, 300)
     seend.wait_at_rest()
-    at = ["--http", f"http://{seend.address}"]
-    shown = run("status", *at)[0]
+    shown = seend.seenctl("status")[0]
     assert shown.startswith("READY ") and f"topic       {topic_name}: 3 of 3 partitions here\n" in shown, (
         shown
     )
     rows = re.findall(r"^ +(\d)  ready +0 +\d\.\d s ", shown, re.M)
     assert rows == ["0", "1", "2"] and "\x1b[" not in shown
     assert len(shown.splitlines()) < 24, "one screen"
-    assert json.loads(run("status", *at, "--json")[0])["ready"] is True
-    nothing = run("lost", *at)[0]
+    assert json.loads(seend.seenctl("status", json=True)[0])["ready"] is True
+    nothing = seend.seenctl("lost")[0]
     assert "no lost messages" in nothing
 
-    watched = subprocess.Popen(
-        [str(SEENCTL), "status", *at, "--watch", "0.2"], stdout=subprocess.PIPE, text=True
-    )
+    command = [str(SEENCTL), "status", "--http", seend.url, "--watch", "0.2"]
+    watched = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert watched.stdout.readline().startswith("READY")
     seend.stop()
     deadline = time.monotonic() + 30
@@ -43,12 +42,51 @@ def test_one_screen_says_whether_all_is_well_and_why_not(topics, daemon, topic_n
     assert watched.wait(10) == 0
     watched.stdout.close()
     seend.stop()
-    assert seend.address in run("status", *at, status=1)[1]
+    assert seend.address in seend.seenctl("status", status=1)[1]
 
 
 def test_a_daemon_that_does_not_get_on_says_so(topics, daemon, topic_name):
     seend = daemon(topic_name).start(ready=False)  # there is no such topic
-    at = ["--http", f"http://{seend.address}"]
     wait_until(lambda: seend.http.get("/v1/status").status == 200, "it answers")
-    shown = run("status", *at, status=1)[0]
+    shown = seend.seenctl("status", status=1)[0]
     assert shown.startswith("NOT READY") and "  ! " in shown, shown
+
+
+def test_heaviest_users_are_in_the_status(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    filters = [
+        {"name": "default", "items_per_day_max": 100, "snapshot": {"topic": f"{topic_name}-filters"}},
+        {"name": "unpublished", "items_per_day_max": 100_000, "snapshot": None},
+    ]
+    seend = daemon(topic_name, {"filters": filters}).start()
+    counts = {f"user-{n}": n for n in range(1, 31)} | {"a-bot-with-a-very-long-name": 500, "another-bot": 100}
+    topics.produce(
+        topic_name, one_by_one(Oracle(), [(user, f"i{i}") for user, n in counts.items() for i in range(n)])
+    )
+    seend.wait_at_rest()
+
+    def heaviest(name):
+        return [
+            (user["user_id_start"], user["items"])
+            for user in seend.partition_status()[0]["heaviest_users"]
+            if user["filter"] == name
+        ]
+
+    expected = sorted([("a-bot-with-a-ver", 100), ("another-bot", 100)]) + [
+        (f"user-{n}", n) for n in range(30, 22, -1)
+    ]
+    wait_until(lambda: sorted(heaviest("default")) == sorted(expected), f"{expected} are shown")
+    assert [items for _, items in heaviest("default")] == [items for _, items in expected]
+    assert seend.partition_status()[0]["users_at_daily_limit"] == 2
+    assert seend.metrics()['seen_users_at_daily_limit{partition="0"}'] == 2
+
+    # The daemon doesn't read the sets of an unpublished filter until somebody asks.
+    assert heaviest("unpublished") == []
+    seend.unseen("a-bot-with-a-very-long-name", ["x"], filter_name="unpublished")
+    assert heaviest("unpublished") == [("a-bot-with-a-ver", 500)]
+
+    assert seend.http.delete("/v1/users/a-bot-with-a-very-long-name").status == 202
+    wait_until(
+        lambda: "a-bot-with-a-ver" not in [user for user, _ in heaviest("default")], "an erased user goes"
+    )
+    assert seend.partition_status()[0]["users_at_daily_limit"] == 1

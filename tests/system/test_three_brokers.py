@@ -8,24 +8,18 @@ from chaos import Asker, LiveLoad
 from kafka_broker import Kafka
 from oracle import Oracle
 from places import free_port, wait_until, wait_until_none
+
 from topics import Topics
 
 PARTITIONS = 4
-SESSION = {
-    "session.timeout.ms": "6000",
-    "heartbeat.interval.ms": "500",
-    "topic.metadata.refresh.interval.ms": "2000",
-}
 
 
-@pytest.fixture
-def brokers(tmp_path):
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
     controllers = {node: free_port() for node in (1, 2, 3)}
     nodes = []
     for node in controllers:
-        directory = tmp_path / f"broker-{node}"
-        directory.mkdir()
-        nodes.append(Kafka(directory, node, controllers, heap="320m"))
+        nodes.append(Kafka(tmp_path_factory.mktemp(f"broker-{node}"), node, controllers, heap="320m"))
     for node in nodes:
         node.start(wait=False)
     for node in nodes:
@@ -36,25 +30,22 @@ def brokers(tmp_path):
 
 
 @pytest.fixture
+def brokers(cluster):
+    """The nodes of the cluster. A test may kill them, and the next one has all of them."""
+    yield cluster
+    for node in cluster:
+        if node.process is None:
+            node.start()
+
+
+@pytest.fixture
 def three(brokers):
     return Topics(",".join(node.bootstrap for node in brokers))
 
 
-def members_of(daemon, topics, topic_name, count=2):
-    return [
-        daemon(
-            topic_name,
-            {
-                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-                "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
-                "watermarks": {"topic": f"{topic_name}-beats"},
-                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-            },
-            name=f"member-{number}",
-            at=topics,
-        ).start(ready=False)
-        for number in range(count)
-    ]
+def members_of(member, topics, count=2):
+    more = {"kafka": {"client": {"topic.metadata.refresh.interval.ms": "2000"}}}
+    return [member(number, at=topics, **more).start(ready=False) for number in range(count)]
 
 
 def ready(members):
@@ -62,7 +53,7 @@ def ready(members):
 
 
 def wait_at_rest(members, topics, topic):
-    ends = {p: end for p, (_, end) in topics.ends(topic).items()}
+    ends = topics.end_offsets(topic)
 
     def unrest():
         status = {p: s for m in members for p, s in m.partition_status().items() if s["state"] == "ready"}
@@ -112,9 +103,9 @@ def elect_unclean(node, topic):
 
 
 @pytest.mark.heavy
-def test_a_broker_after_the_other_is_killed_and_nothing_is_lost(brokers, three, daemon, topic_name, chance):
+def test_a_broker_after_the_other_is_killed_and_nothing_is_lost(brokers, three, member, topic_name, chance):
     three.create(topic_name, partitions=PARTITIONS, replicas=3, **{"min.insync.replicas": "2"})
-    members = members_of(daemon, three, topic_name)
+    members = members_of(member, three)
     wait_until(lambda: ready(members) == list(range(PARTITIONS)), "each partition is owned", 90)
     oracle = Oracle()
     with (
@@ -151,7 +142,7 @@ def test_a_broker_after_the_other_is_killed_and_nothing_is_lost(brokers, three, 
 @pytest.mark.heavy
 @pytest.mark.parametrize("session_too", [False, True], ids=["log", "log_and_session"])
 def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(
-    brokers, three, daemon, topic_name, chance, session_too
+    brokers, three, member, topic_name, chance, session_too
 ):
     """The leader of the snapshot topic has records that the other replica never got. It dies, and the other
     replica leads. If that one coordinates the group as well, the daemon loses its session while its snapshots
@@ -168,7 +159,7 @@ def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(
         assignment=[[leader.node, follower.node]],
         **{"cleanup.policy": "compact", "min.insync.replicas": "1"},
     )
-    members = members_of(daemon, three, topic_name, 1)
+    members = members_of(member, three, 1)
     oracle = Oracle()
 
     def load_for(seconds):
@@ -198,7 +189,7 @@ def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(
 
 @pytest.mark.heavy
 def test_a_leader_that_has_just_died_holds_up_its_own_partition_alone(
-    brokers, three, daemon, topic_name, chance
+    brokers, three, member, topic_name, chance
 ):
     """A daemon starts before the cluster knows that a broker is down. Metadata still name it as a leader."""
     three.create(f"{topic_name}-elsewhere", partitions=1, replicas=3)
@@ -206,7 +197,7 @@ def test_a_leader_that_has_just_died_holds_up_its_own_partition_alone(
     coordinator = three.coordinator(f"{topic_name}-group") - 1
     alive, dying = brokers[coordinator], brokers[(coordinator + 1) % 3]
     three.create(topic_name, assignment=[[dying.node], [alive.node]])
-    member = members_of(daemon, three, topic_name, 1)[0]
+    member = members_of(member, three, 1)[0]
     wait_until(lambda: ready([member]) == [0, 1], "both partitions are owned", 90)
     oracle = Oracle()
     with LiveLoad(three, topic_name, oracle, chance.random(), 2, users=60, rate=200):
@@ -229,10 +220,10 @@ def test_a_leader_that_has_just_died_holds_up_its_own_partition_alone(
 
 @pytest.mark.heavy
 def test_what_an_unclean_election_cuts_off_the_input_is_shown_and_harms_its_partition_alone(
-    brokers, three, daemon, topic_name, chance
+    brokers, three, member, topic_name, chance
 ):
     three.create(topic_name, assignment=[[1, 2], [3, 2]], **{"min.insync.replicas": "1"})
-    member = members_of(daemon, three, topic_name, 1)[0]
+    member = members_of(member, three, 1)[0]
     oracle = Oracle()
 
     def load_for(seconds, partitions):

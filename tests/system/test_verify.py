@@ -2,17 +2,14 @@
 planted faults."""
 
 import json
-import os
 import random
-import subprocess
 
 import pytest
 
 from http_json import user_path
 from oracle import DAY_MS
-from places import SEENCTL, now_ms, wait_until
+from places import now_ms, wait_until
 from seenctl_tool import run, run_json
-from small_disks import small_disk  # noqa: F401
 
 USERS, ITEMS, EVENTS, DAYS = 150, 900, 80_000, 50
 
@@ -76,6 +73,12 @@ def filters_of(topic):
     ]
 
 
+def shaped(kind, at, user, items=(), page="home_feed", app="web"):
+    """An event as INPUT says."""
+    data = {"uid": user, **({"items": items} if items else {})}
+    return json.dumps({"event": kind, "ts": at, "page": page, "app": app, "data": data})
+
+
 def mixed_events(seed, count=EVENTS):
     """Records (key, value, {"timestamp"}) of all kinds, over DAYS days up to now. Some events arrive days
     late."""
@@ -85,46 +88,24 @@ def mixed_events(seed, count=EVENTS):
         late = chance.randrange(12 * DAY_MS) if chance.random() < 0.05 else chance.randrange(60_000)
         kind = chance.choices(["show", "send", "undo", "buy", "forget", "ping"], [86, 6, 4, 3, 0.1, 1])[0]
         user = f"u{int(USERS * chance.random() ** 1.5)}"
-        items = (
-            []
-            if kind == "forget"
-            else [
-                {
-                    "id": f"n{int(ITEMS * chance.random() ** 2)}",
-                    "made": (timestamp - late - chance.randrange(20 * DAY_MS)) // 1000,
-                }
-                for _ in range(chance.choice([1, 1, 1, 4]))
-            ]
-        )
-        records.append(
-            (
-                user,
-                json.dumps(
-                    {
-                        "event": kind,
-                        "ts": timestamp - late,
-                        "page": chance.choice(["home_feed", "home_side", "video", ""]),
-                        "app": chance.choice(["web", "phone", "phone", "tv"]),
-                        "data": {"uid": user, **({"items": items} if items else {})},
-                    }
-                ),
-                {"timestamp": timestamp},
-            )
-        )
+        items = [
+            {
+                "id": f"n{int(ITEMS * chance.random() ** 2)}",
+                "made": (timestamp - late - chance.randrange(20 * DAY_MS)) // 1000,
+            }
+            for _ in range(0 if kind == "forget" else chance.choice([1, 1, 1, 4]))
+        ]
+        page = chance.choice(["home_feed", "home_side", "video", ""])
+        app = chance.choice(["web", "phone", "phone", "tv"])
+        value = shaped(kind, timestamp - late, user, items, page, app)
+        records.append((user, value, {"timestamp": timestamp}))
     records.insert(len(records) // 2, ("u1", "no event", {"timestamp": now - DAY_MS}))
     return records
 
 
-def verify(seend, *more, status=0, config=None):
-    return run_json(
-        "verify",
-        "--config",
-        config or seend.config_path,
-        "--http",
-        f"http://{seend.address}",
-        *more,
-        status=status,
-    )
+def verify(seend, *more, status=0, config=None, **options):
+    config = config or seend.config_path
+    return run_json("verify", *more, config=config, http=seend.url, status=status, **options)
 
 
 @pytest.fixture
@@ -145,24 +126,9 @@ def test_it_knows_fields_kinds_repeats_served_removals_and_erasures(topics, mixe
     seend = mixed()
     seend.http.post("/v1/users/u3/removed", {"items": [f"n{i}" for i in range(40)]})
     seend.http.delete("/v1/users/u4")
-    topics.produce(
-        seend.topic,
-        [
-            (
-                "u5",
-                json.dumps(
-                    {
-                        "event": kind,
-                        "ts": now_ms(),
-                        "page": "home_feed",
-                        "app": "web",
-                        "data": {"uid": "u5", "items": [{"id": f"{kind}-{i}"} for i in range(20)]},
-                    }
-                ),
-            )
-            for kind in ("send", "show")
-        ],
-    )
+    for kind in ("send", "show"):
+        items = [{"id": f"{kind}-{i}"} for i in range(20)]
+        topics.produce(seend.topic, [("u5", shaped(kind, now_ms(), "u5", items))])
     seend.wait_at_rest()
     result = verify(seend, "--snapshots")
     assert result["ok"] and result["false_negatives"] == result["extra_items_unexplained"] == 0
@@ -195,9 +161,7 @@ def test_it_knows_fields_kinds_repeats_served_removals_and_erasures(topics, mixe
         == verify(seend, "--sample", 5)["items"]
         != verify(seend, "--sample", 5, "--seed", 2)["items"]
     )
-    assert (
-        "all is well" in run("verify", "--config", seend.config_path, "--http", f"http://{seend.address}")[0]
-    )
+    assert "all is well" in run("verify", "--config", seend.config_path, "--http", seend.url)[0]
 
 
 def test_it_finds_an_event_that_the_state_lacks_and_one_that_it_has_too_many(
@@ -207,15 +171,7 @@ def test_it_finds_an_event_that_the_state_lacks_and_one_that_it_has_too_many(
     records = mixed_events(chance.random(), 6_000)
 
     def with_item(item):
-        return json.dumps(
-            {
-                "event": "show",
-                "ts": now_ms() - 2 * DAY_MS,
-                "page": "home_feed",
-                "app": "web",
-                "data": {"uid": "u7", "items": [{"id": item}]},
-            }
-        )
+        return shaped("show", now_ms() - 2 * DAY_MS, "u7", [{"id": item}])
 
     both = [value for _, value, _ in records if "no event" not in value]
     topics.produce(topic_name, [*records, ("u7", with_item("lost"), {"timestamp": now_ms()})])
@@ -224,29 +180,19 @@ def test_it_finds_an_event_that_the_state_lacks_and_one_that_it_has_too_many(
         """A daemon with a state that was built from other events than those of the topic."""
         history = tmp_path / f"{name}.jsonl"
         history.write_text("\n".join([*both, *more]) + "\n")
-        seend = daemon(
-            topic_name,
-            {
-                "input": INPUT,
-                "filters": filters_of(topic_name),
-                "kafka": {"group_id": f"{topic_name}-{name}"},
-            },
-            name=name,
-        )
+        config = {"input": INPUT, "filters": filters_of(topic_name)}
+        seend = daemon(topic_name, {**config, "kafka": {"group_id": f"{topic_name}-{name}"}}, name=name)
         for one in seend.config["filters"]:
             one["snapshot"] = None
-        seend.config_path.write_text(json.dumps(seend.config))
+        seend.write_config()
         run(
             "replay",
             history,
-            "--config",
-            seend.config_path,
-            "--into-state",
-            seend.store,
-            "--live-from",
-            "end",
-            "--whole",
-            "--quiet",
+            config=seend.config_path,
+            into_state=seend.store,
+            live_from="end",
+            whole=True,
+            quiet=True,
         )
         seend.start()
         return seend
@@ -357,35 +303,17 @@ def test_the_source_is_the_oracle_where_the_daemon_re_keys(topics, daemon, topic
     assert result["ok"] and result["records"] == 6_001 + 2 and result["users"] > 50
 
 
-def test_a_full_disk_is_named(mixed, small_disk):  # noqa: F811
+def test_a_full_disk_is_named(mixed, small_disk):
     seend = mixed()
     small_disk.fill()
-    done = subprocess.run(
-        [
-            str(SEENCTL),
-            "verify",
-            "--config",
-            str(seend.config_path),
-            "--quiet",
-            "--memory-mib",
-            "16",
-            "--scratch",
-            str(small_disk.place),
-            "--http",
-            f"http://{seend.address}",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, **small_disk.environment},
-    )
-    assert done.returncode == 1
-    assert f"--scratch: {small_disk.place}: the disk is full" in done.stderr and "--sample" in done.stderr
+    options = {"memory_mib": 16, "scratch": small_disk.place, "environment": small_disk.environment}
+    said = seend.seenctl("verify", config=seend.config_path, quiet=True, **options, status=1)[1]
+    assert f"--scratch: {small_disk.place}: the disk is full" in said and "--sample" in said
 
 
 def test_mistakes_are_named(daemon, topic_name, tmp_path):
     seend = daemon(topic_name, {"filters": filters_of(topic_name)})
-    seend.config_path.write_text(json.dumps(seend.config))
+    seend.write_config()
     assert (
         "leave the option out"
         in run("verify", "--config", seend.config_path, "--window-days", 3, status=2)[1]

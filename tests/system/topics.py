@@ -5,7 +5,6 @@ import time
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, NewPartitions, NewTopic
-
 from places import wait_until
 
 NOT_YET = (
@@ -13,6 +12,10 @@ NOT_YET = (
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.UNKNOWN_TOPIC_OR_PART,
 )
+
+
+def headers_of(message):
+    return {name: value.decode() for name, value in message.headers()}
 
 
 class Topics:
@@ -79,38 +82,47 @@ class Topics:
             }
         )
 
-    def produce(self, topic, records, partitioner="murmur2_random"):
-        """`records`: (key, value) or (key, value, {"partition": .., "timestamp": ..}). Waits for delivery.
-        Returns [(partition, offset)], in the order of the records."""
-        producer, places, failed = self.producer(partitioner), [], []
+    def send(self, topic, records, partitioner="murmur2_random", rate=None, report=None):
+        """Sends the records, (key, value) or (key, value, {"partition": .., "timestamp": ..}), and waits for
+        delivery. Yields the number of each record after it was sent. `rate`: records/s; None: as fast as
+        possible. `report(number, message)`: called when Kafka has the record."""
+        producer, failed, start = self.producer(partitioner), [], time.monotonic()
 
-        def make_report(index):
-            def report(error, message):
+        def reporter(number):
+            def delivered(error, message):
                 if error:
                     failed.append(error)
-                else:
-                    places[index] = (message.partition(), message.offset())
+                elif report:
+                    report(number, message)
 
-            return report
+            return delivered
 
-        for record in records:
-            key, value, *more = record
-            places.append(None)
+        for number, (key, value, *more) in enumerate(records):
             while True:
                 try:
                     producer.produce(
-                        topic,
-                        value,
-                        key,
-                        on_delivery=make_report(len(places) - 1),
-                        **(more[0] if more else {}),
+                        topic, value, key, on_delivery=reporter(number), **(more[0] if more else {})
                     )
                     break
                 except BufferError:
                     producer.poll(0.1)
-            producer.poll(0)
-        assert producer.flush(60) == 0 and not failed, failed
-        return places
+            if number % 1000 == 0:
+                producer.poll(0)
+                if rate:
+                    time.sleep(max(0.0, number / rate - (time.monotonic() - start)))
+            yield number
+        assert producer.flush(120) == 0 and not failed, failed[:3]
+
+    def produce(self, topic, records, partitioner="murmur2_random", rate=None):
+        """As `send`, to the end. Returns [(partition, offset)], in the order of the records."""
+        places = {}
+
+        def report(number, message):
+            places[number] = (message.partition(), message.offset())
+
+        for _ in self.send(topic, records, partitioner, rate, report):
+            pass
+        return [places[number] for number in sorted(places)]
 
     def ends(self, topic):
         """{partition: (first offset, end offset)}"""
@@ -131,6 +143,25 @@ class Topics:
             return {p: of(p) for p in range(self.partitions(topic))}
         finally:
             consumer.close()
+
+    def end_offsets(self, topic):
+        return {partition: end for partition, (_, end) in self.ends(topic).items()}
+
+    def total(self, topic):
+        """The sum of the end offsets."""
+        return sum(self.end_offsets(topic).values())
+
+    def newest(self, topic):
+        """{key: value of its newest record}; the value of a tombstone is None."""
+        return {m.key().decode(): m.value() for m in self.read_all(topic)}
+
+    def letters(self, topic, count=1):
+        """{(partition, offset) of the source: (dead letter, its headers)}. Waits for `count` letters."""
+        found = wait_until(
+            lambda: len(m := self.read_all(topic)) >= count and m, f"{count} dead letters are there"
+        )
+        letters = [(letter, headers_of(letter)) for letter in found]
+        return {(int(h["source-partition"]), int(h["source-offset"])): (m, h) for m, h in letters}
 
     def read_all(self, topic, timeout_s=60):
         """Every record that the topic has now, as confluent_kafka.Message. Within a partition they are in

@@ -9,13 +9,14 @@ import threading
 import time
 
 from http_json import Http, user_path
+from load import Aside
 from places import now_ms
 
 STRANGERS = ["never-shown-1", "never-shown-2"]
 ASKED_MAX = 300  # items per question: the newest and a sample of the others
 
 
-class Sender:
+class Sender(Aside):
     """Sends a Load's events inside its `with` block, and keeps the record timestamp of each item that Kafka
     acknowledged."""
 
@@ -24,8 +25,7 @@ class Sender:
         self.mutex = threading.Lock()
         self.got = collections.defaultdict(dict)  # user -> item -> timestamp of its first record
         self.sent, self.failed = 0, []
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.run)
+        super().__init__()
 
     def run(self):
         producer, start, events = self.topics.producer(), time.monotonic(), self.load.events(1 << 62)
@@ -55,13 +55,8 @@ class Sender:
         with self.mutex:
             return list(self.got[user].items())
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
     def __exit__(self, *_):
-        self.stop.set()
-        self.thread.join()
+        super().__exit__()
         assert not self.failed, self.failed[:3]
 
 
@@ -83,7 +78,7 @@ class Figures:
         )
 
 
-class Asker:
+class Asker(Aside):
     """Asks about every user in turn: first the daemon that gave the last answer about the user, then the
     others.
 
@@ -93,8 +88,7 @@ class Asker:
     def __init__(self, members, sender):
         self.members, self.sender = members, sender
         self.figures, self.came_back = Figures(), []
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.run)
+        super().__init__()
 
     def run(self):
         connections = {m.name: Http(m.address, timeout_s=3) for m in self.members}
@@ -159,11 +153,3 @@ class Asker:
         )
         done, self.figures = self.figures, Figures()
         return done
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop.set()
-        self.thread.join()

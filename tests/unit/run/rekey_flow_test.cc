@@ -238,6 +238,8 @@ TEST(RekeyProgress, IsBehindByWhatWasThereALookAgo) {
   EXPECT_EQ(progress.partitions().at(0).lag(), 4000);
   progress.Look({{0, {0, 9000, 9000, -1}}, {1, {40, 50, 50, 50}}, {2, {0, 3, -1, -1}}});
   EXPECT_EQ(progress.behind(), 3) << "a partition that was added";
+  progress.Look({{0, {0, 9000, 9000, -1}}, {1, {40, 50, 5000, -1}}, {2, {0, 3, 3, -1}}});
+  EXPECT_EQ(progress.behind(), std::nullopt) << "the source was cut";
   progress.Look({});
   EXPECT_EQ(progress.behind(), std::nullopt);
 }

@@ -1,13 +1,26 @@
-"""Disks that a test fills and empties. One is a small file system. The other simulates a full disk and needs
-no mount."""
+"""Libraries that tests preload into a daemon (LD_PRELOAD): disks that a test fills and empties, disks on
+which compaction makes no progress, and networks that it cuts. And a small file system, which needs a
+mount."""
 
 import errno
+import os
+import pathlib
 import shutil
 import subprocess
 
 import pytest
 
-from shims import compiled
+
+def compiled(shim, directory, sources=pathlib.Path(__file__).parent):
+    """Compiles the C file of this name into `directory`, once. Returns the path of the library."""
+    library = pathlib.Path(directory) / f"{shim}.so"
+    if not library.exists():
+        compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "clang"
+        source = sources / f"{shim}.c"
+        subprocess.run(
+            [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True
+        )
+    return library
 
 
 class SlowCompaction:
@@ -35,11 +48,8 @@ class Tmpfs:
 
     def __init__(self, place):
         self.place = place
-        mount = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=24m,nr_inodes=600", "tmpfs", str(place)],
-            capture_output=True,
-            text=True,
-        )
+        options = ["-t", "tmpfs", "-o", "size=24m,nr_inodes=600"]
+        mount = subprocess.run(["mount", *options, "tmpfs", str(place)], capture_output=True, text=True)
         if mount.returncode != 0:
             pytest.skip(f"needs a small file system, and mount isn't permitted here: {mount.stderr.strip()}")
 
@@ -94,3 +104,26 @@ def small_disk(request, tmp_path):
     disk = request.param(place)
     yield disk
     disk.close()
+
+
+class Network:
+    """A daemon that starts with this environment can be cut off while it runs."""
+
+    def __init__(self, directory, name, bootstrap):
+        self.prefix = pathlib.Path(directory) / f"{name}-cut"
+        library = compiled("cut_network", directory)
+        self.environment = {
+            "LD_PRELOAD": str(library),
+            "SEEN_CUT": str(self.prefix),
+            "SEEN_CUT_PORT": bootstrap.rpartition(":")[2],
+        }
+
+    def cut(self, what):
+        """`what`: brokers or others."""
+        self.marker(what).touch()
+
+    def mend(self, what):
+        self.marker(what).unlink()
+
+    def marker(self, what):
+        return self.prefix.with_name(f"{self.prefix.name}.{what}")

@@ -1,5 +1,5 @@
-"""A small run of the benchmark of live latency beside a replay. It must measure every phase. Times aren't
-checked."""
+"""The generator of the dashboards makes the files of deploy/. A small run of the benchmark of live latency
+beside a replay must measure every phase. Times aren't checked."""
 
 import json
 import os
@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from places import SOURCE
+from test_dashboards import GRAFANA, TITLES
 
 pytestmark = pytest.mark.heavy
 SIZES = {
@@ -37,3 +38,14 @@ def test_every_phase_is_measured(tmp_path):
         for figure in ("visible_p99_ms", "published_p50_ms"):
             assert 0 < row[f"{figure}_least"] <= row[f"{figure}_median"], row
             assert row[f"{figure}_ratio"] > 0, row
+
+
+def test_the_dashboards_are_what_their_source_makes(tmp_path):
+    subprocess.run(
+        [sys.executable, str(GRAFANA / "make_dashboards.py"), str(tmp_path)], check=True, timeout=30
+    )
+    for name in TITLES:
+        assert (tmp_path / f"{name}.json").read_text() == (
+            GRAFANA / "dashboards" / f"{name}.json"
+        ).read_text(), "run deploy/grafana/make_dashboards.py"
+    assert {path.stem for path in (GRAFANA / "dashboards").glob("*")} == set(TITLES)

@@ -1,12 +1,58 @@
-"""Snapshot topics with a small max.message.bytes: batches stay below it, and a large snapshot delays no other
+"""Snapshot topics: seend refuses those into which another group publishes and those with another partition
+count. In topics with a small max.message.bytes, batches stay below it, and a large snapshot delays no other
 user."""
 
+import pytest
 from confluent_kafka.admin import RESOURCE_TOPIC, ConfigResource
 
 from load import one_by_one
 from oracle import Oracle
 from places import now_ms, wait_until
 from snapshot_reader import read_snapshot
+
+
+def own_topics(topic):
+    return {"watermarks": {"topic": f"{topic}-watermarks"}}
+
+
+@pytest.fixture
+def first(topics, daemon, topic_name):
+    """A daemon that publishes."""
+    topics.create(topic_name)
+    first = daemon(topic_name, own_topics(topic_name), name="first").start()
+    wait_until(lambda: topics.read_all(f"{topic_name}-watermarks"), "the first one publishes")
+    return first
+
+
+@pytest.fixture
+def second(first, daemon, topic_name):
+    """A daemon of another group, with the same topics. It doesn't run."""
+    kafka = {"group_id": f"{topic_name}-second"}
+    return daemon(topic_name, {**own_topics(topic_name), "kafka": kafka}, name="second")
+
+
+def test_a_second_group_is_refused_while_the_first_one_publishes(topics, first, second, topic_name):
+    said = second.refuses()
+    assert f"{topic_name}-group" in said and f"{topic_name}-second" in said and "--share-topics" in said
+    topics.produce(topic_name, one_by_one(Oracle(), [("u1", "a")]))
+    first.wait_at_rest()
+    assert first.unseen("u1", ["a", "b"]) == ["b"], "the first one goes on"
+    first.stop()
+    # After the first group has stopped, the second may publish.
+    second.start()
+    second.wait_at_rest()
+    assert second.unseen("u1", ["a", "b"]) == ["b"]
+
+
+def test_two_groups_share_topics_where_an_operator_says_so(second):
+    second.start("--share-topics")
+
+
+def test_a_snapshot_topic_of_another_partition_count_is_refused(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=2)
+    topics.create(f"{topic_name}-filters", partitions=3)
+    said = daemon(topic_name).refuses()
+    assert f"{topic_name}-filters" in said and "3 partitions" in said and "Remedy" in said
 
 
 def raise_limit(topics, topic, limit):
@@ -43,7 +89,7 @@ def test_a_snapshot_larger_than_its_topic_takes_is_tried_seldom_until_the_limit_
     topics.produce(topic_name, one_by_one(oracle, [(f"user-{u}", "item") for u in range(500)], now))
 
     def last():
-        return {m.key().decode(): m.value() for m in topics.read_all(published)}
+        return topics.newest(published)
 
     wait_until(lambda: len(set(last()) - {"large"}) == 500, "all others are published")
     raise_limit(topics, published, 100_000)
