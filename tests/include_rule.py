@@ -48,7 +48,7 @@ THIRD_PARTY = {
     "openssl": {"serve"},
     "curl": {"tools"},
     "prometheus": {"serve"},
-    "nlohmann": {"serve", "config", "query", "topics", "app", "tools"},
+    "nlohmann": {"owner", "serve", "config", "query", "app", "tools"},
     "CLI": {"config", "tools"},
     "spdlog": {"base"},
     "fmt": ANY,

@@ -12,8 +12,8 @@ constexpr uint64_t kEventBytesMax = 900'000;  // brokers accept 1 MB by default
 Changes::Changes(uint64_t event_bytes_max, const Clock& clock)
     : event_bytes_max_(std::min(event_bytes_max, kEventBytesMax)), clock_(clock) {}
 
-void Changes::SetCluster(EventProducer* producer, const ClusterOwner* owner, std::string instance) {
-  owner_ = owner;
+void Changes::SetCluster(EventProducer* producer, const Promotions* promotions, std::string instance) {
+  promotions_ = promotions;
   instance_ = std::move(instance);
   cluster_.store(producer, std::memory_order_release);
 }
@@ -24,7 +24,7 @@ void Changes::Promote(Done done) {
     return done(Fail(Code::kUnavailable,
                      "starting, or without watermarks.topic: there is no topic to write a promotion to"));
   }
-  producer->Send(kPromotionKey, EncodePromotion(owner_->NextPromotion(instance_, clock_.WallNow())),
+  producer->Send(kPromotionKey, EncodePromotion(promotions_->Next(instance_, clock_.WallNow())),
                  std::move(done));
 }
 

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "flow/change_port.h"
 #include "kafka/event_producer.h"
-#include "topics/cluster_owner.h"
+#include "owner/outputs_owner.h"
 
 namespace seen {
 
@@ -19,8 +19,8 @@ class Changes final : public ChangePort {
   /// replaced by nullptr while no request runs.
   void SetProducer(EventProducer* producer) { producer_.store(producer, std::memory_order_release); }
 
-  /// Sets the producer for promotions. The same rules hold. `owner` must outlive this object, too.
-  void SetCluster(EventProducer* producer, const ClusterOwner* owner, std::string instance);
+  /// Sets the producer for promotions. The same rules hold. `promotions` outlive this object, too.
+  void SetCluster(EventProducer* producer, const Promotions* promotions, std::string instance);
 
   void Erase(std::string_view user_id, Done done) override;
   void Promote(Done done) override;
@@ -33,8 +33,8 @@ class Changes final : public ChangePort {
   const uint64_t event_bytes_max_;
   const Clock& clock_;
   std::atomic<EventProducer*> producer_{nullptr};
-  const ClusterOwner* owner_ = nullptr;  // set before cluster_
-  std::string instance_;                 // likewise
+  const Promotions* promotions_ = nullptr;  // set before cluster_
+  std::string instance_;                    // likewise
   std::atomic<EventProducer*> cluster_{nullptr};
 };
 

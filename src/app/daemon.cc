@@ -27,6 +27,7 @@
 #include "kafka/dead_letter_producer.h"
 #include "kafka/snapshot_producer.h"
 #include "owner/lease.h"
+#include "owner/partition_routes.h"
 #include "query/queries.h"
 #include "run/log_end_watch.h"
 #include "serve/credentials.h"
@@ -38,7 +39,6 @@
 #include "store/resting_rows.h"
 #include "topics/cluster_owner.h"
 #include "topics/daemon_topics.h"
-#include "topics/other_group.h"
 #include "topics/peer_routes.h"
 #include "topics/rekeying.h"
 #include "topics/retention_watch.h"
@@ -85,8 +85,8 @@ class Daemon {
                                     items ? std::optional(items->GetStatus()) : std::nullopt,
                                     groups ? std::optional(groups->GetStatus()) : std::nullopt,
                                     shown_state_.load(), HasPeers());
-                   status.is_replica = !owner_.IsThisGroup();
-                   status.owner_group = owner_.Group();
+                   status.is_replica = !Owns();
+                   status.owner_group = promotions_.Group();
                    if (credentials_) status.access = credentials_->figures();
                    if (forwarder_) status.forwarded = forwarder_->figures();
                    if (const Fills* const fills = shown_fills_.load()) status.fills = fills->Figures();
@@ -128,7 +128,7 @@ class Daemon {
   Status FollowOwner();
   void StopWhatOwnersDo();
   void PrepareOwnersConfig();
-  bool Owns() const { return owner_.IsThisGroup(); }
+  bool Owns() const { return promotions_.IsThisGroup(); }
   int32_t StoredPartitions() const;
   Status StartStateStreams(const InputTopics& topics);
   Status FollowGroups();
@@ -166,6 +166,11 @@ class Daemon {
   const LeaseTimes lease_times_ = LeaseTimes::Of(SessionTimeout(config_.kafka.client));
   CommitLease lease_{lease_times_};
   OutputGuard guard_;
+  Promotions promotions_{config_.kafka.group_id, config_.replica_of, config_.cluster.topic};
+  PartitionRoutes partition_routes_{{config_.kafka.group_id, config_.input.topic, config_.input.partitioner,
+                                     static_cast<int64_t>(config_.http.ready_lag_messages)},
+                                    promotions_,
+                                    clock_};
   Instant retention_asked_{};
   Instant ready_asked_{};
   RetentionWatch retention_{config_.input.topic, LongestWindowDays(config_)};
@@ -174,7 +179,7 @@ class Daemon {
   std::unique_ptr<EmbeddedBroker> embedded_;
   std::unique_ptr<StoreDirectory> directory_;
   std::unique_ptr<Admin> admin_;
-  ClusterOwner owner_{config_};
+  ClusterOwner cluster_owner_{config_, promotions_};
   std::unique_ptr<KeptCopies> kept_copies_;
   std::unique_ptr<DeadLetterProducer> dead_letters_;
   std::unique_ptr<ReplicaLetters> letters_;  // sends into dead_letters_
@@ -192,7 +197,7 @@ class Daemon {
   Queries queries_;
   Changes changes_;
   Routes routes_;
-  PeerRoutes peer_routes_{config_, owner_, clock_};
+  PeerRoutes peer_routes_{config_, partition_routes_};
   std::unique_ptr<Credentials> credentials_;
   std::unique_ptr<Forwarder> forwarder_;  // only with config_.cluster.peers
   std::unique_ptr<Listeners> listeners_;
@@ -259,7 +264,7 @@ Status Daemon::StartHttp() {
     forwarding.tls = [this] { return credentials_->client_tls(); };
     forwarder_ = std::make_unique<Forwarder>(std::move(forwarding));
   }
-  routes_.SetCluster({status_.instance_id(), config_.cluster.token, &peer_routes_, forwarder_.get()});
+  routes_.SetCluster({status_.instance_id(), config_.cluster.token, &partition_routes_, forwarder_.get()});
   auto listeners = Listeners::Start(config_, budget_.bodies_bytes, *credentials_, routes_, metrics_);
   if (!listeners) return Fail(listeners.error());
   listeners_ = std::move(*listeners);
@@ -300,7 +305,7 @@ Status Daemon::Connect() {
   auto dead_letters = DeadLetterProducer::Open(letters);
   if (!dead_letters) return Fail(dead_letters.error());
   dead_letters_ = std::move(*dead_letters);
-  letters_ = std::make_unique<ReplicaLetters>(*dead_letters_, owner_);
+  letters_ = std::make_unique<ReplicaLetters>(*dead_letters_, partition_routes_);
 
   SnapshotProducer::Options snapshots;
   snapshots.brokers = config_.kafka.brokers;
@@ -356,7 +361,7 @@ Status Daemon::Connect() {
     if (!options_.embedded_kafka) {
       StartCluster(*topics);
       exposures.ready_elsewhere = [this](int32_t partition, Instant since) {
-        return peer_routes_.IsReadyElsewhere(partition, since);
+        return partition_routes_.IsReadyElsewhere(partition, since);
       };
     }
   }
@@ -372,7 +377,7 @@ Status Daemon::Connect() {
   consumer.watch_owners = !options_.embedded_kafka;
   if (options_.embedded_kafka) consumer.check_log_every = milliseconds(0);
   exposures.lease = &lease_;
-  exposures.owner = &owner_;
+  exposures.owner = &partition_routes_;
   auto exposed = Exposures::Start(exposures, *directory_, resources_, budget_, *letters_, metrics_, clock_,
                                   [this](const Error& error) { Failed(error); });
   if (!exposed) return Fail(exposed.error());
@@ -415,7 +420,7 @@ Status Daemon::FollowOwner() {
 void Daemon::PrepareOwnersConfig() {
   if (items_ || rekeying_) return;  // both read owners_config_
   owners_config_ = config_;
-  owners_config_.kafka.group_id = owner_.FirstGroup();  // both go on from this group's offsets
+  owners_config_.kafka.group_id = promotions_.FirstGroup();  // both go on from this group's offsets
 }
 
 // Keeps the stopped objects, because queries under way may still read them.
@@ -434,7 +439,7 @@ void Daemon::StopWhatOwnersDo() {
 }
 
 void Daemon::StartCluster(const InputTopics& topics) {
-  peer_routes_.SetSelf(status_.instance_id(), topics.user_partitions);
+  partition_routes_.SetSelf(status_.instance_id(), topics.user_partitions);
   peer_routes_.Start();
   EventProducer::Options events;
   events.brokers = config_.kafka.brokers;
@@ -442,9 +447,8 @@ void Daemon::StartCluster(const InputTopics& topics) {
   events.topic = config_.cluster.topic;
   events.partitions = 1;
   cluster_events_ = std::make_unique<EventProducer>(events);
-  changes_.SetCluster(cluster_events_.get(), &owner_, status_.instance_id());
-  owner_.Start(*admin_, {[this](std::string_view beat) { peer_routes_.HearReplica(beat); },
-                         [this](int32_t partition) { return peer_routes_.PublishedTo(partition); }});
+  changes_.SetCluster(cluster_events_.get(), &promotions_, status_.instance_id());
+  cluster_owner_.Start(*admin_, [this](std::string_view beat) { partition_routes_.HearReplica(beat); });
 }
 
 Status Daemon::StartRekeying() {
@@ -473,7 +477,7 @@ Status Daemon::StartRekeying() {
 // replica.
 Status Daemon::CheckAlone() {
   if (!WritesWatermarks(config_) || options_.embedded_kafka) return {};
-  if (Status read = RetryKafka([&] { return owner_.Read(); }, wait_); !read) return read;
+  if (Status read = RetryKafka([&] { return cluster_owner_.Read(); }, wait_); !read) return read;
   if (!Owns() || options_.share_topics) return {};
   const Status alone =
       RetryKafka([&] { return RefuseOtherGroup(config_.kafka, config_.watermarks->topic, wait_); }, wait_);
@@ -511,9 +515,9 @@ Status Daemon::StartStateStreams(const InputTopics& topics) {
   streams.run_every = config_.state->run_every;
   streams.trim_after = config_.state->trim_after;
   streams.changes_bytes_max = budget_.StateChangesBytes(topics.user_partitions);
-  streams.topic.reads_group = [this](std::string_view group) { return owner_.HasOwned(group); };
+  streams.topic.reads_group = [this](std::string_view group) { return promotions_.HasOwned(group); };
   streams.restores = !options_.rebuild;
-  streams.owner = &owner_;
+  streams.owner = &promotions_;
   // No topic has the journal. So folders aren't removed if there is a journal.
   if (config_.store.explain_days == 0) {
     kept_copies_ = std::make_unique<KeptCopies>(
@@ -582,11 +586,8 @@ Status Daemon::StartItems() {
 
 // Whether another daemon is ready to answer forwarded requests.
 bool Daemon::HasPeers() const {
-  if (!forwarder_) return false;
-  const auto routes = peer_routes_.Routes().routes;
-  return std::any_of(routes.begin(), routes.end(), [this](const PartitionRoute& route) {
-    return !route.here && route.state == "ready" && forwarder_->Allows(route.address);
-  });
+  return forwarder_ && partition_routes_.HasReadyPeer(
+                           [this](const std::string& address) { return forwarder_->Allows(address); });
 }
 
 void Daemon::Failed(const Error& error) {
@@ -650,7 +651,7 @@ void Daemon::ShutDown() {
   shown_fills_.store(nullptr);
   fills_.reset();
   forwarder_.reset();  // answers requests that still wait; the server object still exists
-  owner_.Stop();
+  cluster_owner_.Stop();
   peer_routes_.Stop();
   log::Info("stopped", {{"exit_status", exit_status_.load()}});
 }

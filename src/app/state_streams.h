@@ -16,11 +16,11 @@
 #include "flow/checkpoint_part.h"
 #include "kafka/admin.h"
 #include "kafka/state_topic.h"
+#include "owner/outputs_owner.h"
 #include "rocks/resources.h"
 #include "state_stream/partition_stream.h"
 #include "state_stream/restore_jobs.h"
 #include "store/rocks_partition_store.h"
-#include "topics/cluster_owner.h"
 
 namespace seen {
 
@@ -35,7 +35,7 @@ class StateStreams {
     std::chrono::milliseconds trim_after{3'600'000};
     uint64_t changes_bytes_max = 64 << 20;  // in memory, for each partition
     bool restores = true;
-    const ClusterOwner* owner = nullptr;  // outlives this object. nullptr: this group owns
+    const Promotions* owner = nullptr;  // outlives this object. nullptr: this group owns
   };
   /// All references outlive this object.
   static Result<std::unique_ptr<StateStreams>> Start(Options options, const Admin& admin,

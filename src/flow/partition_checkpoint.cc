@@ -55,7 +55,7 @@ Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
     } else {
       auto stored = StoredUserId(store_, *set);
       if (!stored) return Fail(stored.error());
-      mark.user_id = stored->empty() ? foreign_.IdOf(*set) : std::move(*stored);
+      mark.user_id = stored->empty() ? foreign_.IdOf(set->filter, set->user) : std::move(*stored);
     }
     if (Status marked = writer.SetMark(mark); !marked) return marked;
     ++set;

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "flow/checkpoint_part.h"
-#include "flow/foreign_users.h"
 #include "flow/log_port.h"
 #include "flow/partition_state.h"
 #include "flow/publish_flow.h"
@@ -19,6 +18,7 @@
 #include "flow/store_port.h"
 #include "flow/unexposed_flow.h"
 #include "model/change.h"
+#include "owner/foreign_users.h"
 
 namespace seen {
 

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "flow/foreign_users.h"
 #include "flow/last_published.h"
 #include "flow/log_port.h"
 #include "flow/partition_checkpoint.h"
@@ -22,6 +21,7 @@
 #include "flow/store_port.h"
 #include "flow/unexposed_flow.h"
 #include "flow/user_reader.h"
+#include "owner/foreign_users.h"
 
 namespace seen {
 

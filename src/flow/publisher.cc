@@ -181,11 +181,20 @@ auto Publisher::WithSink(const OpenPartition& open, Lane& lane, const Work& work
   return work(leased);
 }
 
+// Users whose snapshot another process has written are due.
+void Publisher::TakeForeign(PartitionFlow& flow) const {
+  if (!flow.publish.TakesMore(ForeignUsers::kPage)) return;
+  std::vector<UserRef> due;
+  for (const ForeignUsers::User& foreign : flow.foreign_users.Take())
+    due.push_back({foreign.filter, foreign.user});
+  if (!due.empty()) flow.publish.AddDue(due, clock_.Now());
+}
+
 void Publisher::StepPartition(OpenPartition& open, Lane& lane) {
   PartitionFlow& flow = *open.flow;
   if (flow.state.LagMessages() <= flow.state.options().behind_lag_messages) {
     Try(PublishStep::kScanMarks, open, lane, [&] { return ScanMarks(open); });
-    flow.foreign_users.Step(flow.publish, clock_.Now());
+    TakeForeign(flow);
     Try(PublishStep::kRepublish, open, lane,
         [&] { return flow.republisher.Step(clock_.Now(), clock_.WallNow(), flow.state.TailsSince()); });
   }

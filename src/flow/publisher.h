@@ -31,6 +31,7 @@
 #include "flow/reporter.h"
 #include "flow/watermark_beat.h"
 #include "owner/lease.h"
+#include "owner/outputs_owner.h"
 
 namespace seen {
 
@@ -110,6 +111,7 @@ class Publisher {
   bool MayPublish(const OpenPartition& open) const;
   bool IsReplica() const { return options_.owner != nullptr && !options_.owner->IsThisGroup(); }
   void SettleWithheld(const OpenPartition& open, Lane& lane) const;
+  void TakeForeign(PartitionFlow& flow) const;
   void StepPartition(OpenPartition& open, Lane& lane);
   template <typename Work>
   auto WithSink(const OpenPartition& open, Lane& lane, const Work& work);

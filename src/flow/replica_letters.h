@@ -9,7 +9,7 @@
 
 #include "base/mutex.h"
 #include "flow/log_port.h"
-#include "owner/lease.h"
+#include "owner/outputs_owner.h"
 
 namespace seen {
 

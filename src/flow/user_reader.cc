@@ -217,7 +217,7 @@ Status UserReader::RenderUsers(TimeMs wall_now, uint32_t served_second,
       if (group[i].user_id.empty()) {  // the mark may have outlived the user's state
         auto id = StoredUserId(store_, refs[i]);
         if (!id) return Fail(id.error());
-        group[i].user_id = id->empty() ? foreign_.IdOf(refs[i]) : std::move(*id);
+        group[i].user_id = id->empty() ? foreign_.IdOf(refs[i].filter, refs[i].user) : std::move(*id);
       }
       continue;
     }

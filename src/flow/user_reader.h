@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "filter/snapshot.h"
-#include "flow/foreign_users.h"
 #include "flow/heavy_users.h"
 #include "flow/last_published.h"
 #include "flow/partition_state.h"
@@ -18,6 +17,7 @@
 #include "flow/store_port.h"
 #include "model/delta.h"
 #include "model/delta_seen.h"
+#include "owner/foreign_users.h"
 
 namespace seen {
 

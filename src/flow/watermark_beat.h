@@ -1,32 +1,18 @@
 #pragma once
-// A beat says how far the stream of a partition has come. It is sent once a second per partition, and at once
-// when the partition begins to answer. Readers of the snapshot topics can then distinguish a stale topic from
-// a quiet one. Other daemons learn whom to ask. Records: schemas/snapshot.md, "Watermarks".
+// Sends the beats (owner/beat.h): once a second for each partition, and at once when the partition begins to
+// answer.
 
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
-#include "flow/status.h"
+#include "owner/beat.h"
 
 namespace seen {
-
-/// Who publishes.
-struct BeatSender {
-  std::string group;     // the consumer group
-  std::string instance;  // a member of that group
-  std::string address;   // HOST:PORT where it answers over HTTP; empty: it isn't known
-  bool is_replica = false;
-};
-
-/// The value of a partition's record.
-std::string WatermarkText(const PartitionStatus& status, const BeatSender& sender, TimeMs now);
 
 /// Publisher thread. A beat that can't be sent is left out. While an earlier beat isn't acknowledged, new
 /// ones are left out, too. Otherwise brokers that come back would find an hour of beats in the queue. The

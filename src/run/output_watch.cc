@@ -131,7 +131,7 @@ void OutputWatch::Repair(const OutputGuard::Range& range) {
     if (thread_.stopping()) return Fail(Code::kUnavailable, "the daemon stops");
     for (const Record& record : records) {
       if (record.offset >= range.to || users.size() == ForeignUsers::kWaitingMax) return {};
-      users.push_back({{filter.id, UserKeyOf(record.key)}, std::string(record.key)});
+      users.push_back({filter.id, UserKeyOf(record.key), std::string(record.key)});
       next = record.offset + 1;
     }
     return {};

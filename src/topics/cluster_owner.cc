@@ -1,11 +1,14 @@
 #include "topics/cluster_owner.h"
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "base/threads.h"
 #include "kafka/topic_reader.h"
+#include "owner/beat.h"
 
 namespace seen {
 namespace {
@@ -16,97 +19,73 @@ constexpr milliseconds kPoll{200};
 constexpr milliseconds kRetryEvery{1'000};
 constexpr milliseconds kReadMax{10'000};
 constexpr uint64_t kFetchBytes = 1 << 20;
-constexpr int kVersionOfPromotions = 1;
-}  // namespace
+// A live group writes one beat a second for each partition.
+constexpr milliseconds kBeatsAwaited{4'000};
 
-std::string EncodePromotion(const Promotion& promotion) {
-  const nlohmann::ordered_json json = {{"version", kVersionOfPromotions},
-                                       {"group", promotion.group},
-                                       {"owners", promotion.owners},
-                                       {"instance", promotion.instance},
-                                       {"at_ms", promotion.at.value}};
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-std::optional<Promotion> ParsePromotion(std::string_view text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || json.value("version", nlohmann::json()) != kVersionOfPromotions)
-    return std::nullopt;
-  Promotion promotion;
-  const auto group = json.find("group");
-  const auto owners = json.find("owners");
-  if (group == json.end() || !group->is_string() || owners == json.end() || !owners->is_array())
-    return std::nullopt;
-  promotion.group = group->get<std::string>();
-  for (const auto& owner : *owners) {
-    if (!owner.is_string()) return std::nullopt;
-    promotion.owners.push_back(owner.get<std::string>());
-  }
-  if (promotion.owners.empty() || promotion.owners.back() != promotion.group) return std::nullopt;
-  if (const auto by = json.find("instance"); by != json.end() && by->is_string())
-    promotion.instance = by->get<std::string>();
-  if (const auto at = json.find("at_ms"); at != json.end() && at->is_number_integer())
-    promotion.at = {at->get<int64_t>()};
-  return promotion;
-}
-
-Status ClusterOwner::Obey(const std::string& value) {
-  auto promotion = ParsePromotion(value);
-  if (!promotion) {
-    log::Error("a promotion can't be read: the previous owner stays the owner",
-               {{"topic", config_.cluster.topic}, {"remedy", "upgrade this daemon"}});
-    return {};
-  }
-  const std::string& here = config_.kafka.group_id;
-  const bool knows_here = config_.replica_of || std::find(promotion->owners.begin(), promotion->owners.end(),
-                                                          here) != promotion->owners.end();
-  if (!knows_here) {
-    return Fail(Code::kRefused, "kafka.group_id: \"" + here + "\", but group \"" + promotion->group +
-                                    "\" owns the topics that this daemon would write, as topic \"" +
-                                    config_.cluster.topic +
-                                    "\" says. Remedy: set role to \"replica\" and replica_of to \"" +
-                                    promotion->group + "\", or give this group topics of its own");
-  }
-  const bool is_this_group = promotion->group == here;
-  {
-    const MutexLock lock(mutex_);
-    last_ = std::move(*promotion);
-    if (is_this_group == is_this_group_.load()) return {};
-    log::Warning(is_this_group ? "this group writes the outputs from here on: it was promoted"
-                               : "this group is a replica from here on: another one was promoted",
-                 {{"owner", last_->group}, {"by", last_->instance}});
-  }
-  is_this_group_.store(is_this_group, std::memory_order_release);
-  return {};
-}
-
-Status ClusterOwner::Read() {
+/// Visits the records of a topic that a start must have read. kNotFound: there is no such topic.
+Status ReadToEnd(const KafkaConfig& kafka, const std::string& topic,
+                 const std::function<void(const Record&)>& visit) {
   TopicReader::Options options;
-  options.brokers = config_.kafka.brokers;
-  options.client = config_.kafka.client;
-  options.topic = config_.cluster.topic;
+  options.brokers = kafka.brokers;
+  options.client = kafka.client;
+  options.topic = topic;
   const auto reader = TopicReader::Open(options, kAsk);
-  if (!reader && reader.error().code == Code::kNotFound) return {};
   if (!reader) return Fail(reader.error());
-  std::optional<std::string> last;
   const auto until = std::chrono::steady_clock::now() + kReadMax;
   for (bool more = true; more;) {
     const auto polled = (*reader)->Poll(milliseconds(100), [&](int32_t, std::span<const Record> records) {
-      for (const Record& record : records) {
-        if (record.key == kPromotionKey) last = record.value;
-      }
+      for (const Record& record : records) visit(record);
     });
     if (!polled) return Fail(polled.error());
     more = *polled;
     if (more && std::chrono::steady_clock::now() > until)
-      return Fail(Code::kUnavailable,
-                  "topic \"" + config_.cluster.topic + "\" can't be read to its end in time");
+      return Fail(Code::kUnavailable, "topic \"" + topic + "\" can't be read to its end in time");
   }
-  return last ? Obey(*last) : Status();
+  return {};
 }
 
-void ClusterOwner::Start(const Admin& admin, Listeners listeners) {
-  listeners_ = std::move(listeners);
+Result<OtherGroups> ReadOtherGroups(const KafkaConfig& kafka, const std::string& topic) {
+  OtherGroups groups(kafka.group_id);
+  const Status read = ReadToEnd(
+      kafka, topic, [&](const Record& record) { groups.Hear(record.key, record.offset, record.value); });
+  if (!read) return Fail(read.error());
+  return groups;
+}
+
+}  // namespace
+
+Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic,
+                        const BrokerWait& wait) {
+  const auto before = ReadOtherGroups(kafka, watermarks_topic);
+  if (!before) return Fail(before.error());
+  const auto other = before->Any();
+  if (!other) return {};
+  log::Info("another group has written to the topic of watermarks; checking whether it still does",
+            {{"topic", watermarks_topic}, {"group", *other}});
+  if (wait.stops_within(kBeatsAwaited)) return {};
+  const auto now = ReadOtherGroups(kafka, watermarks_topic);
+  if (!now) return Fail(now.error());
+  const auto writes = now->WritesSince(*before);
+  if (!writes) return {};
+  return Fail(Code::kRefused,
+              "kafka.group_id: \"" + kafka.group_id + "\", but group \"" + *writes +
+                  "\" publishes now, with watermarks in topic \"" + watermarks_topic +
+                  "\": both would overwrite each other's snapshots. Remedy: stop the other group, or set "
+                  "filters[].snapshot.topic and watermarks.topic to topics of this group's own, or start "
+                  "with --share-topics if you accept that");
+}
+
+Status ClusterOwner::Read() {
+  std::optional<std::string> last;
+  const Status read = ReadToEnd(config_.kafka, config_.cluster.topic, [&](const Record& record) {
+    if (record.key == kPromotionKey) last = record.value;
+  });
+  if (!read && read.error().code != Code::kNotFound) return read;
+  return last ? promotions_.Obey(*last) : Status();
+}
+
+void ClusterOwner::Start(const Admin& admin, OnReplica on_replica) {
+  on_replica_ = std::move(on_replica);
   thread_ = std::thread([this, &admin] {
     NameThread("cluster");
     Run(admin);
@@ -151,55 +130,17 @@ Status ClusterOwner::Follow() {
       for (const Record& record : records) {
         if (record.key == kPromotionKey) {
           last = record.value;
-        } else if (listeners_.on_replica) {
-          listeners_.on_replica(record.value);
+        } else if (on_replica_) {
+          on_replica_(record.value);
         }
       }
     });
     if (!polled) return Fail(polled.error());
     if (!last || !is_at_end) continue;
-    if (const Status obeyed = Obey(*std::exchange(last, std::nullopt)); !obeyed)
+    if (const Status obeyed = promotions_.Obey(*std::exchange(last, std::nullopt)); !obeyed)
       log::Error("another group was promoted", {{"reason", obeyed.error().message}});
   }
   return {};
-}
-
-std::string ClusterOwner::Group() const {
-  const MutexLock lock(mutex_);
-  if (last_) return last_->group;
-  return config_.replica_of.value_or(config_.kafka.group_id);
-}
-
-std::string ClusterOwner::FirstGroup() const {
-  const MutexLock lock(mutex_);
-  if (last_) return last_->owners.front();
-  return config_.replica_of.value_or(config_.kafka.group_id);
-}
-
-bool ClusterOwner::IsPromoted() const {
-  const MutexLock lock(mutex_);
-  return last_ && last_->group == config_.kafka.group_id;
-}
-
-bool ClusterOwner::HasOwned(std::string_view group) const {
-  const MutexLock lock(mutex_);
-  if (group == config_.kafka.group_id || (config_.replica_of && group == *config_.replica_of)) return true;
-  return last_ && std::find(last_->owners.begin(), last_->owners.end(), group) != last_->owners.end();
-}
-
-Promotion ClusterOwner::NextPromotion(std::string instance, TimeMs now) const {
-  const MutexLock lock(mutex_);
-  Promotion next{config_.kafka.group_id, {}, std::move(instance), now};
-  if (last_) {
-    next.owners = last_->owners;
-  } else if (config_.replica_of) {
-    next.owners.push_back(*config_.replica_of);
-  }
-  // The first owner stays first: see FirstGroup.
-  if (next.owners.size() > 1)
-    next.owners.erase(std::remove(next.owners.begin() + 1, next.owners.end(), next.group), next.owners.end());
-  if (next.owners.empty() || next.owners.back() != next.group) next.owners.push_back(next.group);
-  return next;
 }
 
 }  // namespace seen
