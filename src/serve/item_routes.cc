@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/event.h"
-#include "serve/explanations.h"
+#include "serve/answer_json.h"
 #include "serve/http_message.h"
 #include "serve/query_string.h"
 #include "similar/port/item_group.h"
@@ -14,28 +14,10 @@
 namespace seen {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Status CheckId(std::string_view name, std::string_view id) {
   if (!id.empty() && id.size() <= kIdBytesMax) return {};
   return Fail(Code::kInvalidArgument,
               std::string(name) + ": " + std::to_string(id.size()) + " bytes; an item id has 1 to 512 bytes");
-}
-
-std::string Dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-// The item is shown as the topic of groups has it.
-std::string WriteGroup(const GroupAnswer& answer) {
-  Json members = Json::array();
-  for (const GroupMember& member : answer.members) {
-    members.push_back({{"item_id", member.item_id},
-                       {"similarity", member.similarity ? Json(*member.similarity) : Json(nullptr)}});
-  }
-  std::string text = R"({"group_id":)" + Dumped(answer.item.group_id) + R"(,"item":)";
-  WriteItemGroup(answer.item, text);
-  text += R"(,"members":)" + Dumped(members) + R"(,"next":)";
-  text += answer.next.empty() ? "null" : Dumped(answer.next);
-  return text + R"(,"explanation":)" + Dumped(ExplainGroup(answer)) + "}\n";
 }
 
 }  // namespace
@@ -149,19 +131,6 @@ Result<SimilarBody> ParseSimilarBody(std::string_view body) {
   if (read.title.empty() && read.text.empty())
     return Refuse("$.text", "missing; give a text, a title or both");
   return read;
-}
-
-std::string WriteSimilarAnswer(const SimilarAnswer& answer) {
-  nlohmann::ordered_json out = {{"similar", nlohmann::ordered_json::array()}, {"cut", answer.cut}};
-  for (const NearItem& near : answer.similar) {
-    nlohmann::ordered_json one = {{"item_id", near.item_id}, {"similarity", nullptr}};
-    // Rounded as in the topic of groups.
-    if (near.similarity) one["similarity"] = std::round(*near.similarity * 10'000) / 10'000;
-    one["distance"] = near.distance;
-    one["found_by"] = FoundByName(near.found);
-    out["similar"].push_back(std::move(one));
-  }
-  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace seen

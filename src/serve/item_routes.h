@@ -25,7 +25,4 @@ struct SimilarBody {
 /// keys are errors.
 Result<SimilarBody> ParseSimilarBody(std::string_view body);
 
-/// {"similar":[{"item_id":"n1","similarity":0.93,"distance":2,"found_by":"both"}],"cut":false}
-std::string WriteSimilarAnswer(const SimilarAnswer& answer);
-
 }  // namespace seen

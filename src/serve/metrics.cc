@@ -16,7 +16,6 @@
 #include "base/log_budget.h"
 #include "base/mutex.h"
 #include "base/result.h"
-#include "serve/status_metrics.h"
 
 namespace seen {
 namespace {

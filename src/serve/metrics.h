@@ -1,5 +1,6 @@
 #pragma once
-// Counts and logs what happens: the flow's Reporter on prometheus-cpp. Each metric: docs/METRICS.md.
+// The daemon's figures: those that are counted as things happen, and those of its status. Each metric:
+// docs/METRICS.md.
 
 #include <chrono>
 #include <functional>
@@ -7,12 +8,27 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "flow/filter_policy.h"
 #include "flow/reporter.h"
 #include "query/daemon_status.h"
 
+namespace prometheus {
+struct MetricFamily;
+}
+
 namespace seen {
+
+/// The JSON of /v1/status. Times in ms since the epoch, units in the names. Any thread.
+std::string WriteStatus(const DaemonStatus& status);
+
+/// The metrics that are made from the status at each scrape. Any thread.
+std::vector<prometheus::MetricFamily> StatusMetrics(const DaemonStatus& status);
+
+/// Memory, CPU, file descriptors and start, under the names that every Prometheus client uses. Figures that
+/// /proc doesn't have are left out. Any thread.
+std::vector<prometheus::MetricFamily> ProcessMetrics();
 
 struct MetricsOptions {
   std::map<FilterIndex, std::string> filters;  // names, for the `filter` label
@@ -20,7 +36,8 @@ struct MetricsOptions {
   std::map<FilterIndex, SnapshotPolicy> snapshots = {};  // of the filters that publish
 };
 
-/// Thread-safe. Labels are bounded: partitions, filters, routes, constants; never a user or item id.
+/// Counts and logs what happens. Thread-safe. Labels are bounded: partitions, filters, routes, constants;
+/// never a user or item id.
 class Metrics final : public Reporter {
  public:
   explicit Metrics(const MetricsOptions& options);

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <prometheus/metric_family.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -6,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "serve/status_metrics.h"
+#include "serve/metrics.h"
 
 namespace seen {
 namespace {

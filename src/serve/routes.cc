@@ -8,12 +8,13 @@
 #include <span>
 #include <vector>
 
+#include "serve/answer_json.h"
 #include "serve/change_routes.h"
 #include "serve/fill_routes.h"
 #include "serve/http_message.h"
 #include "serve/item_routes.h"
+#include "serve/metrics.h"
 #include "serve/state_routes.h"
-#include "serve/status_json.h"
 #include "serve/user_routes.h"
 
 namespace seen {

@@ -3,8 +3,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "serve/answer_json.h"
 #include "serve/change_routes.h"
-#include "serve/digest_json.h"
 #include "serve/http_message.h"
 #include "serve/query_string.h"
 

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "model/event.h"
+#include "serve/answer_json.h"
 #include "serve/http_message.h"
-#include "serve/journal_json.h"
 #include "serve/query_string.h"
-#include "serve/status_json.h"
 #include "serve/unseen_body.h"
 
 namespace seen {

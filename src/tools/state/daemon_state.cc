@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "serve/digest_json.h"
+#include "serve/answer_json.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "serve/digest_json.h"
+#include "serve/answer_json.h"
 #include "tools/ask/calendar.h"
 #include "tools/progress.h"
 

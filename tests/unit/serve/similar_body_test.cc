@@ -1,6 +1,7 @@
 // The JSON of POST /v1/similar: the requests, the errors for wrong requests, and the answer.
 #include <gtest/gtest.h>
 
+#include "serve/answer_json.h"
 #include "serve/item_routes.h"
 
 namespace seen {

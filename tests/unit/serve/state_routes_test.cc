@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "serve/digest_json.h"
+#include "serve/answer_json.h"
 #include "serve/routes.h"
 #include "unit/serve/fake_change.h"
 #include "unit/serve/fake_query.h"
