@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kLooksEvery{200};
+constexpr milliseconds kFillLooksEvery{200};
 constexpr seconds kRetry{10};
 // Longer than a rebalance, which may take a partition away and give it back.
 constexpr seconds kElsewhereFor{30};
@@ -78,7 +78,7 @@ Fills::Fills(FillRun::Options options, const OpenPartitions& partitions, Hooks h
     request.partitions.merge(request.done);
     fill.request = std::move(request);
   }
-  thread_.Start("fills", kLooksEvery, [this] {
+  thread_.Start("fills", kFillLooksEvery, [this] {
     YieldToOtherThreads();
     return Step();
   });
@@ -207,7 +207,7 @@ std::optional<Fills::Task> Fills::NextTask() {
 
 milliseconds Fills::Step() {
   const auto task = NextTask();
-  if (!task) return kLooksEvery;
+  if (!task) return kFillLooksEvery;
   if (IsElsewhere(task->partition)) {
     NoteElsewhere(*task);
     return milliseconds(0);

@@ -9,13 +9,13 @@ namespace {
 
 // Shares of the memory, 1/N each. Four parts: the tail that fills, the tail that is written, the rows that
 // are folded, and the rows that are read back.
-constexpr uint64_t kTailShare = 4;
-constexpr uint64_t kFoldShare = 4;
-constexpr uint64_t kTailBytesMin = 1 << 20;
+constexpr uint64_t kFillTailShare = 4;
+constexpr uint64_t kFillFoldShare = 4;
+constexpr uint64_t kFillTailBytesMin = 1 << 20;
 
 PartitionOptions FlowOf(PartitionOptions options, const HistoryFill::Options& fill) {
   options.covered = static_cast<FilterMask>(1U << fill.filter);
-  options.tail_bytes_max = std::max(fill.memory_bytes / kTailShare, kTailBytesMin);
+  options.tail_bytes_max = std::max(fill.memory_bytes / kFillTailShare, kFillTailBytesMin);
   options.publish_entries_max = 1;  // don't follow users: marks publish them
   options.publish_incomplete = true;
   // These belong to the partition as a whole, so a fill of one filter leaves them out.
@@ -90,7 +90,7 @@ HistoryFill::HistoryFill(const PartitionOptions& flow, const Options& options, c
 
 Status HistoryFill::Apply(std::span<const Record> records) {
   if (Status applied = builder_.Apply(records); !applied) return applied;
-  if (builder_.runs().bytes() < options_.memory_bytes / kFoldShare) return {};
+  if (builder_.runs().bytes() < options_.memory_bytes / kFillFoldShare) return {};
   return builder_.runs().Spill();
 }
 

@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 2> kWindowBys = {"exposed_at", "item_crea
 constexpr std::array<std::string_view, 2> kSizes = {"fewest", "power_of_two"};
 constexpr std::array<std::string_view, 3> kSimilarChoices = {"off", "demote", "drop"};
 
-constexpr ConfigKey kKeys[] = {
+constexpr ConfigKey kFilterKeys[] = {
     {.path = "filters",
      .type = kList,
      .default_json = "[{}]",
@@ -147,6 +147,6 @@ constexpr ConfigKey kKeys[] = {
 
 }  // namespace
 
-std::span<const ConfigKey> FiltersConfigKeys() { return kKeys; }
+std::span<const ConfigKey> FiltersConfigKeys() { return kFilterKeys; }
 
 }  // namespace seen

@@ -11,7 +11,7 @@ using enum ConfigType;
 
 constexpr std::array<std::string_view, 2> kVerifications = {"off", "sketch"};
 
-constexpr ConfigKey kKeys[] = {
+constexpr ConfigKey kItemKeys[] = {
     {.path = "items",
      .type = kSection,
      .default_json = "null",
@@ -135,6 +135,6 @@ constexpr ConfigKey kKeys[] = {
 
 }  // namespace
 
-std::span<const ConfigKey> ItemsConfigKeys() { return kKeys; }
+std::span<const ConfigKey> ItemsConfigKeys() { return kItemKeys; }
 
 }  // namespace seen

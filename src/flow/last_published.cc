@@ -9,7 +9,7 @@
 
 namespace seen {
 namespace {
-constexpr size_t kPage = 256;
+constexpr size_t kSnapshotsAPage = 256;
 }  // namespace
 
 std::vector<FilterIndex> LastPublishedSnapshots::ToRead(TimeMs wall) const {
@@ -80,8 +80,8 @@ Status LastPublishedSnapshots::Step(Instant now, TimeMs wall) {
     }
     if (!ending_) return {};
   }
-  if (!publish_.TakesMore(kPage)) return {};
-  const auto page = store_.ScanPublished(ending_after_, kPage);
+  if (!publish_.TakesMore(kSnapshotsAPage)) return {};
+  const auto page = store_.ScanPublished(ending_after_, kSnapshotsAPage);
   if (!page) return Fail(page.error());
   std::vector<UserRef> due;
   for (const PublishedRow& row : *page) {
@@ -89,7 +89,7 @@ Status LastPublishedSnapshots::Step(Instant now, TimeMs wall) {
   }
   if (FilterAt(*ending_).snapshot) publish_.AddDue(due, now);
   if (!due.empty()) ending_after_ = due.back();
-  if (due.size() == kPage) return {};
+  if (due.size() == kSnapshotsAPage) return {};
   // The kept snapshots have the users' ids. So they are dropped by a checkpoint that marks the users who
   // became due.
   const MutexLock lock(mutex_);

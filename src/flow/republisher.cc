@@ -5,7 +5,7 @@
 
 namespace seen {
 namespace {
-constexpr size_t kPage = 256;
+constexpr size_t kRepublishPage = 256;
 constexpr std::chrono::milliseconds kEndingsEvery{500};
 constexpr uint32_t kEndingsAheadS = 60;
 // Looking at a user costs a small part of publishing one.
@@ -84,7 +84,7 @@ Status Republisher::Step(Instant now, TimeMs wall, Instant tails_since) {
 }
 
 Status Republisher::StepEndings(Instant now, TimeMs wall) {
-  if (now - endings_at_ < kEndingsEvery || !publish_.TakesMore(kPage)) return {};
+  if (now - endings_at_ < kEndingsEvery || !publish_.TakesMore(kRepublishPage)) return {};
   const uint32_t until = SecondOf(wall);
   std::optional<Ending> after;
   uint64_t round = 0;
@@ -99,13 +99,13 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
     after = endings_after_;
     round = endings_round_;
   }
-  const auto page = store_.ScanEndings(after, until, kPage);
+  const auto page = store_.ScanEndings(after, until, kRepublishPage);
   if (!page) return Fail(page.error());
   due_.clear();
   for (const Ending& ending : *page) due_.push_back(ending.user);
   publish_.AddDue(due_, now);
   endings_due_.fetch_add(page->size(), std::memory_order_relaxed);
-  if (page->size() < kPage) endings_at_ = now;  // else the next page is read at once
+  if (page->size() < kRepublishPage) endings_at_ = now;  // else the next page is read at once
   const Result<uint32_t> next = page->empty() ? NextEnding(after, until) : 0;
   if (!next) return Fail(next.error());
   const MutexLock lock(mutex_);
@@ -114,7 +114,7 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   next_ending_ = *next;
   if (!page->empty()) endings_after_ = page->back();
   // A full page may lack endings of its last second.
-  const uint32_t done = page->size() < kPage ? until + 1 : page->back().at_s;
+  const uint32_t done = page->size() < kRepublishPage ? until + 1 : page->back().at_s;
   endings_done_ = std::max(endings_done_, done);
   if (!page->empty()) Changed();
   return {};
@@ -208,20 +208,20 @@ Status Republisher::StepSweep(Instant now, TimeMs wall) {
   const double since = std::chrono::duration<double>(now - swept_at_).count();
   swept_at_ = now;
   allowance_ =
-      std::min(allowance_ + std::clamp(since, 0.0, 1.0) * users_per_second_, static_cast<double>(kPage));
+      std::min(allowance_ + std::clamp(since, 0.0, 1.0) * users_per_second_, static_cast<double>(kRepublishPage));
   SweepProgress progress;
   {
     const MutexLock lock(mutex_);
     if (!progress_.running) return {};
     progress = progress_;
   }
-  if (allowance_ <= 0 || !publish_.TakesMore(kPage)) return {};
+  if (allowance_ <= 0 || !publish_.TakesMore(kRepublishPage)) return {};
   // The clock may have gone back since.
   const Day today = std::min(*progress.running, DayOf(wall));
   due_.clear();
   std::optional<UserRef> skipped;
   const auto last =
-      store_.ScanUsers(progress.cursor, kPage, [&](const UserRef& ref, std::string_view encoded) {
+      store_.ScanUsers(progress.cursor, kRepublishPage, [&](const UserRef& ref, std::string_view encoded) {
         if (skipped) return;
         const auto index = IndexOf(ref.filter);
         if (!index || !filters_[*index].snapshot) {

@@ -9,7 +9,7 @@
 
 namespace seen {
 namespace {
-constexpr size_t kPage = 256;
+constexpr size_t kServedAPage = 256;
 constexpr size_t kUnderWayMax = 4096;
 
 // Whether an exposure that was read in time resolves the item as it was served in `bucket`. The exposure may
@@ -49,9 +49,9 @@ Status UnexposedFlow::Step(TimeMs partition_time, SnapshotSink& sink, uint64_t t
         after = after_;
         round = round_;
       }
-      const auto page = store_.ScanServed(after, due_s, kPage);
+      const auto page = store_.ScanServed(after, due_s, kServedAPage);
       if (!page) return Fail(page.error());
-      all_read = page->size() < kPage;
+      all_read = page->size() < kServedAPage;
       if (Status judged = Judge(*page); !judged) return judged;
       const MutexLock lock(mutex_);
       if (round_ != round) {

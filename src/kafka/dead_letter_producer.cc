@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPoll{50};
+constexpr milliseconds kLetterPoll{50};
 constexpr milliseconds kRetryAfter{1000};
 constexpr milliseconds kAskAfter{10'000};       // for the topic's limit, while it isn't known
 constexpr milliseconds kAskAgainAfter{60'000};  // the limit may have been raised
@@ -229,7 +229,7 @@ Result<std::unique_ptr<DeadLetterProducer>> DeadLetterProducer::Open(const Optio
   impl->content_bytes_max = options.message_bytes_max - std::min(options.message_bytes_max, kOverhead);
   if (Status opened = impl->producer.Open(); !opened) return Fail(std::move(opened.error()));
   impl->thread.Start("dead-letters", {}, [raw = impl.get()] {
-    raw->producer.Poll(kPoll);
+    raw->producer.Poll(kLetterPoll);
     raw->AskLimit();
     raw->SendAgain();
     return milliseconds(0);

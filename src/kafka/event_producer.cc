@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPoll{100};
+constexpr milliseconds kEventPoll{100};
 constexpr uint64_t kQueueBytesMax = 16 << 20;
 
 std::string Seconds(milliseconds time) { return std::to_string(time.count() / 1000) + " s"; }
@@ -56,7 +56,7 @@ Status EventProducer::Impl::Produce(std::string_view key, std::string_view value
     if (Status opened = producer.Open(); !opened) return opened;
     connected = true;
     thread.Start("events-out", {}, [this] {
-      producer.Poll(kPoll);
+      producer.Poll(kEventPoll);
       return milliseconds(0);
     });
   }

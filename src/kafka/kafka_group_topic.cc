@@ -10,7 +10,7 @@
 namespace seen {
 namespace {
 using std::chrono::milliseconds;
-constexpr milliseconds kSlice{50};
+constexpr milliseconds kGroupTopicSlice{50};
 constexpr int kSendsBetweenPolls = 64;
 }  // namespace
 
@@ -79,7 +79,7 @@ Status GroupProducer::AwaitAll(milliseconds patience) {
   Impl& impl = *impl_;
   const auto began = std::chrono::steady_clock::now();
   for (;;) {
-    const bool arrived = impl.producer.Flush(std::min(patience, kSlice));
+    const bool arrived = impl.producer.Flush(std::min(patience, kGroupTopicSlice));
     if (Status health = impl.producer.Health(); !health) return Fail(Code::kCorrupt, health.error().message);
     if (!impl.failure.empty()) {
       return Fail(Code::kCorrupt, "topic \"" + impl.options.topic + "\": " + impl.failure);

@@ -14,8 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPoll{50};
-constexpr size_t kBatchBytesMin = 1024;
+constexpr milliseconds kKeyedPoll{50};
+constexpr size_t kKeyedBatchMin = 1024;
 
 Delivery DeliveryOf(rd_kafka_resp_err_t error) {
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return Delivery::kAcknowledged;
@@ -29,7 +29,7 @@ kafka::Producer::Options ProducerOptions(const KeyedProducer::Options& options) 
           .topics = {options.topic},
           .queue_bytes_max = options.queue_bytes_max,
           .linger = options.linger,
-          .batch_bytes = std::max(kBatchBytesMin, std::min<size_t>(1'000'000, options.batch_bytes_max)),
+          .batch_bytes = std::max(kKeyedBatchMin, std::min<size_t>(1'000'000, options.batch_bytes_max)),
           .defaults = {{"message.max.bytes",
                         std::to_string(std::clamp<size_t>(options.record_bytes_max, 1000, 1'000'000'000))}}};
 }
@@ -73,13 +73,13 @@ void KeyedProducer::Impl::PassOutcomes() {
 // Each record comes back when the producer is opened again: one that didn't would hold its source's offset
 // for ever.
 milliseconds KeyedProducer::Impl::Step() {
-  producer.Poll(kPoll);
+  producer.Poll(kKeyedPoll);
   PassOutcomes();
   if (producer.Health()) return {};
   const std::unique_lock lock(mutex);
   producer.KeepOpen();
   PassOutcomes();
-  return producer.is_open() ? milliseconds(0) : kPoll;
+  return producer.is_open() ? milliseconds(0) : kKeyedPoll;
 }
 
 KeyedProducer::KeyedProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

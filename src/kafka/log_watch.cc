@@ -14,8 +14,8 @@ namespace {
 using std::chrono::milliseconds;
 using Kind = LogFinding::Kind;
 
-constexpr milliseconds kSlice{100};
-constexpr milliseconds kQuestion{1000};
+constexpr milliseconds kWatchSlice{100};
+constexpr milliseconds kWatchQuestion{1000};
 
 // Only one record per partition is wanted: fetch little, and little ahead.
 ClientSettings Imposed() {
@@ -67,9 +67,9 @@ Result<std::map<int32_t, LogFinding>> CheckLogs(const LogCheckOptions& options,
   };
   const ReadLoop::OnRecords no_records = [](int32_t, std::span<const Record>) { return Status(); };
   while (findings.size() < records.size() && !stop.load() && std::chrono::steady_clock::now() < until) {
-    (void)(*loop)->Poll(kSlice, take, no_records);
+    (void)(*loop)->Poll(kWatchSlice, take, no_records);
     for (const int32_t partition : out_of_range) {
-      const auto ends = LogEnds((*loop)->client(), options.topic, {&partition, 1}, kQuestion);
+      const auto ends = LogEnds((*loop)->client(), options.topic, {&partition, 1}, kWatchQuestion);
       if (!ends) continue;
       const int64_t end = ends->at(partition);
       findings[partition] = {end <= records.at(partition).offset ? Kind::kShorter : Kind::kGone, end};
@@ -85,7 +85,7 @@ namespace {
 using std::chrono::milliseconds;
 using Kind = kafka::LogFinding::Kind;
 
-constexpr milliseconds kAnswered{5000};
+constexpr milliseconds kRecordAnswered{5000};
 constexpr milliseconds kAgainAfter{1000};
 constexpr std::chrono::seconds kPolledLately{1};
 }  // namespace
@@ -101,7 +101,7 @@ milliseconds LogWatch::Look() {
   std::map<int32_t, Anchor> records;
   for (const auto& [partition, question] : asked) records[partition] = question.sample;
   const auto findings = kafka::CheckLogs({link_.options.brokers, link_.options.client, link_.options.topic},
-                                         records, kAnswered, thread_.stopping());
+                                         records, kRecordAnswered, thread_.stopping());
   if (!findings) {
     if (kafka::MayLog("log watch"))
       log::Warning("the log can't be checked", {{"error", findings.error().message}});

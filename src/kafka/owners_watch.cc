@@ -10,9 +10,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAskEvery{3000};
-constexpr milliseconds kAnswered{1500};    // a stop waits at most this long
+constexpr milliseconds kOwnersAnswered{1500};    // a stop waits at most this long
 constexpr milliseconds kUnownedFor{4000};  // an assignment in progress takes less
-constexpr milliseconds kMetadata{500};
+constexpr milliseconds kOwnersMetadata{500};
 
 /// Reads a member's assignment: Kafka's ConsumerProtocolAssignment, big-endian. After an error everything
 /// reads as zero.
@@ -65,7 +65,7 @@ milliseconds OwnersWatch::Ask() {
   if (!link_.reachable()) return kAskEvery;
   const rd_kafka_group_list* groups = nullptr;
   rd_kafka_list_groups(link_.Client().get(), link_.options.group_id.c_str(), &groups,
-                       kafka::ToTimeout(kAnswered));
+                       kafka::ToTimeout(kOwnersAnswered));
   if (groups == nullptr) return kAskEvery;  // no answer in time, or no right to ask
   for (int i = 0; i < groups->group_cnt; ++i) {
     const rd_kafka_group_info& group = groups->groups[i];
@@ -89,7 +89,7 @@ bool OwnersWatch::WantsRejoin(bool may_rejoin) {
     members_own.swap(owned_by_group_);
   }
   if (!members_own) return false;
-  const auto metadata = kafka::TopicMetadata(link_.Client().get(), link_.options.topic, kMetadata);
+  const auto metadata = kafka::TopicMetadata(link_.Client().get(), link_.options.topic, kOwnersMetadata);
   if (!metadata) return false;
   std::vector<int32_t> without;
   for (int32_t partition = 0; partition < (*metadata)->topics[0].partition_cnt; ++partition) {

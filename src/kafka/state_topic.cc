@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAsk{5'000};
-constexpr milliseconds kPoll{200};
+constexpr milliseconds kStatePoll{200};
 constexpr milliseconds kFetchWait{10};
 constexpr uint64_t kReadBytesMax = 16 << 20;
 constexpr milliseconds kSilence{30'000};  // then a read gives up
@@ -163,7 +163,7 @@ Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, c
   while (goes_on) {
     if (stop_.load() || std::chrono::steady_clock::now() - heard > kSilence)
       return Fail(Code::kUnavailable, "read " + options_.topic + ": no answer");
-    const auto more = reader_->Poll(kPoll, on_records);
+    const auto more = reader_->Poll(kStatePoll, on_records);
     if (!more) return Fail(more.error());
     if (!*more) break;
   }

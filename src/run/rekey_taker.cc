@@ -9,7 +9,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kArrivedSlice{20};
 constexpr milliseconds kLookEvery{1000};
 constexpr milliseconds kLookSeldom{2000};  // when caught up: nothing waits for it
-constexpr milliseconds kQuestion{1000};
+constexpr milliseconds kRekeyQuestion{1000};
 }  // namespace
 
 class RekeyTaker::Taken final : public PartitionTaker {
@@ -112,11 +112,11 @@ void RekeyTaker::Step(GroupLog& log) {
 
 void RekeyTaker::LookAtLag(GroupLog& log) {
   if (!log.brokers_reachable()) return;
-  const auto committed = log.GroupCommitted(kQuestion);
+  const auto committed = log.GroupCommitted(kRekeyQuestion);
   if (!committed) return;
   RekeyProgress::Partitions look;
   for (const auto& [partition, offset] : *committed) {
-    const auto watermarks = log.QueryWatermarks(partition, kQuestion);
+    const auto watermarks = log.QueryWatermarks(partition, kRekeyQuestion);
     if (!watermarks || stopping_.load()) return;
     RekeyProgress::Partition& at = look[partition];
     at.low_watermark = watermarks->low;
@@ -139,7 +139,7 @@ void RekeyTaker::OpenToReaders() {
   }
   for (const PartitionPointer& open : readers_.partitions->All()) {
     if (open->answers_from.load(std::memory_order_relaxed) != OpenPartition::kNotYet) continue;
-    const auto watermarks = readers_.keyed->QueryWatermarks(open->partition, kQuestion);
+    const auto watermarks = readers_.keyed->QueryWatermarks(open->partition, kRekeyQuestion);
     if (!watermarks) return;
     open->answers_from.store(watermarks->high, std::memory_order_release);
   }

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kHoldSlice{20};
-constexpr milliseconds kQuestion{1000};
+constexpr milliseconds kRunnerQuestion{1000};
 
 /// These need an operator's decision, or a rebuild of the state.
 bool Stops(Code code) { return code == Code::kRefused || code == Code::kCorrupt; }
@@ -258,7 +258,7 @@ void TopicRunner::OpenAgain(Run& run) {
     run.read_on_at = clock_.Now() + options_.read_on_after;
     TryLater(run.partition, PartitionProblem::Kind::kOpening, error);
   };
-  const auto watermarks = log_->QueryWatermarks(run.partition, kQuestion);
+  const auto watermarks = log_->QueryWatermarks(run.partition, kRunnerQuestion);
   if (!watermarks) return later(watermarks.error());
   auto opened = OpenOnce({run.partition, run.partition_count, *watermarks, std::nullopt});
   if (!opened)

@@ -7,7 +7,7 @@
 namespace seen {
 namespace {
 
-constexpr size_t kChunkBytes = 256 * 1024;
+constexpr size_t kReadBytes = 256 * 1024;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Result<bool> LineReader::Fill() {
     end_ -= at_;
     at_ = 0;
   }
-  if (buffer_.size() - end_ < kChunkBytes) buffer_.resize(end_ + end_ / 2 + kChunkBytes);
+  if (buffer_.size() - end_ < kReadBytes) buffer_.resize(end_ + end_ / 2 + kReadBytes);
   const auto read = stream_.Read(std::span(buffer_).subspan(end_));
   if (!read) {
     failure_ = read.error();

@@ -54,7 +54,7 @@ class TopicSink final : public EventSink {
   std::unique_ptr<BulkProducer> producer_;
 };
 
-constexpr size_t kEventBytesMax = size_t{64} << 20;
+constexpr size_t kLineBytesMax = size_t{64} << 20;
 
 struct Line {
   std::string key;
@@ -131,7 +131,7 @@ Result<SentCounts> SendFile(const ExposureFile& file, RateLimiter limiter, Event
   }
   auto lines = LineReader::Open(file.path);
   if (!lines) return Fail(lines.error());
-  EventDecoder decoder(kEventBytesMax);
+  EventDecoder decoder(kLineBytesMax);
   const Instant start = SystemClock().Now();
   SentCounts sent;
   std::string_view line;
@@ -163,7 +163,7 @@ Result<SentCounts> SendFile(const ExposureFile& file, RateLimiter limiter, Event
 Result<TimeMs> LastExposure(const std::string& path) {
   auto lines = LineReader::Open(path);
   if (!lines) return Fail(lines.error());
-  EventDecoder decoder(kEventBytesMax);
+  EventDecoder decoder(kLineBytesMax);
   std::optional<TimeMs> last;
   std::string_view line;
   while (true) {

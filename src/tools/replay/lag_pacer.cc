@@ -10,7 +10,7 @@
 namespace seen {
 namespace {
 
-constexpr std::chrono::seconds kTimeout(15);
+constexpr std::chrono::seconds kAskBeats(15);
 constexpr std::chrono::seconds kLookEvery(1);
 constexpr std::chrono::milliseconds kBeatsExpected(5000);
 constexpr double kRateFirst = 20'000;
@@ -40,7 +40,7 @@ Result<std::unique_ptr<LagPacer>> LagPacer::Open(const Options& options) {
                                              .client = options.client,
                                              .topic = options.watermarks_topic,
                                              .queue_bytes_max = 16 << 20},
-                                            kTimeout);
+                                            kAskBeats);
   if (!follower) {
     return Fail(follower.error().code,
                 fmt::format("--max-lag: the topic of watermarks: {}", follower.error().message));

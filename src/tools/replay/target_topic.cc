@@ -12,12 +12,12 @@
 namespace seen {
 namespace {
 
-constexpr std::chrono::seconds kTimeout(15);
+constexpr std::chrono::seconds kAskTopic(15);
 constexpr int64_t kRecordsLookedAt = 100;  // per partition
 
 Result<std::optional<int64_t>> NumberOf(const Admin& admin, const std::string& topic,
                                         const std::string& name) {
-  const auto text = admin.TopicConfig(topic, name, kTimeout);
+  const auto text = admin.TopicConfig(topic, name, kAskTopic);
   // A broker that hides its settings must not prevent the replay.
   if (!text && text.error().code != Code::kUnavailable) return std::optional<int64_t>();
   if (!text) return Fail(text.error());
@@ -30,15 +30,15 @@ Result<std::optional<int64_t>> NumberOf(const Admin& admin, const std::string& t
 
 Status LookAtKeys(const std::string& brokers, const ClientSettings& client, Partitioner partitioner,
                   TargetTopic& target) {
-  const auto all = TopicReader::Open({.brokers = brokers, .client = client, .topic = target.name}, kTimeout);
+  const auto all = TopicReader::Open({.brokers = brokers, .client = client, .topic = target.name}, kAskTopic);
   if (!all) return Fail(all.error());
   std::map<int32_t, int64_t> from;
   for (const auto& range : (*all)->ranges())
     from[range.partition] = std::max(range.from, range.to - kRecordsLookedAt);
   const auto last = TopicReader::Open(
-      {.brokers = brokers, .client = client, .topic = target.name, .from_offsets = from}, kTimeout);
+      {.brokers = brokers, .client = client, .topic = target.name, .from_offsets = from}, kAskTopic);
   if (!last) return Fail(last.error());
-  const auto until = SystemClock().Now() + kTimeout;
+  const auto until = SystemClock().Now() + kAskTopic;
   while (SystemClock().Now() < until) {
     const auto more = (*last)->Poll(
         std::chrono::milliseconds(200), [&](int32_t partition, std::span<const Record> records) {
@@ -75,7 +75,7 @@ Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& c
                              const std::string& topic, Partitioner partitioner) {
   const auto admin = Admin::Open(brokers, client);
   if (!admin) return Fail(admin.error());
-  const auto partitions = (*admin)->PartitionCount(topic, kTimeout);
+  const auto partitions = (*admin)->PartitionCount(topic, kAskTopic);
   if (!partitions) {
     const bool is_missing = partitions.error().code == Code::kNotFound;
     return Fail(
@@ -103,9 +103,9 @@ Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& c
     if (auto found = number(name, *into); !found) return Fail(found.error());
   }
   if (bytes) target.message_bytes_max = static_cast<uint64_t>(*bytes);
-  const auto type = (*admin)->TopicConfig(topic, "message.timestamp.type", kTimeout);
+  const auto type = (*admin)->TopicConfig(topic, "message.timestamp.type", kAskTopic);
   target.stamps_itself = type && *type && **type == "LogAppendTime";
-  const auto may_write = MayWrite(brokers, client, topic, kTimeout);
+  const auto may_write = MayWrite(brokers, client, topic, kAskTopic);
   if (!may_write) return Fail(may_write.error());
   target.may_write = *may_write;
   if (auto looked = LookAtKeys(brokers, client, partitioner, target); !looked) return Fail(looked.error());
@@ -117,7 +117,7 @@ Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& c
 // A topic is unavailable for a moment after its creation, and while its leader moves.
 Result<TargetTopic> LookAtTarget(const std::string& brokers, const ClientSettings& client,
                                  const std::string& topic, Partitioner partitioner) {
-  const Instant until = SystemClock().Now() + kTimeout;
+  const Instant until = SystemClock().Now() + kAskTopic;
   while (true) {
     auto looked = LookOnce(brokers, client, topic, partitioner);
     if (looked || looked.error().code != Code::kUnavailable || SystemClock().Now() >= until) return looked;
