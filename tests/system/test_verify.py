@@ -244,7 +244,7 @@ def test_it_finds_a_daemon_of_another_configuration(mixed, tmp_path):
     assert verify(seend, config=config)["ok"]
 
 
-def test_a_shared_fingerprint_explains_an_extra_item(topics, daemon, topic_name):
+def test_a_shared_fingerprint_explains_an_extra_item(topics, started, topic_name):
     from hashes import fingerprint
 
     known, pair = {}, None
@@ -254,8 +254,7 @@ def test_a_shared_fingerprint_explains_an_extra_item(topics, daemon, topic_name)
             pair = (f"n{other}", f"n{i}")
             break
     assert pair, "the birthday paradox"
-    topics.create(topic_name, retention_ms=-1)
-    seend = daemon(topic_name).start()
+    seend = started(retention_ms=-1)
     now = now_ms()
     topics.produce(
         topic_name,
@@ -271,9 +270,8 @@ def test_a_shared_fingerprint_explains_an_extra_item(topics, daemon, topic_name)
     assert result["filters"][0]["dropped"]["left_window"] == 1
 
 
-def test_marks_of_a_replay_are_no_events(topics, daemon, topic_name, tmp_path):
-    topics.create(topic_name, partitions=2, retention_ms=-1)
-    seend = daemon(topic_name, {"input": INPUT, "filters": filters_of(topic_name)}).start()
+def test_marks_of_a_replay_are_no_events(started, topic_name, tmp_path):
+    seend = started({"input": INPUT, "filters": filters_of(topic_name)}, partitions=2, retention_ms=-1)
     history = tmp_path / "history.jsonl"
     history.write_text(
         "".join(value + "\n" for _, value, _ in mixed_events(5, 2_000) if "no event" not in value)

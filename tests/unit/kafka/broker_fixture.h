@@ -15,7 +15,8 @@ namespace seen {
 
 using namespace std::chrono_literals;  // NOLINT: tests
 
-/// Waits for `condition`, at most `limit`: long, because a group on a busy machine may need several rounds of 3 s.
+/// Waits for `condition`, at most `limit`: long, because a group on a busy machine may need several rounds of
+/// 3 s.
 inline bool Eventually(const std::function<bool()>& condition, std::chrono::milliseconds limit = 30s) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
