@@ -136,21 +136,13 @@ def test_why_an_item_is_dropped(topics, daemon, topic_name):
 
 
 def test_every_kind_explains_itself(topics, started, topic_name):
-    seend = started(
-        {
-            **JOURNAL,
-            "filters": [
-                {
-                    "name": "default",
-                    "served_ttl_s": 600,
-                    "kinds": {"clicked": {"window_days": 3}},
-                    "snapshot": None,
-                },
-                {"name": "twice", "exposures_min": 2, "snapshot": None},
-                {"name": "young", "window_by": "item_created_at", "window_days": 7, "snapshot": None},
-            ],
-        }
-    )
+    clicked = {"clicked": {"window_days": 3}}
+    filters = [
+        {"name": "default", "served_ttl_s": 600, "kinds": clicked, "snapshot": None},
+        {"name": "twice", "exposures_min": 2, "snapshot": None},
+        {"name": "young", "window_by": "item_created_at", "window_days": 7, "snapshot": None},
+    ]
+    seend = started({**JOURNAL, "filters": filters})
     at = now_ms()
     topics.produce(
         topic_name,

@@ -62,10 +62,8 @@ def test_state_is_there_again_after_its_disk_and_the_records_it_was_made_of_are_
     # After a restore, the daemon streams new changes, and a second restore has all of them.
     send_newer(topics, streaming, topic_name)
     streaming.stop()
-    shutil.rmtree(streaming.store)
     kafka.delete_records(topic_name, topics.end_offsets(topic_name))
-    streaming.start()
-    streaming.wait_at_rest()
+    start_without_disk(streaming)
     check(streaming, "old")
     check(streaming, "newer")
 

@@ -36,41 +36,19 @@ INPUT = {
 
 
 def filters_of(topic):
-    def snapshot(name):
-        return {"topic": f"{topic}-{name}", "debounce_ms": 200}
-
-    return [
-        {
-            "name": "home",
-            "scenes": ["home_*"],
-            "window_days": 30,
-            "served_ttl_s": 60,
-            "snapshot": snapshot("home"),
-        },
-        {
-            "name": "phone",
-            "when": {"at": "/app", "equals": "phone"},
-            "window_days": 20,
-            "exposures_min": 2,
-            "cooldown_days": 4,
-            "snapshot": snapshot("phone"),
-        },
-        {
-            "name": "shop",
-            "window_days": 7,
-            "kinds": {"purchased": {"window_days": 40}},
-            "served_ttl_s": 86_400,
-            "items_max": 60,
-            "snapshot": None,
-        },
-        {
-            "name": "young",
-            "window_by": "item_created_at",
-            "window_days": 10,
-            "items_per_day_max": 2,
-            "snapshot": None,
-        },
+    on_phones = {"at": "/app", "equals": "phone"}
+    purchased = {"purchased": {"window_days": 40}}
+    filters = [
+        {"name": "home", "scenes": ["home_*"], "window_days": 30, "served_ttl_s": 60},
+        {"name": "phone", "when": on_phones, "window_days": 20, "exposures_min": 2, "cooldown_days": 4},
+        {"name": "shop", "window_days": 7, "kinds": purchased, "served_ttl_s": 86_400, "items_max": 60},
+        {"name": "young", "window_by": "item_created_at", "window_days": 10, "items_per_day_max": 2},
     ]
+    for one in filters:
+        published = one["name"] in ("home", "phone")
+        topic_of = {"topic": f"{topic}-{one['name']}", "debounce_ms": 200}
+        one["snapshot"] = topic_of if published else None
+    return filters
 
 
 def shaped(kind, at, user, items=(), page="home_feed", app="web"):
