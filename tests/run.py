@@ -17,8 +17,7 @@ import signal
 import sys
 import time
 
-from running import checks, tests
-from running.counts import Counts
+from running import tests
 from running.process import LOGS, ROOT, say
 from running.schedule import Schedule
 
@@ -48,7 +47,7 @@ def tasks_of(chosen, words, builds):
         tasks += tests.rules()
     tasks += clients
     if "format" in chosen:
-        tasks.append(checks.format_task())
+        tasks.append(tests.format_task())
     if "system" in chosen:  # after the clients' tests: both use Maven's and Go's folders
         after = (*build("release", "seen_programs"), *clients)
         tasks.append(tests.Task("system", "system", lambda: tests.system(words), after, 0))
@@ -66,7 +65,7 @@ def tasks_of(chosen, words, builds):
             tasks += [
                 tests.google_tests(preset, preset, words, after, simulation) for simulation in (True, False)
             ]
-    for part, make in (("headers", checks.headers_task), ("tidy", checks.tidy_task)):
+    for part, make in (("headers", tests.headers_task), ("tidy", tests.tidy_task)):
         if part in chosen:
             tasks.append(make(build("release", "seen_programs")))
     return tasks

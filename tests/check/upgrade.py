@@ -55,27 +55,18 @@ def build():
         stamp.write_text(EARLIER, encoding="utf-8")
     log = FOLDER / "build.log"
     with open(log, "ab") as output:
+        folders = ["-S", FOLDER / "source", "-B", BUILD, "-G", "Ninja"]
+        options = ["SEEN_TESTS=OFF", "SEEN_UNITY=8", "CMAKE_BUILD_TYPE=RelWithDebInfo"]
+        options.append("CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2")
+        jobs = ["--parallel", os.environ.get("JOBS", JOBS)]
         for command in (
-            [
-                "cmake",
-                "-S",
-                FOLDER / "source",
-                "-B",
-                BUILD,
-                "-G",
-                "Ninja",
-                "-DSEEN_TESTS=OFF",
-                "-DSEEN_UNITY=8",
-                "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
-                "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2",
-            ],
-            ["cmake", "--build", BUILD, "--parallel", os.environ.get("JOBS", JOBS), "--target", *PROGRAMS],
+            ["cmake", *folders, *(f"-D{option}" for option in options)],
+            ["cmake", "--build", BUILD, *jobs, "--target", *PROGRAMS],
         ):
             done = subprocess.run([str(word) for word in command], stdout=output, stderr=output, check=False)
             if done.returncode != 0:
-                sys.exit(
-                    "\n".join(log.read_text(errors="replace").splitlines()[-60:]) + f"\nfailed; see {log}"
-                )
+                end = "\n".join(log.read_text(errors="replace").splitlines()[-60:])
+                sys.exit(f"{end}\nfailed; see {log}")
 
 
 def run(command):
@@ -91,11 +82,8 @@ def main():
     say(f"{EARLIER[:7]} is built: {time.monotonic() - start:.0f} s")
     if "--build-only" in sys.argv:
         return 0
-    start, python, tests = (
-        time.monotonic(),
-        python_with("confluent_kafka, numpy, pytest"),
-        ROOT / "tests" / "system" / "upgrade",
-    )
+    start, python = time.monotonic(), python_with("confluent_kafka, numpy, pytest")
+    tests = ROOT / "tests" / "system" / "upgrade"
     if "--store" in sys.argv:
         return run([python, tests / "make_state_directory.py"])
     status = run([python, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", tests])

@@ -1,5 +1,5 @@
 """The parts of `make test`: rules, clients, unit, simulation, system; the same tests under sanitizers; and the
-benchmarks' smoke run."""
+benchmarks' smoke run. The parts of `make check` that look at the sources: format, headers, tidy."""
 
 import json
 import os
@@ -15,6 +15,7 @@ from running.process import JOBS, LOGS, PYTHON, ROOT, report, run, say
 from running.schedule import Task
 
 LIMIT_S = {"build": 3600, "binary": 900, "rules": 60, "clients": 900, "system": 2400, "bench": 2400}
+LIMIT_S |= {"format": 300, "headers": 1800, "tidy": 3600}
 PYTEST_OUTCOME = re.compile(r"(\[gw\d+\]|tests/\S+::).* (PASSED|FAILED|SKIPPED|ERROR)\b")
 BYTES_PER_WORKER = 1_500 << 20  # a broker, the daemons of one test, a client
 
@@ -262,3 +263,31 @@ def python_with(modules):
         if probe.returncode == 0:
             return python
     return sys.executable
+
+
+# --- Checks of the sources
+
+
+def check_program(name, after=(), processors=1):
+    """tests/check/NAME.py, which tests itself first: a check that can't fail is none."""
+    program = [sys.executable, ROOT / "tests" / "check" / f"{name}.py"]
+
+    def check():
+        counts = step(f"{name}, self-test", [*program, "--self-test"], LIMIT_S[name], PYTHON)
+        counts.add(step(name, program, LIMIT_S[name], PYTHON))
+        return counts
+
+    return Task(name, name, check, tuple(after), processors)
+
+
+def format_task():
+    return check_program("format")
+
+
+def headers_task(after):
+    return check_program("headers", after, JOBS)
+
+
+def tidy_task(after):
+    """clang-tidy's checks, and Clang's analysis of which thread holds which mutex (src/base/mutex.h)."""
+    return check_program("tidy", after, JOBS)

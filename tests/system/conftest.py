@@ -1,7 +1,7 @@
 """System tests: the real binaries against a real Apache Kafka, driven by real clients.
 
     /usr/bin/python3 -m pytest tests/system            all, one after another
-    ... -n 4 --dist loadgroup                          four at a time, as tests/run.py does
+    ... -n 5 --dist loadgroup                          five at a time, as tests/run.py does with two processors
     SEEN_SEED=17 ... -k kill                           the same random choices again
     SEEN_BUILD_DIR=build/dev ...                       other binaries
 
@@ -152,6 +152,17 @@ def daemon(request, tmp_path, topics):
     yield make
     for one in made:
         one.close()
+
+
+@pytest.fixture
+def started(topics, daemon, topic_name):
+    """started(config, ...) -> Seend, ready, with a new topic `topic_name`. More: as Topics.create takes."""
+
+    def start(config=None, **topic):
+        topics.create(topic_name, **topic)
+        return daemon(topic_name, config).start()
+
+    return start
 
 
 @pytest.fixture

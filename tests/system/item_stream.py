@@ -3,7 +3,7 @@
 import json
 import random
 
-from places import now_ms, wait_until
+from places import now_ms
 
 NOW = now_ms()
 WORDS = [
@@ -34,11 +34,12 @@ def item(item_id, text=None, **more):
 class Items:
     """The topics of one test, and their records."""
 
-    def __init__(self, topics, name, partitions=1):
+    def __init__(self, topics, name, partitions=1, exists=True):
         self.topics, self.name, self.partitions = topics, name, partitions
         self.topic, self.groups = f"{name}-items", f"{name}-groups"
         topics.create(name, partitions=1)  # the topic of exposures
-        topics.create(self.topic, partitions=partitions, max_message_bytes=20_000_000)
+        if exists:
+            topics.create(self.topic, partitions=partitions, max_message_bytes=20_000_000)
         self.ordered = self.topic if partitions == 1 else f"{self.topic}-in-order"
 
     def config(self, **more):
@@ -70,12 +71,7 @@ class Items:
             at = {p["partition"]: p["checkpoint_offset"] for p in items["partitions"]}
             return all(at.get(p, -1) >= end for p, end in ends.items())
 
-        try:
-            wait_until(at_rest, "all items are grouped and in a checkpoint", timeout_s, every_s=0.2)
-        except AssertionError as error:
-            raise AssertionError(
-                f"{error}\n{json.dumps((seend.status() or {}).get('items'), indent=1)}"
-            ) from None
+        seend.wait(at_rest, "all items are grouped and in a checkpoint", timeout_s, 0.2)
 
     def ordered_all(self, seend):
         ends = {p: end for p, (_, end) in self.topics.ends(self.topic).items() if end}

@@ -31,17 +31,9 @@ class Prometheus:
         address = f"127.0.0.1:{free_port()}"
         self.log_path = directory / "prometheus.log"
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    "prometheus",
-                    f"--config.file={directory}/prometheus.yml",
-                    f"--storage.tsdb.path={directory}/tsdb",
-                    f"--web.listen-address={address}",
-                ],
-                stdout=log,
-                stderr=log,
-                cwd=directory,
-            )
+            own = [f"--storage.tsdb.path={directory}/tsdb", f"--web.listen-address={address}"]
+            command = ["prometheus", f"--config.file={directory}/prometheus.yml", *own]
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=directory)
         self.http = Http(address)
 
     def reconfigure(self, old, new):
@@ -65,22 +57,33 @@ class Prometheus:
         (series,) = self.query(expression)
         return float(series["value"][1])
 
+    @staticmethod
+    def filled_in(expression):
+        """The query of a panel, with its variables."""
+        filled = expression.replace("$__rate_interval", "8s").replace("$instance", ".*")
+        assert "$" not in filled, filled
+        return filled
+
+    def series(self, expression, end=None, seconds=6):
+        """The labels of each series of a panel's query that has a finite value within these seconds."""
+        end = end or time.time()
+        times = {"start": end - seconds, "end": end, "step": 1}
+        result = self.ask("query_range", query=self.filled_in(expression), **times)["result"]
+        return [
+            series["metric"]
+            for series in result
+            if any(value not in ("NaN", "+Inf", "-Inf") for _, value in series["values"])
+        ]
+
     def empty_panels(self, panels, quiet=()):
         """The queries of these panels that find nothing. Queries of metrics in `quiet` may find nothing: they
         aren't listed."""
-        empty = []
-        for panel in panels:
-            for target in panel["targets"]:
-                expression = target["expr"].replace("$__rate_interval", "8s").replace("$instance", ".*")
-                assert "$" not in expression, expression
-                now = time.time()
-                result = self.ask("query_range", query=expression, start=now - 6, end=now, step=1)["result"]
-                finite = [
-                    v for series in result for _, v in series["values"] if v not in ("NaN", "+Inf", "-Inf")
-                ]
-                if not finite and not any(name in expression for name in quiet):
-                    empty.append(f"{panel['title']}: {expression}")
-        return empty
+        return [
+            f"{panel['title']}: {target['expr']}"
+            for panel in panels
+            for target in panel["targets"]
+            if not self.series(target["expr"]) and not any(name in target["expr"] for name in quiet)
+        ]
 
     def wait_scraped(self, scrapes):
         """Waits until each target was scraped so many times."""

@@ -311,10 +311,10 @@ class Seend:
 
     # --- wait for the stream
 
-    def wait(self, condition, what, timeout_s):
+    def wait(self, condition, what, timeout_s, every_s=0.05):
         """As wait_until. A failure shows the status, too."""
         try:
-            return wait_until(condition, what, timeout_s)
+            return wait_until(condition, what, timeout_s, every_s)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{json.dumps(self.status(), indent=1)[:4000]}") from None
 

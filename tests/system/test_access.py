@@ -185,9 +185,8 @@ def test_changes_and_refusals_are_in_the_audit_log(locked, authority):
         assert token not in locked.log()
 
 
-def test_users_are_named_plainly_where_the_operator_wants_it(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name, {"access": {"audit_users": "plain"}, "log": {"level": "error"}}).start()
+def test_users_are_named_plainly_where_the_operator_wants_it(started):
+    seend = started({"access": {"audit_users": "plain"}, "log": {"level": "error"}}, partitions=1)
     assert seend.http.delete("/v1/users/u%2F1").status == 202
     line = wait_until(lambda: (a := audit(seend)) and a[0], "an audit line, whatever the log's level")
     assert (line["user"], line["who"], line["status"]) == ("u/1", "anonymous", "202")
@@ -435,11 +434,8 @@ def test_the_check_of_a_configuration_reads_the_files_that_it_names(tmp_path):
         assert line.startswith(f"{config}: {key}: ") and str(tmp_path / name) in line, line
 
 
-def test_a_client_has_limits_and_harms_only_itself(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(
-        topic_name, {"http": {"client_connections_max": 3, "client_requests_per_s_max": 20}}
-    ).start()
+def test_a_client_has_limits_and_harms_only_itself(started):
+    seend = started({"http": {"client_connections_max": 3, "client_requests_per_s_max": 20}}, partitions=1)
     greedy, other = Client(seend.address, source="127.0.0.2"), Client(seend.address, source="127.0.0.3")
     held = [greedy.connect() for _ in range(3)]
     for connection in held:

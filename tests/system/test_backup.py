@@ -17,10 +17,9 @@ PARTITIONS = 3
 
 
 @pytest.fixture
-def loaded(topics, daemon, topic_name, chance):
+def loaded(topics, started, topic_name, chance):
     """A daemon at rest that has read some thousand events, and the load that sends more."""
-    topics.create(topic_name, partitions=PARTITIONS)
-    seend = daemon(topic_name, {"store": {"explain_days": 5}}).start()
+    seend = started({"store": {"explain_days": 5}}, partitions=PARTITIONS)
     load = Load(chance, users=300)
     load.send(topics, topic_name, 3_000)
     seend.wait_at_rest()

@@ -17,10 +17,9 @@ def as_of(answer):
     return tuple(None if number == "unknown" else int(number) for number in (lag, age_ms))
 
 
-def test_answers_go_on_while_brokers_are_away_and_state_their_age(kafka, topics, daemon, topic_name, chance):
-    topics.create(topic_name)
+def test_answers_go_on_while_brokers_are_away_and_state_their_age(kafka, topics, started, topic_name, chance):
     load = Load(chance, users=50)
-    seend = daemon(topic_name).start()
+    seend = started()
     load.send(topics, topic_name, 1_000)
     seend.wait_at_rest()
     page = user_path(load.oracle.users()[0])
@@ -57,9 +56,8 @@ def test_answers_go_on_while_brokers_are_away_and_state_their_age(kafka, topics,
     wait_until(lambda: seend.get(page + "?max_age_ms=2000").status == 200, "the answer is fresh again", 60)
 
 
-def test_answers_after_a_stop_of_the_process_do_not_claim_to_be_fresh(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name).start()
+def test_answers_after_a_stop_of_the_process_do_not_claim_to_be_fresh(topics, started, topic_name):
+    seend = started(partitions=1)
     topics.produce(topic_name, [("u", event("u", "before", now_ms()))])
     seend.wait_caught_up()
     wait_until(lambda: as_of(seend.get(user_path("u")))[0] == 0, "the end is known")
@@ -86,10 +84,9 @@ def test_answers_after_a_stop_of_the_process_do_not_claim_to_be_fresh(topics, da
         print(f"{stale} answers without the item after the stop")
 
 
-def test_a_broker_restart_during_load_loses_nothing(kafka, topics, daemon, topic_name, chance):
-    topics.create(topic_name, partitions=3)
+def test_a_broker_restart_during_load_loses_nothing(kafka, topics, started, topic_name, chance):
     load = Load(chance, users=1_000)
-    seend = daemon(topic_name).start()
+    seend = started(partitions=3)
     producing = load.send_aside(topics, topic_name, 150_000, rate=25_000)
     wait_until(lambda: seend.metric_sum("seen_events_total") > 25_000, "it is in the middle of the load")
     with kafka.away():
@@ -140,10 +137,9 @@ def test_a_topic_that_does_not_exist_yet_is_waited_for(topics, daemon, topic_nam
     load.oracle.check_http(seend)
 
 
-def test_sigterm_without_brokers_still_exits_in_time(kafka, topics, daemon, topic_name, chance):
-    topics.create(topic_name)
+def test_sigterm_without_brokers_still_exits_in_time(kafka, topics, started, topic_name, chance):
     load = Load(chance, users=50)
-    seend = daemon(topic_name).start()
+    seend = started()
     load.send(topics, topic_name, 2_000)
     seend.wait_caught_up()
     with kafka.away():

@@ -14,9 +14,8 @@ STALE_MS_MAX = 1_500
 ITEMS = ["a", "shown", "b", "a", 7, "other", "9"]
 
 
-def test_a_tail_answers_from_its_cache_while_it_is_fresh(topics, daemon, topic_name, example):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+def test_a_tail_answers_from_its_cache_while_it_is_fresh(topics, started, topic_name, example):
+    seend = started()
     then = now_ms() - HOUR_MS  # the stream has been quiet since then
     shown = [("u", "shown"), ("u", 7), ("v", "other"), ("用户", "曝光")]
     topics.produce(topic_name, [(user, event(user, item, then), {"timestamp": then}) for user, item in shown])
@@ -65,10 +64,9 @@ def test_a_tail_answers_from_its_cache_while_it_is_fresh(topics, daemon, topic_n
     wait_until(lambda: tail.ask("v", ["other"]) == (["other"], "cache"), "the tombstone is there")
 
 
-def test_a_tail_falls_back_when_the_daemons_heartbeats_stop(topics, daemon, topic_name, example):
-    topics.create(topic_name)
+def test_a_tail_falls_back_when_the_daemons_heartbeats_stop(topics, started, topic_name, example):
     marks = f"{topic_name}-watermarks"
-    seend = daemon(topic_name, {"watermarks": {"topic": marks}}).start()
+    seend = started({"watermarks": {"topic": marks}})
     then = now_ms() - HOUR_MS
     topics.produce(topic_name, [("u", event("u", item, then), {"timestamp": then}) for item in ("shown", 7)])
     seend.wait_at_rest()
@@ -92,9 +90,8 @@ def test_a_tail_falls_back_when_the_daemons_heartbeats_stop(topics, daemon, topi
     assert tail.until_from("cache", "u", ITEMS) == ["a", "b", "other", "9"], "its heart beats again"
 
 
-def test_asking_over_http_shows_rather_than_fails(topics, daemon, topic_name, example):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+def test_asking_over_http_shows_rather_than_fails(topics, started, topic_name, example):
+    seend = started()
     users = ["u", "用户/1", "..", "u%34"]
     topics.produce(topic_name, one_by_one(Oracle(), [(user, "shown") for user in users]))
     seend.wait_at_rest()

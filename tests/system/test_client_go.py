@@ -19,10 +19,9 @@ def asked(tail, user, also_seen=()):
 
 
 @pytest.fixture
-def seend(topics, daemon, topic_name):
+def seend(topics, started, topic_name):
     """A daemon. Users u0 to u19, and one user in another alphabet, have each seen the items a and 7."""
-    topics.create(topic_name)
-    seend = daemon(topic_name, {"watermarks": {"topic": f"{topic_name}-watermarks"}}).start()
+    seend = started({"watermarks": {"topic": f"{topic_name}-watermarks"}})
     see(topics, topic_name, [*(f"u{i}" for i in range(20)), "用户/1"], ["a", 7])
     seend.wait_at_rest()
     return seend

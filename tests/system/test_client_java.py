@@ -85,11 +85,10 @@ def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, 
 
 
 def test_a_quiet_stream_is_fresh_until_the_daemon_dies_and_http_falls_back_to_showing(
-    topics, daemon, topic_name, example
+    topics, started, topic_name, example
 ):
     """Uses the daemon's own watermarks."""
-    topics.create(topic_name, partitions=2)
-    seend = daemon(topic_name, {"watermarks": {"topic": f"{topic_name}-marks"}}).start()
+    seend = started({"watermarks": {"topic": f"{topic_name}-marks"}}, partitions=2)
     flags = flags_of(seend, topics, topic_name)
     asking = example("java", "HttpExample", http=flags["http"], timeout_ms=5_000)
     then = now_ms() - HOUR_MS

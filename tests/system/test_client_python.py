@@ -11,10 +11,9 @@ from places import wait_until
 
 
 @pytest.fixture
-def seen(topics, daemon, topic_name):
+def seen(topics, started, topic_name):
     """A daemon that has read the users' events and published their snapshots."""
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+    seend = started()
     topics.produce(
         topic_name, one_by_one(Oracle(), [("u", "shown"), ("u", 7), ("v", "other"), ("用户", "曝光")])
     )

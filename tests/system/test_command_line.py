@@ -146,9 +146,8 @@ def test_version_and_help_are_printed(binary):
         assert word in usage.stdout, word
 
 
-def test_a_port_that_is_taken_is_named(config_file, tmp_path, daemon, topics, topic_name):
-    topics.create(topic_name)
-    first = daemon(topic_name).start()
+def test_a_port_that_is_taken_is_named(config_file, tmp_path, daemon, started, topic_name):
+    first = started()
     second = daemon(topic_name, {"http": {"listen": first.address}}, name="second").start(ready=False)
     assert second.wait_exit() != 0
     assert first.address in second.log() and first.get("/readyz").status == 200

@@ -40,10 +40,9 @@ def look_up_all(seend, users):
 
 
 @pytest.mark.parametrize("damage", [cut_manifest, flip_a_byte])
-def test_a_damaged_partition_stops_alone_and_is_read_again(damage, topics, daemon, topic_name, chance):
-    topics.create(topic_name)
+def test_a_damaged_partition_stops_alone_and_is_read_again(damage, topics, started, topic_name, chance):
     load = Load(chance, users=300)
-    seend = daemon(topic_name).start()
+    seend = started()
     load.send(topics, topic_name, 6_000)
     seend.wait_at_rest()
     seend.stop()

@@ -123,28 +123,6 @@ def test_tables_name_their_columns():
 # --- checks of what Prometheus answers
 
 
-class Answers:
-    """Answers of Prometheus to the queries of a panel, over a range of time."""
-
-    def __init__(self, prometheus, end, seconds):
-        self.prometheus, self.start, self.end = prometheus, end - seconds, end
-
-    def filled_in(self, expression):
-        filled = expression.replace("$__rate_interval", "8s").replace("$instance", ".*")
-        assert "$" not in filled, filled
-        return filled
-
-    def series(self, expression):
-        """The labels of each series that has a finite value."""
-        times = {"start": self.start, "end": self.end, "step": 1}
-        result = self.prometheus.ask("query_range", query=self.filled_in(expression), **times)["result"]
-        return [
-            series["metric"]
-            for series in result
-            if any(value not in ("NaN", "+Inf", "-Inf") for _, value in series["values"])
-        ]
-
-
 def named(legend, labels):
     return re.sub(r"\{\{(\w+)\}\}", lambda match: labels.get(match[1], ""), legend).strip()
 
@@ -272,7 +250,7 @@ def world(topics, tmp_path_factory):
             lambda: time.time() > began + 10 and made.seend.metric_sum("seen_endings_total") > 0,
             "served items have ended",
         )
-        made.answers = Answers(made.prometheus, time.time() - 1, 8)
+        made.end = time.time() - 1  # of the time for which queries are asked
         yield made
     finally:
         made.close()
@@ -282,7 +260,7 @@ def test_every_query_finds_data_and_legends_tell_series_apart(world):
     wrong = []
     for name, panel in EVERY_PANEL:
         for target in panel.get("targets", []):
-            found = world.answers.series(target["expr"])
+            found = world.prometheus.series(target["expr"], world.end, 8)
             if not found and not any(metric in target["expr"] for metric in QUIET):
                 wrong.append(f"{name}: {panel['title']}: nothing: {target['expr']}")
             names = {named(target["legendFormat"], labels) for labels in found}
@@ -301,9 +279,9 @@ def test_annotations_and_variables_find_data(world):
     for annotation in DASHBOARDS["latency"]["annotations"]["list"]:
         assert world.prometheus.ask(
             "query_range",
-            query=world.answers.filled_in(annotation["expr"]),
-            start=world.answers.end - 40,
-            end=world.answers.end,
+            query=world.prometheus.filled_in(annotation["expr"]),
+            start=world.end - 40,
+            end=world.end,
             step=1,
         )["result"], annotation["name"]
     (query,) = {
@@ -363,7 +341,7 @@ def row(world, title):
     """{legend: current value} of a panel that shows numbers on the first row."""
     (panel,) = [panel for panel in panels(DASHBOARDS["is-it-working"]) if panel["title"] == title]
     return {
-        target["legendFormat"]: world.prometheus.value(world.answers.filled_in(target["expr"]))
+        target["legendFormat"]: world.prometheus.value(world.prometheus.filled_in(target["expr"]))
         for target in panel["targets"]
     }
 

@@ -42,9 +42,8 @@ BAD = [  # value, reason, field
 ]
 
 
-def test_every_kind_of_bad_event_carries_its_reason_and_place(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=2)
-    seend = daemon(topic_name, {"input": {"event_bytes_max": 4096}}).start()
+def test_every_kind_of_bad_event_carries_its_reason_and_place(topics, started, topic_name):
+    seend = started({"input": {"event_bytes_max": 4096}}, partitions=2)
     oracle, records = Oracle(), []
     for i, (value, _, _) in enumerate(BAD):  # good events before, between and after
         records += one_by_one(oracle, [("u1", f"good-{i}"), ("u2", f"good-{i}")], NOW) + [("u1", value)]
@@ -71,11 +70,10 @@ def test_every_kind_of_bad_event_carries_its_reason_and_place(topics, daemon, to
     assert seend.metric_sum("seen_events_total") == len(records) - len(BAD)
 
 
-def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, daemon, topic_name, tmp_path):
+def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, started, topic_name, tmp_path):
     """A producer renamed user_id to uid. After the configuration is changed, the dead letters are valid
     events."""
-    topics.create(topic_name, partitions=2)
-    seend = daemon(topic_name, {"input": {"event_bytes_max": 4096}}).start()
+    seend = started({"input": {"event_bytes_max": 4096}}, partitions=2)
     renamed = [
         json.dumps({"uid": f"u{i % 5}", "item_id": f"n{i}", "exposed_at": NOW - i}).encode()
         for i in range(40)
@@ -123,13 +121,9 @@ def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, daemon, to
     assert len(topics.read_all(f"{topic_name}-dead")) == 43, "none became a letter again"
 
 
-def test_events_older_than_the_window_are_counted_and_dropped(topics, daemon, topic_name):
+def test_events_older_than_the_window_are_counted_and_dropped(topics, started, topic_name):
     day = 86_400_000
-    topics.create(topic_name, partitions=1)
-    seend = daemon(
-        topic_name,
-        one_filter(topic_name, window_days=7),
-    ).start()
+    seend = started(one_filter(topic_name, window_days=7), partitions=1)
     oracle = Oracle()
     topics.produce(topic_name, [("u", event("u", f"old-{i}", NOW - 20 * day)) for i in range(5)])
     topics.produce(topic_name, one_by_one(oracle, [("u", "fresh")], NOW))
@@ -140,12 +134,11 @@ def test_events_older_than_the_window_are_counted_and_dropped(topics, daemon, to
     assert topics.partitions(f"{topic_name}-dead") == 0 or not topics.read_all(f"{topic_name}-dead")
 
 
-def test_age_is_judged_by_the_record_not_by_the_clock(topics, daemon, topic_name):
+def test_age_is_judged_by_the_record_not_by_the_clock(topics, started, topic_name):
     """The daemon reads a record of ten days ago. Its exposure was fresh then. An exposure of today is ahead
     of its record."""
     then = NOW - 10 * 86_400_000
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name).start()
+    seend = started(partitions=1)
     oracle = Oracle()
     records = [(*record, {"timestamp": then}) for record in one_by_one(oracle, [("u", "a")], then - 1000)]
     records.append(("u", event("u", "ahead", NOW), {"timestamp": then}))
@@ -155,9 +148,8 @@ def test_age_is_judged_by_the_record_not_by_the_clock(topics, daemon, topic_name
     assert seend.metrics()['seen_events_rejected_total{reason="too_far_ahead"}'] == 1
 
 
-def test_dead_letters_survive_a_kill(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name).start()
+def test_dead_letters_survive_a_kill(topics, started, topic_name):
+    seend = started(partitions=1)
     for round_number in range(3):
         topics.produce(topic_name, [("u", f"bad {round_number} {i}") for i in range(200)])
         seend.kill9()

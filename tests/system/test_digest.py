@@ -183,10 +183,9 @@ def write_history(folder, count):
 
 
 def test_the_digest_of_an_expected_history_is_that_of_the_daemon_that_read_it(
-    topics, daemon, topic_name, tmp_path
+    topics, started, topic_name, tmp_path
 ):
-    topics.create(topic_name, partitions=3, retention_ms=-1)
-    seend = daemon(topic_name, {"filters": HISTORY_FILTERS}).start()
+    seend = started({"filters": HISTORY_FILTERS}, partitions=3, retention_ms=-1)
     files, scratch = tmp_path / "history", tmp_path / "scratch"
     write_history(files, 12_000)
     scratch.mkdir()
@@ -212,18 +211,8 @@ def test_the_digest_of_an_expected_history_is_that_of_the_daemon_that_read_it(
     # Another event in the files, or one more in the daemon, changes the digest.
     last = (files / "2.jsonl").read_text().splitlines()
     one = next(i for i in reversed(range(len(last))) if json.loads(last[i])["kind"] == "exposed")
-    (files / "2.jsonl").write_text(
-        "\n".join(
-            last[:one]
-            + last[one + 1 :]
-            + [
-                json.dumps(
-                    {"user_id": "u1", "item_id": "another", "exposed_at": NOON_MS, "scene": "home_feed"}
-                )
-            ]
-        )
-        + "\n"
-    )
+    last[one] = event("u1", "another", NOON_MS, scene="home_feed")
+    (files / "2.jsonl").write_text("\n".join(last) + "\n")
     _, said = run("digest", "--history", files, *history, "--quiet", "--expect", expected, status=1)
     assert "filter default" in said and "filter bought" in said
     topics.produce(topic_name, [("u1", event("u1", "one-more", NOON_MS))])

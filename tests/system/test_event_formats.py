@@ -15,42 +15,23 @@ def skipped(seend, reason):
 
 def test_nested_fields_with_seconds_as_the_page_shows_them(topics, daemon, topic_name):
     topics.create(topic_name)
-    seend = daemon(
-        topic_name,
-        {
-            "input": {
-                "fields": {
-                    "user_id": "/data/uid",
-                    "items": "/data/pages/*/items",
-                    "item_id": "/item/id",
-                    "position": "/pos",
-                    "exposed_at": {"at": "/ts", "unit": "s"},
-                    "kind": "/event",
-                },
-                "kinds": {
-                    "item_show": "exposed",
-                    "item_send": "served",
-                    "item_undo": "removed",
-                    "ping": None,
-                },
-                "only_if": {"at": "/event", "in": ["item_show", "item_send", "item_undo"]},
-            }
-        },
-    ).start()
+    fields = {
+        "user_id": "/data/uid",
+        "items": "/data/pages/*/items",
+        "item_id": "/item/id",
+        "position": "/pos",
+    }
+    fields |= {"exposed_at": {"at": "/ts", "unit": "s"}, "kind": "/event"}
+    kinds = {"item_show": "exposed", "item_send": "served", "item_undo": "removed", "ping": None}
+    only_if = {"at": "/event", "in": ["item_show", "item_send", "item_undo"]}
+    seend = daemon(topic_name, {"input": {"fields": fields, "kinds": kinds, "only_if": only_if}}).start()
     now_s = now_ms() // 1000
 
     def page(kind, *pages, at=now_s):
-        return {
-            "event": kind,
-            "ts": at,
-            "data": {
-                "uid": 42,
-                "pages": [
-                    {"items": [{"item": {"id": item}, "pos": i} for i, item in enumerate(items)]}
-                    for items in pages
-                ],
-            },
-        }
+        listed = [
+            {"items": [{"item": {"id": item}, "pos": i} for i, item in enumerate(items)]} for items in pages
+        ]
+        return {"event": kind, "ts": at, "data": {"uid": 42, "pages": listed}}
 
     send(
         topics,
@@ -71,17 +52,15 @@ def test_nested_fields_with_seconds_as_the_page_shows_them(topics, daemon, topic
     assert not topics.partitions(f"{topic_name}-dead") or not topics.read_all(f"{topic_name}-dead")
 
 
-def test_kinds_by_the_topics_own_names_and_null(topics, daemon, topic_name):
-    topics.create(topic_name)
-    seend = daemon(
-        topic_name,
+def test_kinds_by_the_topics_own_names_and_null(topics, started, topic_name):
+    seend = started(
         {
             "input": {
                 "fields": {"kind": "/type"},
                 "kinds": {"1": "exposed", "undo": "removed", "gone": "erased", "ping": None},
             }
-        },
-    ).start()
+        }
+    )
     now = now_ms()
 
     def of(kind, item=None):
@@ -98,9 +77,8 @@ def test_kinds_by_the_topics_own_names_and_null(topics, daemon, topic_name):
     assert seend.metric_sum("seen_erased_users_total") == 1
 
 
-def test_an_unknown_kind_is_a_dead_letter(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name).start()
+def test_an_unknown_kind_is_a_dead_letter(topics, started, topic_name):
+    seend = started(partitions=1)
     one = {"user_id": "u1", "item_id": "a", "exposed_at": now_ms()}
     places = send(
         topics,
@@ -118,12 +96,11 @@ def test_an_unknown_kind_is_a_dead_letter(topics, daemon, topic_name):
     }
 
 
-def test_only_some_events_whatever_the_others_look_like(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(
-        topic_name,
+def test_only_some_events_whatever_the_others_look_like(topics, started, topic_name):
+    seend = started(
         {"input": {"only_if": [{"at": "/event", "prefix": "item_"}, {"at": "/app/version", "in": [7, 8]}]}},
-    ).start()
+        partitions=1,
+    )
     one = {"user_id": "u1", "exposed_at": now_ms(), "event": "item_show", "app": {"version": 7}}
     send(
         topics,

@@ -159,10 +159,9 @@ def test_a_change_of_kind_makes_all_anew_and_readers_take_both_meanwhile(topics,
     assert "binary_fuse_16, 40 items" in described
 
 
-def test_watermarks_tell_a_quiet_stream_from_a_stale_one(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=2)
+def test_watermarks_tell_a_quiet_stream_from_a_stale_one(topics, started, topic_name):
     marks = f"{topic_name}-watermarks"
-    seend = daemon(topic_name, {"watermarks": {"topic": marks}}).start()
+    seend = started({"watermarks": {"topic": marks}}, partitions=2)
     topics.produce(topic_name, [event("u", ["a"], now_ms())])
     seend.wait_at_rest()
     assert topics.partitions(marks) == 1

@@ -76,10 +76,9 @@ def test_a_second_daemon_joins_an_established_group(topics, daemon, topic_name, 
         assert m.alive()
 
 
-def test_a_partition_that_is_refused_keeps_no_other_from_being_read(topics, daemon, topic_name, chance):
+def test_a_partition_that_is_refused_keeps_no_other_from_being_read(topics, started, topic_name, chance):
     """Partition 1 is refused, because its directory is a copy of partition 0's."""
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+    seend = started()
     load = Load(chance, users=40)
     load.send(topics, topic_name, 400)
     seend.wait_at_rest()
@@ -137,10 +136,9 @@ CLIENT = {"topic.metadata.refresh.interval.ms": "1000"}
 
 
 def test_added_partitions_of_a_source_are_consumed_after_a_restart_within_the_session(
-    topics, daemon, topic_name
+    topics, started, topic_name
 ):
-    topics.create(topic_name, partitions=2)
-    seend = daemon(topic_name, {"kafka": {"client": CLIENT}, "input": {"keyed_by_user": False}}).start()
+    seend = started({"kafka": {"client": CLIENT}, "input": {"keyed_by_user": False}}, partitions=2)
     oracle = Oracle()
     topics.produce(topic_name, one_by_one(oracle, [("u1", "n1")]))
     seend.wait_rekeyed()

@@ -22,10 +22,9 @@ def send(topics, topic, oracle, item):
     topics.produce(topic, one_by_one(oracle, [(user, item) for user in USERS], now_ms()))
 
 
-def test_old_snapshots_that_somebody_else_writes_are_replaced(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=PARTITIONS)
+def test_old_snapshots_that_somebody_else_writes_are_replaced(topics, started, topic_name):
     published = f"{topic_name}-filters"
-    seend = daemon(topic_name).start()
+    seend = started(partitions=PARTITIONS)
     oracle = Oracle()
     send(topics, topic_name, oracle, "first")
     seend.wait_at_rest()
@@ -51,10 +50,9 @@ def test_old_snapshots_that_somebody_else_writes_are_replaced(topics, daemon, to
     assert "another process wrote into the snapshot topic" in seend.log()
 
 
-def test_of_a_user_who_was_erased_an_old_snapshot_does_not_stay(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=PARTITIONS)
+def test_of_a_user_who_was_erased_an_old_snapshot_does_not_stay(topics, started, topic_name):
     published = f"{topic_name}-filters"
-    seend = daemon(topic_name).start()
+    seend = started(partitions=PARTITIONS)
     send(topics, topic_name, Oracle(), "first")
     seend.wait_at_rest()
     old = topics.newest(published)
@@ -67,10 +65,9 @@ def test_of_a_user_who_was_erased_an_old_snapshot_does_not_stay(topics, daemon, 
     wait_until(lambda: not topics.newest(published)["user-7"], "a tombstone again")
 
 
-def test_a_snapshot_topic_that_was_made_anew_is_filled_again(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=PARTITIONS)
+def test_a_snapshot_topic_that_was_made_anew_is_filled_again(topics, started, topic_name):
     published = f"{topic_name}-filters"
-    seend = daemon(topic_name).start()
+    seend = started(partitions=PARTITIONS)
     oracle = Oracle()
     for item in ("first", "second", "third"):
         send(topics, topic_name, oracle, item)

@@ -67,9 +67,8 @@ def hello(address):
     return socket.create_connection((host, int(port)), timeout=20), outgoing.read()
 
 
-def test_a_request_does_not_wait_for_handshakes_that_came_before_it(topics, daemon, topic_name, tmp_path):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name, {"access": Authority(tmp_path).access("seend")}).start()
+def test_a_request_does_not_wait_for_handshakes_that_came_before_it(started, tmp_path):
+    seend = started({"access": Authority(tmp_path).access("seend")}, partitions=1)
     handshakes = [hello(seend.address) for _ in range(400)]
     assert seend.http.get("/healthz").status == 200  # its connection is open from now on
     for connection, first in handshakes:

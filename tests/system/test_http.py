@@ -13,10 +13,9 @@ from places import now_ms, wait_until
 
 
 @pytest.fixture
-def asked(topics, daemon, topic_name):
+def asked(topics, started, topic_name):
     """A ready daemon; its user u has seen item a."""
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+    seend = started()
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "a")]))
     seend.wait_caught_up()
     return seend
@@ -70,12 +69,11 @@ def test_twenty_thousand_items_are_answered_exactly(asked):
     assert asked.unseen("u", ["a", *items]) == items
 
 
-def test_what_ended_before_an_item_was_created_is_not_asked(topics, daemon, topic_name):
+def test_what_ended_before_an_item_was_created_is_not_asked(topics, started, topic_name):
     """Two items have one fingerprint. The old one was shown yesterday, the fresh one never."""
     old, fresh = "shown-46453", "fresh-129312"
     assert fingerprint(old) == fingerprint(fresh)
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+    seend = started()
     now = now_ms()
     today, yesterday = now - now % DAY_MS, now - now % DAY_MS - DAY_MS // 2
     topics.produce(topic_name, one_by_one(Oracle(), [("u", old), ("u", "a"), ("all", old)], yesterday))

@@ -127,9 +127,8 @@ def test_incomplete_state_is_published_as_it_is_where_that_is_asked_for(kafka, t
     assert seend.metric_sum("seen_snapshots_merged_total") == 0
 
 
-def test_a_retention_below_the_window_is_warned_of(topics, daemon, topic_name):
-    topics.create(topic_name, **{"retention.ms": str(7 * DAY_MS)})
-    seend = daemon(topic_name).start()
+def test_a_retention_below_the_window_is_warned_of(started):
+    seend = started(**{"retention.ms": str(7 * DAY_MS)})
     wait_until(lambda: "longest window of a filter is 30 days" in seend.log(), "it is warned of")
     assert "retention.ms to 2678400000 or more" in seend.log()
     wait_until(lambda: seend.metric_sum("seen_input_retention_seconds") == 7 * 86_400, "the metric has it")

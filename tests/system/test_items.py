@@ -278,22 +278,11 @@ def test_a_damaged_index_stops_its_partition_alone(damage, topics, daemon, topic
 
 
 def test_it_waits_for_the_topic_of_items(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(
-        topic_name, {"items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}}
-    ).start()
-    assert f'no topic "{topic_name}-items"' in wait_until(
+    items = Items(topics, topic_name, exists=False)
+    seend = daemon(topic_name, items.config()).start()
+    assert f'no topic "{items.topic}"' in wait_until(
         lambda: (p := seend.status()["items"]["problem"]) and "no topic" in p and p,
         "it says what it waits for",
-    )
-    items = Items.__new__(Items)
-    items.__dict__.update(
-        topics=topics,
-        name=topic_name,
-        partitions=1,
-        topic=f"{topic_name}-items",
-        groups=f"{topic_name}-groups",
-        ordered=f"{topic_name}-items",
     )
     topics.create(items.topic, partitions=1)
     items.send(item("n1", text_of(1)))

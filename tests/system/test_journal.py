@@ -35,9 +35,8 @@ def listed(seend, user, limit=1000, **query):
         cursor = {"cursor": answer["next"]}
 
 
-def test_every_exposure_is_listed_once_through_kills(topics, daemon, topic_name, chance):
-    topics.create(topic_name)
-    seend = daemon(topic_name, JOURNAL).start()
+def test_every_exposure_is_listed_once_through_kills(topics, started, topic_name, chance):
+    seend = started(JOURNAL)
     users = [f"u{i}" for i in range(40)]
     expected = {user: [] for user in users}
     start, number = now_ms() - 3 * DAY_MS, 0
@@ -136,24 +135,14 @@ def test_why_an_item_is_dropped(topics, daemon, topic_name):
     assert json.loads(seenctl("u", "i3", "--json"))["because"] == "exposed"
 
 
-def test_every_kind_explains_itself(topics, daemon, topic_name):
-    topics.create(topic_name)
-    seend = daemon(
-        topic_name,
-        {
-            **JOURNAL,
-            "filters": [
-                {
-                    "name": "default",
-                    "served_ttl_s": 600,
-                    "kinds": {"clicked": {"window_days": 3}},
-                    "snapshot": None,
-                },
-                {"name": "twice", "exposures_min": 2, "snapshot": None},
-                {"name": "young", "window_by": "item_created_at", "window_days": 7, "snapshot": None},
-            ],
-        },
-    ).start()
+def test_every_kind_explains_itself(topics, started, topic_name):
+    clicked = {"clicked": {"window_days": 3}}
+    filters = [
+        {"name": "default", "served_ttl_s": 600, "kinds": clicked, "snapshot": None},
+        {"name": "twice", "exposures_min": 2, "snapshot": None},
+        {"name": "young", "window_by": "item_created_at", "window_days": 7, "snapshot": None},
+    ]
+    seend = started({**JOURNAL, "filters": filters})
     at = now_ms()
     topics.produce(
         topic_name,
@@ -191,9 +180,8 @@ def test_every_kind_explains_itself(topics, daemon, topic_name):
         seend.wait_at_rest()
 
 
-def test_an_erased_user_is_gone_from_it(topics, daemon, topic_name):
-    topics.create(topic_name)
-    seend = daemon(topic_name, JOURNAL).start()
+def test_an_erased_user_is_gone_from_it(topics, started, topic_name):
+    seend = started(JOURNAL)
     at = now_ms()
     topics.produce(
         topic_name, [show(user, f"{user}-{i}", at - i * DAY_MS) for user in "uv" for i in range(3)]
@@ -218,9 +206,8 @@ def test_an_erased_user_is_gone_from_it(topics, daemon, topic_name):
         seend.wait_caught_up()
 
 
-def test_without_a_journal_the_days_are_known(topics, daemon, topic_name):
-    topics.create(topic_name)
-    seend = daemon(topic_name, JOURNAL).start()
+def test_without_a_journal_the_days_are_known(topics, started, topic_name):
+    seend = started(JOURNAL)
     at = now_ms()
     topics.produce(topic_name, [show("u", "a", at, scene="home")])
     seend.wait_at_rest()
@@ -244,9 +231,8 @@ def test_without_a_journal_the_days_are_known(topics, daemon, topic_name):
     assert why["journal"]["whole_from"] > time.strftime("%Y-%m-%d", time.gmtime(at / 1000))
 
 
-def test_days_go_where_they_take_too_much(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name, {"store": {"explain_days": 30, "explain_mib": 1}}).start()
+def test_days_go_where_they_take_too_much(topics, started, topic_name):
+    seend = started({"store": {"explain_days": 30, "explain_mib": 1}}, partitions=1)
     at = now_ms()
     blob = "".join(chr(0x4E00 + i * 7919 % 20000) for i in range(150))  # 450 bytes
     for day in (2, 1, 0):

@@ -13,10 +13,9 @@ from places import wait_until
 from seend import one_filter
 
 
-def test_sigterm_checkpoints_and_the_next_start_goes_on_from_there(topics, daemon, topic_name, chance):
-    topics.create(topic_name, partitions=3)
+def test_sigterm_checkpoints_and_the_next_start_goes_on_from_there(topics, started, topic_name, chance):
     load = Load(chance, users=200)
-    seend = daemon(topic_name, {"store": {"checkpoint_interval_s": 600}}).start()
+    seend = started({"store": {"checkpoint_interval_s": 600}}, partitions=3)
     load.send(topics, topic_name, 5_000)
     ends = seend.wait_caught_up()
     assert all(s["checkpoint_offset"] < ends[p] for p, s in seend.partition_status().items()), (
@@ -35,13 +34,9 @@ def test_sigterm_checkpoints_and_the_next_start_goes_on_from_there(topics, daemo
     load.oracle.check_http(seend)
 
 
-def test_sigterm_does_not_wait_for_the_debounce_and_leaves_marks(topics, daemon, topic_name, chance):
-    topics.create(topic_name)
+def test_sigterm_does_not_wait_for_the_debounce_and_leaves_marks(topics, started, topic_name, chance):
     load = Load(chance, users=100)
-    seend = daemon(
-        topic_name,
-        one_filter(topic_name, debounce_ms=60_000),
-    ).start()
+    seend = started(one_filter(topic_name, debounce_ms=60_000))
     for _ in range(2):  # the second time, the debounce waits for its trailing edge
         load.send(topics, topic_name, 400)
         seend.wait_caught_up()
@@ -54,10 +49,9 @@ def test_sigterm_does_not_wait_for_the_debounce_and_leaves_marks(topics, daemon,
     load.oracle.check_published(topics, f"{topic_name}-filters", 2)
 
 
-def test_sigterm_during_load_exits_in_time(topics, daemon, topic_name, chance):
-    topics.create(topic_name, partitions=4)
+def test_sigterm_during_load_exits_in_time(topics, started, topic_name, chance):
     load = Load(chance, users=2_000)
-    seend = daemon(topic_name).start()
+    seend = started(partitions=4)
     producing = load.send_aside(topics, topic_name, 100_000, rate=40_000)
     wait_until(lambda: seend.metric_sum("seen_events_total") > 10_000, "it is in the middle of the load")
     seend.stop(timeout_s=10)
@@ -102,10 +96,9 @@ def test_sighup_reloads_whatever_the_daemon_is_doing(topics, daemon, topic_name,
     assert topics.committed(seend.group, topic_name) == ends, "the last checkpoint was written"
 
 
-def test_a_second_sigterm_exits_at_once(kafka, topics, daemon, topic_name, chance):
-    topics.create(topic_name)
+def test_a_second_sigterm_exits_at_once(topics, started, topic_name, chance):
     load = Load(chance, users=2_000)
-    seend = daemon(topic_name, {"store": {"checkpoint_interval_s": 600}}).start()
+    seend = started({"store": {"checkpoint_interval_s": 600}})
     load.send(topics, topic_name, 50_000)
     seend.wait_caught_up()
     seend.process.send_signal(signal.SIGTERM)
@@ -118,10 +111,9 @@ def test_a_second_sigterm_exits_at_once(kafka, topics, daemon, topic_name, chanc
     load.oracle.check_http(seend, users=load.oracle.users()[:100])
 
 
-def test_a_late_duplicate_changes_nothing(topics, daemon, topic_name, chance):
-    topics.create(topic_name)
+def test_a_late_duplicate_changes_nothing(topics, started, topic_name, chance):
     load = Load(chance, users=1)
-    seend = daemon(topic_name).start()
+    seend = started()
     records = list(load.events(300))
     topics.produce(topic_name, records)
     seend.wait_at_rest()
@@ -134,11 +126,10 @@ def test_a_late_duplicate_changes_nothing(topics, daemon, topic_name, chance):
 
 @pytest.mark.parametrize("workers, threads", [(1, 1), (2, 2), (16, 3)])
 def test_events_are_taken_in_by_as_many_workers_as_configured_and_one_a_partition_at_most(
-    workers, threads, topics, daemon, topic_name, chance
+    workers, threads, topics, started, topic_name, chance
 ):
-    topics.create(topic_name, partitions=3)
     load = Load(chance, users=50)
-    seend = daemon(topic_name, {"input": {"workers": workers}}).start()
+    seend = started({"input": {"workers": workers}}, partitions=3)
     load.send(topics, topic_name, 1_000)
     seend.wait_caught_up()
     load.oracle.check_http(seend)
@@ -162,12 +153,11 @@ def clients_made(seend, seconds):
     return list(made.values()).count("rdk:main")
 
 
-def test_a_daemon_at_rest_keeps_to_the_clients_that_it_has(topics, daemon, topic_name, chance):
+def test_a_daemon_at_rest_keeps_to_the_clients_that_it_has(topics, started, topic_name, chance):
     """A new client costs connections and handshakes. Each owned partition's newest snapshots are looked at
     once. Then only the check of the input's log makes a client, every ten seconds."""
-    topics.create(topic_name, partitions=2)
     load = Load(chance, users=50)
-    seend = daemon(topic_name, {"watermarks": {"topic": f"{topic_name}-beats"}}).start()
+    seend = started({"watermarks": {"topic": f"{topic_name}-beats"}}, partitions=2)
     load.send(topics, topic_name, 500)
     seend.wait_at_rest()
     wait_until(lambda: clients_made(seend, 6) <= 1, "at most one new client in six seconds", 40)

@@ -35,9 +35,8 @@ def refused(seend):
 
 
 @pytest.fixture
-def reading(topics, daemon, topic_name, chance):
-    topics.create(topic_name)
-    seend = daemon(topic_name, {"kafka": {"client": {"topic.metadata.refresh.interval.ms": "1000"}}}).start()
+def reading(topics, started, topic_name, chance):
+    seend = started({"kafka": {"client": {"topic.metadata.refresh.interval.ms": "1000"}}})
     Load(chance, users=40).send(topics, topic_name, 400)
     seend.wait_at_rest()
     return seend

@@ -16,9 +16,8 @@ PAIRS = [(f"user-{i % 40}", f"item-{i}") for i in range(2_000)]
 @pytest.mark.parametrize(
     "client, partitioner", [("kcat", "crc32"), ("java", "murmur2"), ("python", "murmur2")]
 )
-def test_events_become_filters(client, partitioner, kafka, topics, daemon, topic_name):
-    topics.create(topic_name, partitions=4)
-    seend = daemon(topic_name, {"input": {"partitioner": partitioner}}).start()
+def test_events_become_filters(client, partitioner, kafka, topics, started, topic_name):
+    seend = started({"input": {"partitioner": partitioner}}, partitions=4)
     oracle = Oracle()
     records = one_by_one(oracle, PAIRS)
     lines = [f"{user}\t{value}" for user, value in records]
@@ -49,9 +48,8 @@ def test_events_become_filters(client, partitioner, kafka, topics, daemon, topic
     assert seend.metric_sum("seen_events_misrouted_total") == 0
 
 
-def test_a_batch_event_and_ids_of_every_kind_are_seen(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=3)
-    seend = daemon(topic_name).start()
+def test_a_batch_event_and_ids_of_every_kind_are_seen(topics, started, topic_name):
+    seend = started(partitions=3)
     oracle, now = Oracle(), now_ms()
     users = ["u/1", "u 2", "用户三", "u%34", "5", "x" * 512, "?a=b&c", "."]
     records = []
@@ -73,9 +71,8 @@ def test_a_batch_event_and_ids_of_every_kind_are_seen(topics, daemon, topic_name
     oracle.check_published(topics, f"{topic_name}-filters", 3)
 
 
-def test_an_event_is_visible_and_published_within_moments(topics, daemon, topic_name):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+def test_an_event_is_visible_and_published_within_moments(topics, started, topic_name):
+    seend = started()
     topics.produce(topic_name, [("warm", event("warm", "i", now_ms()))])
     seend.wait_at_rest()
     before = now_ms()
@@ -86,9 +83,8 @@ def test_an_event_is_visible_and_published_within_moments(topics, daemon, topic_
         assert now_ms() - before < 5_000, "published within five seconds"
 
 
-def test_unseen_keeps_the_order_and_answers_each_item_once(topics, daemon, topic_name):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+def test_unseen_keeps_the_order_and_answers_each_item_once(topics, started, topic_name):
+    seend = started()
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "shown"), ("v", "other")]))
     seend.wait_caught_up()
     assert seend.unseen("u", ["b", "a", "shown", "b", "c", "other"], ["c"]) == ["b", "a", "other"]
@@ -101,26 +97,23 @@ def test_unseen_keeps_the_order_and_answers_each_item_once(topics, daemon, topic
     assert abs(int(time_ms) - now_ms()) < 60_000 and int(lag) == 0
 
 
-def test_an_unknown_user_has_a_valid_empty_filter(topics, daemon, topic_name):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+def test_an_unknown_user_has_a_valid_empty_filter(started):
+    seend = started()
     snapshot = read_snapshot(seend.snapshot("nobody"))
     assert snapshot.item_count == 0 and not any(snapshot.payload)
     assert seend.unseen("nobody", ["a", "b"]) == ["a", "b"]
 
 
-def test_a_filter_without_a_snapshot_topic_publishes_nothing_and_still_answers(topics, daemon, topic_name):
-    topics.create(topic_name)
-    seend = daemon(topic_name, {"filters": [{"name": "quiet", "snapshot": None}]}).start()
+def test_a_filter_without_a_snapshot_topic_publishes_nothing_and_still_answers(topics, started, topic_name):
+    seend = started({"filters": [{"name": "quiet", "snapshot": None}]})
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "shown")]))
     seend.wait_at_rest()
     assert seend.unseen("u", ["shown", "new"], filter_name="quiet") == ["new"]
     assert topics.partitions(f"{topic_name}-filters") == 0
 
 
-def test_two_filters_have_windows_and_topics_of_their_own(topics, daemon, topic_name):
+def test_two_filters_have_windows_and_topics_of_their_own(topics, started, topic_name):
     day = 86_400_000
-    topics.create(topic_name)
     filters = [
         {
             "name": "month",
@@ -129,7 +122,7 @@ def test_two_filters_have_windows_and_topics_of_their_own(topics, daemon, topic_
         },
         {"name": "week", "window_days": 7, "snapshot": {"topic": f"{topic_name}-week", "debounce_ms": 200}},
     ]
-    seend = daemon(topic_name, {"filters": filters}).start()
+    seend = started({"filters": filters})
     month, week, now = Oracle(), Oracle(), now_ms()
     records = one_by_one(month, [("u", "old")], now - 15 * day) + one_by_one(
         month, [("u", "new")], now - 2 * day

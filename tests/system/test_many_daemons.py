@@ -34,13 +34,23 @@ def wait_routed(members, timeout_s=60):
     return wait_until(done, "each member knows every partition's owner", timeout_s)
 
 
-def test_any_daemon_answers_for_any_user(topics, member, topic_name, chance):
-    topics.create(topic_name, partitions=PARTITIONS)
-    members = [member(number).start(ready=False) for number in range(3)]
-    load = Load(chance, users=60)
-    load.send(topics, topic_name, 2_000)
-    owners = wait_routed(members)
-    assert len(set(owners.values())) == 3
+@pytest.fixture
+def routed(topics, member, topic_name, chance):
+    """routed(count, users, events) -> (members, load): all is owned, and every member knows the owners."""
+
+    def make(count, users=60, events=2_000):
+        topics.create(topic_name, partitions=PARTITIONS)
+        members = [member(number).start(ready=False) for number in range(count)]
+        load = Load(chance, users=users)
+        load.send(topics, topic_name, events)
+        wait_routed(members)
+        return members, load
+
+    return make
+
+
+def test_any_daemon_answers_for_any_user(topics, routed, topic_name):
+    members, load = routed(3)
     wait_read_by(members, topics, topic_name)
     answered_by = set()
     for m in members:
@@ -72,13 +82,9 @@ def test_a_daemon_passes_on_only_where_it_may(topics, member, topic_name, chance
     assert answer.status == 403 and "cluster.token" in answer.text, "it has another token"
 
 
-def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, member, topic_name, chance):
+def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, routed, topic_name):
     """Its disk is lost, and the input topic no longer has the records of its state."""
-    topics.create(topic_name, partitions=PARTITIONS)
-    members = [member(number).start(ready=False) for number in range(3)]
-    load = Load(chance, users=60)
-    load.send(topics, topic_name, 3_000)
-    wait_routed(members)
+    members, load = routed(3, events=3_000)
     group = members[0].group
     ends = wait_read_by(members, topics, topic_name)
     wait_streamed(members, ends)
@@ -124,13 +130,9 @@ class Asker(Aside):
             time.sleep(0.005)
 
 
-def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, topic_name, chance):
+def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, routed, topic_name):
     """The former owner of a partition answers until the new owner does."""
-    topics.create(topic_name, partitions=PARTITIONS)
-    members = [member(number).start(ready=False) for number in range(2)]
-    load = Load(chance, users=60)
-    load.send(topics, topic_name, 2_000)
-    wait_routed(members)
+    members, load = routed(2)
     wait_read_by(members, topics, topic_name)
     with Asker(members[0], load.oracle.users()) as asker:
         third = member(2).start(ready=False)
@@ -145,15 +147,11 @@ def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, top
 
 @pytest.mark.parametrize("has_state_topic", [True, False], ids=["restoring", "reading"])
 def test_a_daemon_that_joins_and_takes_long_leaves_nobody_without_an_answer(
-    kafka, topics, member, topic_name, chance, has_state_topic
+    kafka, topics, member, routed, topic_name, chance, has_state_topic
 ):
     """Brokers send slowly, so that the new owner isn't ready for longer than any beat counts. Each daemon passes
     requests on to the former owners."""
-    topics.create(topic_name, partitions=PARTITIONS)
-    members = [member(number).start(ready=False) for number in range(2)]
-    load = Load(chance, users=3_000)
-    load.send(topics, topic_name, 200_000)
-    wait_routed(members)
+    members, load = routed(2, users=3_000, events=200_000)
     ends = wait_read_by(members, topics, topic_name)
     wait_streamed(members, ends)
     third = member(2)

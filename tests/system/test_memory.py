@@ -20,15 +20,14 @@ def generate(kafka, topic, *more):
 
 
 @pytest.mark.heavy
-def test_a_million_users_fit_the_budget(kafka, topics, daemon, topic_name):
-    topics.create(topic_name, partitions=4)
-    seend = daemon(
-        topic_name,
+def test_a_million_users_fit_the_budget(kafka, started, topic_name):
+    seend = started(
         {
             "store": {"memory_mib": BUDGET_MIB, "checkpoint_interval_s": 5},
             **one_filter(topic_name, debounce_ms=1000),
         },
-    ).start()
+        partitions=4,
+    )
     with seend.peak_rss() as peak:
         sizes = ("--events", 1_500_000, "--users", 1_000_000, "--user-skew", 0.1)
         exposures = generate(kafka, topic_name, *sizes)

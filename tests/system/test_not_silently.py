@@ -12,11 +12,10 @@ from places import wait_until
 
 
 @pytest.fixture
-def filled(topics, daemon, topic_name, chance):
+def filled(topics, started, topic_name, chance):
     """A daemon that has read 400 records of a topic with two partitions, and was stopped at rest."""
-    topics.create(topic_name)
     load = Load(chance, users=40)
-    seend = daemon(topic_name).start()
+    seend = started()
     load.send(topics, topic_name, 400)
     ends = seend.wait_at_rest()
     seend.stop()
@@ -104,10 +103,9 @@ def test_added_partitions_are_refused_and_the_others_go_on(topics, filled, topic
 
 
 def test_partitions_that_are_added_while_it_runs_are_refused_and_the_others_go_on(
-    topics, daemon, topic_name, chance
+    topics, started, topic_name, chance
 ):
-    topics.create(topic_name)
-    seend = daemon(topic_name, {"kafka": {"client": {"topic.metadata.refresh.interval.ms": "1000"}}}).start()
+    seend = started({"kafka": {"client": {"topic.metadata.refresh.interval.ms": "1000"}}})
     load = Load(chance, users=10)
     load.send(topics, topic_name, 100)
     seend.wait_at_rest()

@@ -176,31 +176,22 @@ def test_declared_kinds_have_windows_of_their_own(topics, running):
     assert seend.unseen("u", asked) == ["shown", "clicked before", "odd"]
 
 
-def test_unexposed_items_are_told_of(topics, daemon, topic_name):
-    topics.create(topic_name, 1)
+def test_unexposed_items_are_told_of(topics, started, topic_name):
     told_topic = f"{topic_name}-unexposed"
-    seend = daemon(
-        topic_name,
+    seend = started(
         {
             "filters": [{"name": "default", "served_ttl_s": 60, "scenes": ["home"], "snapshot": None}],
             "unexposed": {"topic": told_topic, "grace_s": 30},
         },
-    ).start()
+        partitions=1,
+    )
     start = now_ms() // 60_000 * 60_000 - DAY_MS
+    items = [{"item_id": "a", "position": 1}, {"item_id": "b", "position": 2}]
+    served = event("u", items, start, kind="served", scene="search", request_id="r1")
     send(
         topics,
         seend,
-        at(
-            event(
-                "u",
-                [{"item_id": "a", "position": 1}, {"item_id": "b", "position": 2}],
-                start,
-                kind="served",
-                scene="search",
-                request_id="r1",
-            ),
-            start,
-        ),
+        at(served, start),
         at(event("u", "b", start + 5_000, scene="search"), start + 5_000),
         # Bucket (10 s), TTL and grace end at 100 s. Partition time reaches this moment and doesn't pass it.
         at(event("v", "x", start + 100_000), start + 100_000),
@@ -211,19 +202,9 @@ def test_unexposed_items_are_told_of(topics, daemon, topic_name):
     seend.start()
     send(topics, seend, at(event("v", "x", start + 101_000), start + 101_000))
     messages = wait_until(lambda: topics.read_all(told_topic), "it is told of", 20)
-    assert [(m.key(), json.loads(m.value())) for m in messages] == [
-        (
-            b"u",
-            {
-                "user_id": "u",
-                "item_id": "a",
-                "served_at": start,
-                "scene": "search",
-                "position": 1,
-                "request_id": "r1",
-            },
-        )
-    ]
+    told = {"user_id": "u", "item_id": "a", "served_at": start, "scene": "search"}
+    told |= {"position": 1, "request_id": "r1"}
+    assert [(m.key(), json.loads(m.value())) for m in messages] == [(b"u", told)]
 
 
 def test_publish_all_and_changed_settings(topics, running):

@@ -26,9 +26,12 @@ def keyless(records):
 @pytest.mark.parametrize(
     "client, partitioner", [("kcat", "murmur2"), ("java", "crc32"), ("python", "murmur2")]
 )
-def test_events_under_any_key_become_filters(client, partitioner, kafka, topics, daemon, topic_name):
-    topics.create(topic_name, partitions=4, retention_ms=777_000_000)
-    seend = daemon(topic_name, {"input": {"keyed_by_user": False, "partitioner": partitioner}}).start()
+def test_events_under_any_key_become_filters(client, partitioner, kafka, topics, started, topic_name):
+    seend = started(
+        {"input": {"keyed_by_user": False, "partitioner": partitioner}},
+        partitions=4,
+        retention_ms=777_000_000,
+    )
     oracle = Oracle()
     values = [value for _, value in one_by_one(oracle, PAIRS)]
     if client == "kcat":
@@ -194,10 +197,9 @@ def test_five_kills_in_the_middle_of_re_keying_lose_nothing(topics, daemon, topi
     load.oracle.check_published(topics, f"{topic_name}-filters", 4)
 
 
-def test_verify_takes_the_source_as_its_oracle(topics, daemon, topic_name, chance):
-    topics.create(topic_name, partitions=3)
+def test_verify_takes_the_source_as_its_oracle(topics, started, topic_name, chance):
     load = Load(chance, users=200, items=1_000)
-    seend = daemon(topic_name, ANY_KEY).start()
+    seend = started(ANY_KEY, partitions=3)
     topics.produce(topic_name, [(f"k{i}", value) for i, (_, value) in enumerate(load.events(30_000))])
 
     def verify(topic, **more):
@@ -304,9 +306,8 @@ def test_a_source_that_was_cut_is_noticed(topics, daemon, topic_name):
     oracle.check_http(seend)
 
 
-def test_what_retention_took_before_it_was_re_keyed_is_told(kafka, topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name, ANY_KEY).start()
+def test_what_retention_took_before_it_was_re_keyed_is_told(kafka, topics, started, topic_name):
+    seend = started(ANY_KEY, partitions=1)
     topics.produce(topic_name, keyless(one_by_one(Oracle(), PAIRS[:100])))
     seend.wait_at_rest()
     seend.stop()

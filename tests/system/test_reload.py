@@ -29,9 +29,8 @@ def formats(topics, topic):
     }  # the byte after magic and version: schemas/snapshot.md
 
 
-def test_a_filters_format_changes_for_all_users(topics, daemon, topic_name, chance):
-    topics.create(topic_name, partitions=2)
-    seend = daemon(topic_name).start()
+def test_a_filters_format_changes_for_all_users(topics, started, topic_name, chance):
+    seend = started(partitions=2)
     load = Load(chance, users=200)
     load.send(topics, topic_name, 4_000)
     seend.wait_at_rest()
@@ -61,9 +60,8 @@ def test_a_filters_format_changes_for_all_users(topics, daemon, topic_name, chan
     assert set(formats(topics, f"{topic_name}-filters").values()).isdisjoint(before.values())
 
 
-def test_what_can_change_does_and_what_cannot_waits(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name).start()
+def test_what_can_change_does_and_what_cannot_waits(started):
+    seend = started(partitions=1)
 
     def change(config):
         config["log"] = {"level": "error"}
@@ -114,9 +112,8 @@ def post_reload(seend):
         ('{"filters": [{"name": "default", "snapshot": {"topic": "t", "debounce_ms": -1}}]}', "debounce_ms"),
     ],
 )
-def test_a_mistake_anywhere_refuses_the_whole_file(text, said, topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name).start()
+def test_a_mistake_anywhere_refuses_the_whole_file(text, said, started):
+    seend = started(partitions=1)
     seend.config_path.write_text(text)
     answer = seend.http.post("/v1/reload")
     assert answer.status == 400 and said in answer.text

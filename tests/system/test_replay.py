@@ -214,47 +214,20 @@ def test_tables_name_file_and_row_and_continue_after_a_kill(topics, topic_name, 
 
 def test_the_daemons_configuration_says_how_events_are_written(topics, daemon, topic_name, kafka, tmp_path):
     topics.create(topic_name)
-    seend = daemon(
-        topic_name,
-        {
-            "input": {
-                "fields": {
-                    "user_id": "/data/uid",
-                    "items": "/data/items",
-                    "item_id": "/id",
-                    "exposed_at": {"at": "/ts", "unit": "s"},
-                    "kind": "/event",
-                },
-                "kinds": {"show": "exposed", "undo": "removed", "ping": None},
-                "only_if": {"at": "/app", "in": ["ios"]},
-            }
-        },
-    ).start()
+    fields = {"user_id": "/data/uid", "items": "/data/items", "item_id": "/id", "kind": "/event"}
+    fields["exposed_at"] = {"at": "/ts", "unit": "s"}
+    kinds = {"show": "exposed", "undo": "removed", "ping": None}
+    only_if = {"at": "/app", "in": ["ios"]}
+    seend = daemon(topic_name, {"input": {"fields": fields, "kinds": kinds, "only_if": only_if}}).start()
     now_s = now_ms() // 1000
 
     def line(kind, items, app="ios"):
-        return json.dumps(
-            {
-                "event": kind,
-                "ts": now_s,
-                "app": app,
-                "data": {"uid": 7, "items": [{"id": item} for item in items]},
-            }
-        )
+        data = {"uid": 7, "items": [{"id": item} for item in items]}
+        return json.dumps({"event": kind, "ts": now_s, "app": app, "data": data})
 
+    shown = [line("show", "ab"), line("undo", "b"), line("ping", "c")]
     nested = tmp_path / "nested.jsonl"
-    nested.write_text(
-        "\n".join(
-            [
-                line("show", ["a", "b"]),
-                line("undo", ["b"]),
-                line("ping", ["c"]),
-                line("show", ["d"], app="web"),
-                line("unknown", ["e"]),
-            ]
-        )
-        + "\n"
-    )
+    nested.write_text("\n".join([*shown, line("show", "d", app="web"), line("unknown", "e")]) + "\n")
     table = tmp_path / "table.csv"
     table.write_text(f"user_id,item_id,exposed_at,kind,app\n7,f,{now_s},show,ios\n7,g,{now_s},show,web\n")
     seend.write_config()

@@ -52,10 +52,9 @@ def published(topics, topic):
 
 
 def test_history_is_published_once_at_its_end_and_live_users_at_once(
-    topics, daemon, topic_name, kafka, tmp_path
+    topics, started, topic_name, kafka, tmp_path
 ):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+    seend = started()
     oracle, snapshots = Oracle(), f"{topic_name}-filters"
     source = history(tmp_path / "history.jsonl", oracle, users=50, events=20_000)
     before = latencies(seend)
@@ -84,9 +83,8 @@ def test_history_is_published_once_at_its_end_and_live_users_at_once(
     assert not topics.read_all(f"{topic_name}-dead"), "marks are no dead letters"
 
 
-def test_a_replay_that_stops_is_published_after_a_while(topics, daemon, topic_name, kafka, tmp_path):
-    topics.create(topic_name)
-    seend = daemon(topic_name, {"input": {"replay_idle_s": 3}}).start()
+def test_a_replay_that_stops_is_published_after_a_while(topics, started, topic_name, kafka, tmp_path):
+    seend = started({"input": {"replay_idle_s": 3}})
     oracle = Oracle()
     source = history(tmp_path / "history.jsonl", oracle, users=20, events=20_000)
     progress = tmp_path / "progress"
@@ -105,10 +103,9 @@ def test_a_replay_that_stops_is_published_after_a_while(topics, daemon, topic_na
 
 
 def test_a_daemon_that_restarts_within_a_replay_publishes_everything(
-    topics, daemon, topic_name, kafka, tmp_path
+    topics, started, topic_name, kafka, tmp_path
 ):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+    seend = started()
     oracle = Oracle()
     source = history(tmp_path / "history.jsonl", oracle, users=100, events=30_000)
     running = begin("replay", source, brokers=kafka.bootstrap, topic=topic_name, quiet=True, rate=8000)
@@ -121,9 +118,8 @@ def test_a_daemon_that_restarts_within_a_replay_publishes_everything(
     oracle.check_published(topics, f"{topic_name}-filters", 2)
 
 
-def test_published_live_if_asked(topics, daemon, topic_name, kafka, tmp_path):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+def test_published_live_if_asked(topics, started, topic_name, kafka, tmp_path):
+    seend = started()
     source = history(tmp_path / "history.jsonl", Oracle(), users=20, events=40_000)
     running = begin(
         "replay", source, brokers=kafka.bootstrap, topic=topic_name, quiet=True, rate=4000, publish="live"
@@ -162,9 +158,8 @@ def test_the_daemons_lag_sets_the_pace(topics, daemon, topic_name, kafka, tmp_pa
     assert "such as 2s" in replay(source, "--config", seend.config_path, "--max-lag", "2", status=2)[1]
 
 
-def test_live_events_go_first_unless_told_otherwise(topics, daemon, topic_name, kafka, tmp_path):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+def test_live_events_go_first_unless_told_otherwise(started, topic_name, kafka, tmp_path):
+    seend = started()
     source = history(tmp_path / "history.jsonl", Oracle(), users=500, events=30_000)
     own = os.getpriority(os.PRIO_PROCESS, 0)
     for number, (pace, priority) in enumerate(

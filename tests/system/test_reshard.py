@@ -7,6 +7,7 @@ from load import Load
 from oracle import DAY_MS, event
 from places import now_ms
 from seenctl_tool import digest, run, run_json
+from seend import one_filter
 
 OLD_PARTITIONS, NEW_PARTITIONS = 3, 8
 TAKEN_BACK = "taken-back"
@@ -41,32 +42,19 @@ def old(topics, daemon, topic_name, chance):
 
 def resharded(daemon, topic, state_topic, name):
     """A new daemon, configured as step 4 says. No name of the old daemons' group or topics is used again."""
-    return daemon(
-        topic,
-        {
-            "state": {"topic": state_topic, "run_every_s": 1},
-            "kafka": {"group_id": f"{state_topic}-group"},
-            "filters": [
-                {"name": "default", "snapshot": {"topic": f"{topic}-{name}-filters", "debounce_ms": 200}}
-            ],
-        },
-        name=name,
-    )
+    config = {
+        "state": {"topic": state_topic, "run_every_s": 1},
+        "kafka": {"group_id": f"{state_topic}-group"},
+        **one_filter(f"{topic}-{name}"),
+    }
+    return daemon(topic, config, name=name)
 
 
-def reshard(kafka, backups, topic, state_topic, *more, status=0):
-    return run(
-        "reshard",
-        *more,
-        from_=backups,
-        brokers=kafka.bootstrap,
-        topic=topic,
-        partitions=NEW_PARTITIONS,
-        state_topic=state_topic,
-        group=f"{state_topic}-group",
-        quiet=True,
-        status=status,
-    )
+def reshard(kafka, topic, state_topic, *more, status=0, **source):
+    """`source`: from_=backups or dir=directory"""
+    into = {"topic": topic, "partitions": NEW_PARTITIONS, "state_topic": state_topic}
+    own = {"brokers": kafka.bootstrap, "group": f"{state_topic}-group", "quiet": True}
+    return run("reshard", *more, **source, **into, **own, status=status)
 
 
 def back_up(seend, to):
@@ -88,7 +76,9 @@ def test_a_rehearsal_has_the_old_digests(kafka, topics, old, daemon, topic_name,
     before = digest(seend)
     (tmp_path / "before.json").write_text(json.dumps(before))
     back_up(seend, tmp_path / "backups")
-    sent = json.loads(reshard(kafka, tmp_path / "backups", new_topic, f"{topic_name}-rehearsal", "--json")[0])
+    sent = json.loads(
+        reshard(kafka, new_topic, f"{topic_name}-rehearsal", "--json", from_=tmp_path / "backups")[0]
+    )
     assert sent["rows"] >= before["sum"][0]["users"] and sent["rows_to_all"] == 1, "the erased user's"
     rehearsal = resharded(daemon, new_topic, f"{topic_name}-rehearsal", "rehearsal").start()
     assert rehearsal.log().count("state restored from the state topic") == NEW_PARTITIONS
@@ -99,16 +89,7 @@ def test_a_rehearsal_has_the_old_digests(kafka, topics, old, daemon, topic_name,
     # Reshard the resharded state once more. Sets that are in several partitions must be merged again.
     rehearsal.stop()
     newer_topic = topics.create(f"{topic_name}-newer", partitions=NEW_PARTITIONS)
-    run(
-        "reshard",
-        dir=rehearsal.store,
-        brokers=kafka.bootstrap,
-        topic=newer_topic,
-        partitions=NEW_PARTITIONS,
-        state_topic=f"{topic_name}-again",
-        group=f"{topic_name}-again-group",
-        quiet=True,
-    )
+    reshard(kafka, newer_topic, f"{topic_name}-again", dir=rehearsal.store)
     again = resharded(daemon, newer_topic, f"{topic_name}-again", "again").start()
     digest(again, "--expect", tmp_path / "before.json")
 
@@ -127,7 +108,7 @@ def test_a_cut_over_loses_nothing(kafka, topics, old, daemon, topic_name, tmp_pa
     digest(seend)
     back_up(seend, tmp_path / "backups")
     # 3. Records arrive while the state is resharded.
-    reshard(kafka, tmp_path / "backups", new_topic, state_topic)
+    reshard(kafka, new_topic, state_topic, from_=tmp_path / "backups")
     topics.produce(new_topic, written[1_000:])
     if both:
         topics.produce(topic_name, written[1_000:])
@@ -151,28 +132,18 @@ def test_what_does_not_fit_is_refused(kafka, topics, old, topic_name, tmp_path):
     new_topic = topics.create(f"{topic_name}-new", partitions=NEW_PARTITIONS)
     back_up(seend, tmp_path / "backups")
     state_topic = f"{topic_name}-new-state"
-    _, said = reshard(kafka, tmp_path / "backups", topic_name, state_topic, status=2)
+    _, said = reshard(kafka, topic_name, state_topic, status=2, from_=tmp_path / "backups")
     assert "--topic" in said
     wrong = topics.create(f"{topic_name}-wrong", partitions=2)
-    _, said = reshard(kafka, tmp_path / "backups", wrong, state_topic, status=2)
+    _, said = reshard(kafka, wrong, state_topic, status=2, from_=tmp_path / "backups")
     assert "--partitions" in said and "has 2" in said
-    _, said = reshard(kafka, tmp_path / "backups", new_topic, f"{topic_name}-state", status=1)
+    _, said = reshard(kafka, new_topic, f"{topic_name}-state", status=1, from_=tmp_path / "backups")
     assert "--state-topic" in said and "Remedy" in said
-    reshard(kafka, tmp_path / "backups", new_topic, state_topic)
-    _, said = reshard(kafka, tmp_path / "backups", new_topic, state_topic, status=1)
+    reshard(kafka, new_topic, state_topic, from_=tmp_path / "backups")
+    _, said = reshard(kafka, new_topic, state_topic, status=1, from_=tmp_path / "backups")
     assert "has state" in said and "Remedy" in said
     seend.stop()
     (seend.store / "partition-1").rename(seend.store / "hidden")
-    _, said = run(
-        "reshard",
-        dir=seend.store,
-        brokers=kafka.bootstrap,
-        topic=new_topic,
-        partitions=NEW_PARTITIONS,
-        state_topic=f"{topic_name}-x",
-        group="g",
-        quiet=True,
-        status=1,
-    )
+    _, said = reshard(kafka, new_topic, f"{topic_name}-x", dir=seend.store, status=1)
     assert "partition 1 of 3 is missing" in said
     assert run_json("backup", "--to", tmp_path / "backups", "--list")

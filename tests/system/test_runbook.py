@@ -122,9 +122,8 @@ def test_the_alerts_fire_when_they_should_and_only_then():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_metric_that_an_alert_asks_for_is_one_the_daemon_has(topics, daemon, topic_name, chance):
-    topics.create(topic_name)
-    seend = daemon(topic_name, in_group(topic_name, "one")).start()
+def test_every_metric_that_an_alert_asks_for_is_one_the_daemon_has(topics, started, topic_name, chance):
+    seend = started(in_group(topic_name, "one"))
     Load(chance, users=10).send(topics, topic_name, 100)
     seend.wait_at_rest()
     wait_until(

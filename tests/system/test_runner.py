@@ -109,22 +109,8 @@ def test_reports_are_counted(tmp_path):
     result.write_text("<s><testcase/><testcase><skipped/></testcase><testcase><error/></testcase></s>")
     assert counts.of_junit(result) == Counts(1, 1, 1)
     case = {"status": "RUN", "result": "COMPLETED"}
-    result.write_text(
-        json.dumps(
-            {
-                "testsuites": [
-                    {
-                        "testsuite": [
-                            case,
-                            case | {"failures": [{}]},
-                            case | {"result": "SKIPPED"},
-                            {"status": "NOTRUN"},
-                        ]
-                    }
-                ]
-            }
-        )
-    )
+    suite = [case, case | {"failures": [{}]}, case | {"result": "SKIPPED"}, {"status": "NOTRUN"}]
+    result.write_text(json.dumps({"testsuites": [{"testsuite": suite}]}))
     assert counts.of_google_test(result) == Counts(1, 1, 1)
     assert counts.of_google_test(tmp_path / "none").or_failed(-11) == Counts(failed=1)
     assert counts.of_pytest(tmp_path / "none", 5, "no such name") == Counts()

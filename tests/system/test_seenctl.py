@@ -22,11 +22,10 @@ def seenctl(*arguments, **more):
 
 
 @pytest.fixture
-def watched(topics, daemon, topic_name, chance):
+def watched(topics, started, topic_name, chance):
     """A daemon at rest that has read 3,000 events of 200 users, and their load."""
-    topics.create(topic_name)
     load = Load(chance, users=200)
-    seend = daemon(topic_name).start()
+    seend = started()
     load.send(topics, topic_name, 3_000)
     seend.wait_at_rest()
     return seend, load
@@ -58,13 +57,9 @@ def test_verify_passes_a_healthy_daemon_and_measures_its_error_rate(kafka, watch
     assert 0 < result["snapshot_false_positive_rate"] < 0.02
 
 
-def test_verify_fails_a_daemon_that_forgot(kafka, topics, daemon, topic_name):
+def test_verify_fails_a_daemon_that_forgot(kafka, topics, started, topic_name):
     """The daemon's window is one day, and verify expects a month: all older items are missing."""
-    topics.create(topic_name)
-    seend = daemon(
-        topic_name,
-        one_filter(topic_name, window_days=1),
-    ).start()
+    seend = started(one_filter(topic_name, window_days=1))
     topics.produce(
         topic_name, one_by_one(Oracle(), [("u", f"i{n}") for n in range(50)], now_ms() - 5 * 86_400_000)
     )
@@ -86,9 +81,8 @@ def test_generate_is_a_function_of_its_seed():
     assert by_user[0] > 3 * by_user[len(by_user) // 2], "users are skewed"
 
 
-def test_generate_keeps_its_rate_and_keys_by_user(kafka, topics, daemon, topic_name):
-    topics.create(topic_name, partitions=4)
-    seend = daemon(topic_name).start()
+def test_generate_keeps_its_rate_and_keys_by_user(kafka, started, topic_name):
+    seend = started(partitions=4)
     start = time.monotonic()
     sent = json.loads(
         seenctl(
@@ -110,9 +104,8 @@ def test_generate_keeps_its_rate_and_keys_by_user(kafka, topics, daemon, topic_n
     assert seend.metric_sum("seen_events_misrouted_total") == 0
 
 
-def test_the_real_exposures_come_in_whole(kafka, topics, daemon, topic_name):
-    topics.create(topic_name, partitions=4)
-    seend = daemon(topic_name).start()
+def test_the_real_exposures_come_in_whole(kafka, started, topic_name):
+    seend = started(partitions=4)
     seenctl(
         "generate", brokers=kafka.bootstrap, topic=topic_name, from_=EXAMPLES, shift_to_now=True, quiet=True
     )

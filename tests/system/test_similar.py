@@ -214,9 +214,8 @@ def test_an_items_group_page_by_page(topics, running):
     assert seend.get("/v1/groups/nobody").status == 404
 
 
-def test_without_items_a_page_of_one_per_group_is_refused(topics, daemon, topic_name):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
+def test_without_items_a_page_of_one_per_group_is_refused(started):
+    seend = started()
     answer = seend.http.post(user_path("u") + "/unseen", {"items": ["a"], "one_per_group": True})
     assert answer.status == 400 and "$.one_per_group" in answer.json()["detail"]
     assert seend.http.post(user_path("u") + "/unseen", {"items": ["a"]}).body == b'{"unseen":["a"]}\n'

@@ -50,18 +50,8 @@ def test_groups_that_the_daemon_publishes_are_right(known, topics, daemon, topic
         if record["group_id"] != name
     ]
     right = sum(truth.jaccard(sets[item], sets[first]) >= truth.THRESHOLD for item, first in grouped)
-    print(
-        json.dumps(
-            {
-                "items": len(items),
-                "pairs": len(pairs),
-                "near": found,
-                "grouped": len(grouped),
-                "right": right,
-                "status": status,
-            }
-        )
-    )
+    counts = {"items": len(items), "pairs": len(pairs), "grouped": len(grouped), "right": right}
+    print(json.dumps({**counts, "near": found, "status": status}))
     precision, recall = BARS["long"]
     assert len(grouped) > 500 and right >= precision * len(grouped)
     assert found["right"] >= precision * found["entries"] and found["right"] >= recall * found["room"], found

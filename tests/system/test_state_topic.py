@@ -12,10 +12,6 @@ USERS = [f"u{i}" for i in range(60)]
 PARTITIONS = 3
 
 
-def ends(topics, topic):
-    return topics.end_offsets(topic)
-
-
 @pytest.fixture
 def streaming(topics, daemon, topic_name):
     """A daemon that has read each user's "old" item and sent its state to the state topic."""
@@ -24,7 +20,7 @@ def streaming(topics, daemon, topic_name):
     seend.start()
     topics.produce(topic_name, one_by_one(Oracle(), [(user, f"old-{user}") for user in USERS]))
     seend.wait_at_rest()
-    wait_streamed([seend], ends(topics, topic_name))
+    wait_streamed([seend], topics.end_offsets(topic_name))
     return seend
 
 
@@ -34,7 +30,9 @@ def send_newer(topics, seend, topic):
 
 
 def start_without_disk(seend):
-    start_without_disk(seend)
+    shutil.rmtree(seend.store)
+    seend.start()
+    seend.wait_at_rest()
 
 
 def restored(seend):
@@ -51,7 +49,7 @@ def test_state_is_there_again_after_its_disk_and_the_records_it_was_made_of_are_
 ):
     streaming.stop()
     shutil.rmtree(streaming.store)
-    kafka.delete_records(topic_name, ends(topics, topic_name))
+    kafka.delete_records(topic_name, topics.end_offsets(topic_name))
     topics.produce(topic_name, one_by_one(Oracle(), [("u0", "new")]))
     streaming.start()
     streaming.wait_at_rest()
@@ -64,10 +62,8 @@ def test_state_is_there_again_after_its_disk_and_the_records_it_was_made_of_are_
     # After a restore, the daemon streams new changes, and a second restore has all of them.
     send_newer(topics, streaming, topic_name)
     streaming.stop()
-    shutil.rmtree(streaming.store)
-    kafka.delete_records(topic_name, ends(topics, topic_name))
-    streaming.start()
-    streaming.wait_at_rest()
+    kafka.delete_records(topic_name, topics.end_offsets(topic_name))
+    start_without_disk(streaming)
     check(streaming, "old")
     check(streaming, "newer")
 
@@ -86,7 +82,7 @@ def test_a_kill_leaves_state_where_it_is_and_the_stream_goes_on(topics, streamin
     streaming.start()
     send_newer(topics, streaming, topic_name)
     assert not restored(streaming), "state was there"
-    wait_streamed([streaming], ends(topics, topic_name))
+    wait_streamed([streaming], topics.end_offsets(topic_name))
     streaming.stop()
     start_without_disk(streaming)
     assert len(restored(streaming)) == PARTITIONS
@@ -103,7 +99,7 @@ def test_an_older_copy_is_brought_up_to_date(kafka, topics, streaming, topic_nam
     streaming.stop()
     shutil.rmtree(streaming.store)
     copy.rename(streaming.store)
-    kafka.delete_records(topic_name, ends(topics, topic_name))
+    kafka.delete_records(topic_name, topics.end_offsets(topic_name))
     streaming.start()
     streaming.wait_at_rest()
     assert streaming.log().count("state brought up to date from the state topic") == PARTITIONS
@@ -145,7 +141,9 @@ def test_what_a_newer_base_replaces_is_deleted_after_a_while(topics, daemon, top
 
 
 def test_another_groups_state_is_neither_taken_nor_mixed_with_ones_own(topics, streaming, daemon, topic_name):
-    wait_until(lambda: min(ends(topics, f"{topic_name}-state").values()) >= 2, "each partition has a base")
+    wait_until(
+        lambda: min(topics.end_offsets(f"{topic_name}-state").values()) >= 2, "each partition has a base"
+    )
     other = daemon(
         topic_name,
         {

@@ -12,9 +12,8 @@ from oracle import Oracle
 from places import SEENCTL, wait_until
 
 
-def test_one_screen_says_whether_all_is_well_and_why_not(topics, daemon, topic_name, chance):
-    topics.create(topic_name, partitions=3)
-    seend = daemon(topic_name).start()
+def test_one_screen_says_whether_all_is_well_and_why_not(topics, started, topic_name, chance):
+    seend = started(partitions=3)
     Load(chance, users=20).send(topics, topic_name, 300)
     seend.wait_at_rest()
     shown = seend.seenctl("status")[0]
@@ -52,13 +51,12 @@ def test_a_daemon_that_does_not_get_on_says_so(topics, daemon, topic_name):
     assert shown.startswith("NOT READY") and "  ! " in shown, shown
 
 
-def test_heaviest_users_are_in_the_status(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
+def test_heaviest_users_are_in_the_status(topics, started, topic_name):
     filters = [
         {"name": "default", "items_per_day_max": 100, "snapshot": {"topic": f"{topic_name}-filters"}},
         {"name": "unpublished", "items_per_day_max": 100_000, "snapshot": None},
     ]
-    seend = daemon(topic_name, {"filters": filters}).start()
+    seend = started({"filters": filters}, partitions=1)
     counts = {f"user-{n}": n for n in range(1, 31)} | {"a-bot-with-a-very-long-name": 500, "another-bot": 100}
     topics.produce(
         topic_name, one_by_one(Oracle(), [(user, f"i{i}") for user, n in counts.items() for i in range(n)])

@@ -52,9 +52,8 @@ def second_reading(daemon, topics, first, topic):
     return second
 
 
-def test_items_taken_back_and_users_erased(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=3)
-    seend = daemon(topic_name).start()
+def test_items_taken_back_and_users_erased(topics, daemon, started, topic_name):
+    seend = started(partitions=3)
     users = ["u1", "用户/2", 'quote"back\\slash', "u4"]
     items = ["a", "7", "商品/3", 'i"\\', "e"]
     topics.produce(topic_name, one_by_one(Oracle(), [(user, item) for user in users for item in items]))
@@ -101,9 +100,8 @@ def test_items_taken_back_and_users_erased(topics, daemon, topic_name):
     agrees(seend)
 
 
-def test_an_erased_user_is_published_as_nothing(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name).start()
+def test_an_erased_user_is_published_as_nothing(topics, started, topic_name):
+    seend = started(partitions=1)
     topics.produce(topic_name, one_by_one(Oracle(), [("u1", "a"), ("u2", "a")]))
     seend.wait_at_rest()
     assert last_published(topics, f"{topic_name}-filters", "u1") is not None
@@ -120,9 +118,10 @@ def two_filters(topic_name):
     ]
 
 
-def test_an_erasure_reaches_the_topic_of_a_filter_that_is_not_configured_any_more(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=2)
-    seend = daemon(topic_name, {"filters": two_filters(topic_name)}).start()
+def test_an_erasure_reaches_the_topic_of_a_filter_that_is_not_configured_any_more(
+    topics, started, topic_name
+):
+    seend = started({"filters": two_filters(topic_name)}, partitions=2)
     users = [f"u{i}" for i in range(6)]
     topics.produce(topic_name, one_by_one(Oracle(), [(user, "a") for user in users]))
     seend.wait_at_rest()
@@ -182,20 +181,11 @@ def test_changes_concern_every_filter_and_pass_every_condition(topics, daemon, t
     """The topic's own events have another format, a condition, and filters by scene. Changes over HTTP have
     none of these."""
     topics.create(topic_name, partitions=2)
-    seend = daemon(
-        topic_name,
-        {
-            "input": {
-                "fields": {"user_id": "/uid", "exposed_at": {"at": "/ts", "unit": "s"}},
-                "kinds": {"show": "exposed"},
-                "only_if": {"at": "/kind", "equals": "show"},
-            },
-            "filters": [
-                {"name": "home", "scenes": ["home"], "snapshot": {"topic": f"{topic_name}-home"}},
-                {"name": "video", "scenes": ["video*"], "snapshot": {"topic": f"{topic_name}-video"}},
-            ],
-        },
-    ).start()
+    fields = {"user_id": "/uid", "exposed_at": {"at": "/ts", "unit": "s"}}
+    of_input = {"fields": fields, "kinds": {"show": "exposed"}, "only_if": {"at": "/kind", "equals": "show"}}
+    home, video = two_filters(topic_name)
+    filters = [{**home, "scenes": ["home"]}, {**video, "scenes": ["video*"]}]
+    seend = daemon(topic_name, {"input": of_input, "filters": filters}).start()
     shown = [
         json.dumps({"uid": "u1", "kind": "show", "ts": now_ms() // 1000, "scene": scene, "item_id": item})
         for scene in ("home", "video_tab")
@@ -216,9 +206,8 @@ def test_changes_concern_every_filter_and_pass_every_condition(topics, daemon, t
         assert second.unseen("u1", ["a", "b"], filter_name=name) == ["a", "b"]
 
 
-def test_seenctl_takes_back_and_erases(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=2)
-    seend = daemon(topic_name).start()
+def test_seenctl_takes_back_and_erases(topics, started, topic_name):
+    seend = started(partitions=2)
     topics.produce(topic_name, one_by_one(Oracle(), [("u/1", item) for item in ("a", "b", "c")]))
     seend.wait_at_rest()
 
@@ -232,9 +221,8 @@ def test_seenctl_takes_back_and_erases(topics, daemon, topic_name):
     assert "512" in seend.seenctl("erase", "x" * 513, status=2)[1]
 
 
-def test_bad_requests_write_nothing(topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name).start()
+def test_bad_requests_write_nothing(topics, started, topic_name):
+    seend = started(partitions=1)
     for body in (
         {},
         {"items": []},
@@ -256,9 +244,8 @@ def test_bad_requests_write_nothing(topics, daemon, topic_name):
     assert topics.ends(topic_name)[0] == (0, 0)
 
 
-def test_without_brokers_changes_are_refused_in_time_and_hold_nobody_up(kafka, topics, daemon, topic_name):
-    topics.create(topic_name, partitions=1)
-    seend = daemon(topic_name).start()
+def test_without_brokers_changes_are_refused_in_time_and_hold_nobody_up(kafka, topics, started, topic_name):
+    seend = started(partitions=1)
     topics.produce(topic_name, [("u1", event("u1", "a", now_ms()))])
     seend.wait_at_rest()
     with kafka.away():

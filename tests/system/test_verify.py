@@ -36,41 +36,19 @@ INPUT = {
 
 
 def filters_of(topic):
-    def snapshot(name):
-        return {"topic": f"{topic}-{name}", "debounce_ms": 200}
-
-    return [
-        {
-            "name": "home",
-            "scenes": ["home_*"],
-            "window_days": 30,
-            "served_ttl_s": 60,
-            "snapshot": snapshot("home"),
-        },
-        {
-            "name": "phone",
-            "when": {"at": "/app", "equals": "phone"},
-            "window_days": 20,
-            "exposures_min": 2,
-            "cooldown_days": 4,
-            "snapshot": snapshot("phone"),
-        },
-        {
-            "name": "shop",
-            "window_days": 7,
-            "kinds": {"purchased": {"window_days": 40}},
-            "served_ttl_s": 86_400,
-            "items_max": 60,
-            "snapshot": None,
-        },
-        {
-            "name": "young",
-            "window_by": "item_created_at",
-            "window_days": 10,
-            "items_per_day_max": 2,
-            "snapshot": None,
-        },
+    on_phones = {"at": "/app", "equals": "phone"}
+    purchased = {"purchased": {"window_days": 40}}
+    filters = [
+        {"name": "home", "scenes": ["home_*"], "window_days": 30, "served_ttl_s": 60},
+        {"name": "phone", "when": on_phones, "window_days": 20, "exposures_min": 2, "cooldown_days": 4},
+        {"name": "shop", "window_days": 7, "kinds": purchased, "served_ttl_s": 86_400, "items_max": 60},
+        {"name": "young", "window_by": "item_created_at", "window_days": 10, "items_per_day_max": 2},
     ]
+    for one in filters:
+        published = one["name"] in ("home", "phone")
+        topic_of = {"topic": f"{topic}-{one['name']}", "debounce_ms": 200}
+        one["snapshot"] = topic_of if published else None
+    return filters
 
 
 def shaped(kind, at, user, items=(), page="home_feed", app="web"):
@@ -244,7 +222,7 @@ def test_it_finds_a_daemon_of_another_configuration(mixed, tmp_path):
     assert verify(seend, config=config)["ok"]
 
 
-def test_a_shared_fingerprint_explains_an_extra_item(topics, daemon, topic_name):
+def test_a_shared_fingerprint_explains_an_extra_item(topics, started, topic_name):
     from hashes import fingerprint
 
     known, pair = {}, None
@@ -254,8 +232,7 @@ def test_a_shared_fingerprint_explains_an_extra_item(topics, daemon, topic_name)
             pair = (f"n{other}", f"n{i}")
             break
     assert pair, "the birthday paradox"
-    topics.create(topic_name, retention_ms=-1)
-    seend = daemon(topic_name).start()
+    seend = started(retention_ms=-1)
     now = now_ms()
     topics.produce(
         topic_name,
@@ -271,9 +248,8 @@ def test_a_shared_fingerprint_explains_an_extra_item(topics, daemon, topic_name)
     assert result["filters"][0]["dropped"]["left_window"] == 1
 
 
-def test_marks_of_a_replay_are_no_events(topics, daemon, topic_name, tmp_path):
-    topics.create(topic_name, partitions=2, retention_ms=-1)
-    seend = daemon(topic_name, {"input": INPUT, "filters": filters_of(topic_name)}).start()
+def test_marks_of_a_replay_are_no_events(started, topic_name, tmp_path):
+    seend = started({"input": INPUT, "filters": filters_of(topic_name)}, partitions=2, retention_ms=-1)
     history = tmp_path / "history.jsonl"
     history.write_text(
         "".join(value + "\n" for _, value, _ in mixed_events(5, 2_000) if "no event" not in value)

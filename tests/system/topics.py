@@ -14,6 +14,18 @@ NOT_YET = (
 )
 
 
+def patiently(ask):
+    """What `ask` returns. A new topic may have no leader yet, or not be known to each broker."""
+    for wait_s in (0.2, 0.5, 1, 2):
+        try:
+            return ask()
+        except KafkaException as error:
+            if error.args[0].code() not in NOT_YET:
+                raise
+        time.sleep(wait_s)
+    return ask()
+
+
 def headers_of(message):
     return {name: value.decode() for name, value in message.headers()}
 
@@ -129,18 +141,10 @@ class Topics:
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": "system-tests-ends"})
 
         def of(partition):
-            # A new topic may have no leader yet.
-            for wait_s in (0.2, 0.5, 1, 2):
-                try:
-                    return consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
-                except KafkaException as error:
-                    if error.args[0].code() not in NOT_YET:
-                        raise
-                time.sleep(wait_s)
             return consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
 
         try:
-            return {p: of(p) for p in range(self.partitions(topic))}
+            return {p: patiently(lambda p=p: of(p)) for p in range(self.partitions(topic))}
         finally:
             consumer.close()
 
@@ -201,10 +205,8 @@ class Topics:
         """Commits `offsets`, {partition: next offset}, for a group that has no members."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})
         try:
-            consumer.commit(
-                offsets=[TopicPartition(topic, p, offset) for p, offset in offsets.items()],
-                asynchronous=False,
-            )
+            places = [TopicPartition(topic, p, offset) for p, offset in offsets.items()]
+            patiently(lambda: consumer.commit(offsets=places, asynchronous=False))
         finally:
             consumer.close()
 

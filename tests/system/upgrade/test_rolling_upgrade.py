@@ -20,23 +20,13 @@ from snapshot_reader import read_snapshot
 
 EARLIER = pathlib.Path(os.environ["SEEN_EARLIER_BUILD_DIR"]).resolve() / "seend"
 PARTITIONS, USERS, RATE = 6, 120, 300
-SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 
 
 class Member:
     """A daemon of the group. Both versions use its configuration and its state directory in turn."""
 
-    def __init__(self, daemon, topic, number):
-        self.seend = daemon(
-            topic,
-            {
-                "kafka": {"instance_id": f"member-{number}", "client": SESSION},
-                "watermarks": {"topic": f"{topic}-beats"},
-                "state": {"topic": f"{topic}-state", "run_every_s": 1},
-                "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-            },
-            name=f"member-{number}",
-        )
+    def __init__(self, member, number):
+        self.seend = member(number)
         self.whole_config = self.seend.config
 
     def becomes(self, program):
@@ -54,19 +44,14 @@ class Member:
         return self.seend.log()[self.log_before :].count(words)
 
 
-def owned(seend):
-    return {p for p, s in seend.partition_status().items() if s["state"] == "ready"}
-
-
 def wait_all_read(topics, topic, members, more=lambda status, end: True):
     """Waits until the members own every partition, each once, and have read everything that the topic has
     now."""
-    ends = {p: end for p, (_, end) in topics.ends(topic).items()}
+    ends = topics.end_offsets(topic)
 
     def done():
-        kept = [
-            (p, s) for m in members for p, s in m.seend.partition_status().items() if s["state"] == "ready"
-        ]
+        status = [item for m in members for item in m.seend.partition_status().items()]
+        kept = [(p, s) for p, s in status if s["state"] == "ready"]
         return sorted(p for p, _ in kept) == list(range(PARTITIONS)) and all(
             s["next_offset"] >= ends[p] and more(s, ends[p]) for p, s in kept
         )
@@ -90,14 +75,14 @@ def be_away(topics, topic, member, others):
 
 
 @pytest.mark.parametrize("end", [restart, kill, be_away], ids=["restarted", "killed", "away-for-long"])
-def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, daemon, topic_name, chance, end):
+def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, member, topic_name, chance, end):
     topics.create(topic_name, partitions=PARTITIONS)
-    members = [Member(daemon, topic_name, number) for number in range(3)]
+    members = [Member(member, number) for number in range(3)]
     load = Load(chance, users=USERS, items=5_000)
     for member in members:
         member.becomes(EARLIER)
         member.start()
-    wait_until(lambda: all(owned(m.seend) for m in members), "each owns some")
+    wait_until(lambda: all(m.seend.owned() for m in members), "each owns some")
     steps = [(0, SEEND), (1, SEEND), (0, EARLIER), (0, SEEND), (2, SEEND)]
     print(f"\n{end.__name__}:")
     with Sender(load, topics, topic_name, RATE) as sender, Asker([m.seend for m in members], sender) as asker:
@@ -106,7 +91,7 @@ def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, daem
         asker.step()
         for number, program in steps:
             member, start = members[number], time.monotonic()
-            had = owned(member.seend)
+            had = member.seend.owned()
             end(topics, topic_name, member, [m for m in members if m is not member])
             member.becomes(program)
             member.start()
@@ -123,27 +108,29 @@ def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, daem
         m.seend.stop()
 
 
-def test_what_an_earlier_version_takes_this_one_answers_no_more(topics, daemon, topic_name, chance):
+def test_what_an_earlier_version_takes_this_one_answers_no_more(topics, member, topic_name, chance):
     """The earlier version doesn't say whether it answers. If this version answered, its answers would lack
     more and more."""
     topics.create(topic_name, partitions=PARTITIONS)
-    this, earlier = (Member(daemon, topic_name, number) for number in range(2))
+    this, earlier = (Member(member, number) for number in range(2))
     this.becomes(SEEND)
     this.start()
     load = Load(chance, users=60)
     load.send(topics, topic_name, 500)
-    wait_until(lambda: len(owned(this.seend)) == PARTITIONS, "it owns all")
+    wait_until(lambda: len(this.seend.owned()) == PARTITIONS, "it owns all")
     wait_all_read(topics, topic_name, [this])
     earlier.becomes(EARLIER)
     earlier.start()
     wait_until(
-        lambda: owned(earlier.seend) and not owned(earlier.seend) & owned(this.seend),
+        lambda: earlier.seend.owned() and not earlier.seend.owned() & this.seend.owned(),
         "it has some of them",
         60,
     )
     load.send(topics, topic_name, 500)
     wait_all_read(topics, topic_name, [this, earlier])
-    moved = [u for u in load.oracle.users() if partition_of(u, PARTITIONS, "murmur2") in owned(earlier.seend)]
+    moved = [
+        u for u in load.oracle.users() if partition_of(u, PARTITIONS, "murmur2") in earlier.seend.owned()
+    ]
     load.oracle.check_http(earlier.seend, users=moved)
 
     wait_until(
@@ -154,18 +141,18 @@ def test_what_an_earlier_version_takes_this_one_answers_no_more(topics, daemon, 
 
 
 def test_a_restored_state_goes_back_to_an_earlier_version_and_the_state_topic_misses_nothing(
-    kafka, topics, daemon, topic_name, chance
+    kafka, topics, member, topic_name, chance
 ):
     """The earlier version doesn't write what it reads to the state topic."""
     topics.create(topic_name, partitions=PARTITIONS)
-    member, load = Member(daemon, topic_name, 0), Load(chance, users=60)
+    member, load = Member(member, 0), Load(chance, users=60)
     seend = member.seend
     member.becomes(SEEND)
 
     def runs_on(events):
         member.start()
         load.send(topics, topic_name, events)
-        wait_until(lambda: len(owned(seend)) == PARTITIONS, "it owns all")
+        wait_until(lambda: len(seend.owned()) == PARTITIONS, "it owns all")
         ends = wait_all_read(topics, topic_name, [member])
         if seend.program == SEEND:
             wait_streamed([seend], ends)
