@@ -11,8 +11,16 @@ constexpr int64_t kLastRecords = 64;
 Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before) {
   StreamEnd end;
   int64_t reached_epoch = kNoOffset;
+  int64_t named_by = kNoOffset;  // the epoch that named `newest_base`
+  // A base that a former owner ended after the next opening doesn't count. So the last owner's word decides.
+  const auto take_name = [&](int64_t epoch, int64_t base_at) {
+    end.bases.insert(base_at);
+    if (epoch < named_by) return;
+    named_by = epoch;
+    end.newest_base = base_at;
+  };
   const auto take_part = [&](const StatePart& head) {
-    end.bases.insert(head.base_at);
+    take_name(head.epoch, head.base_at);
     end.openings.insert(head.epoch);
     end.owners_had = std::max(end.owners_had, head.to);
     // A restore doesn't reach a run behind a gap.
@@ -28,7 +36,7 @@ Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before
                                    take_part(part->head);
                                  } else {
                                    const auto& opening = std::get<StateOpening>(*decoded);
-                                   end.bases.insert(opening.base_at);
+                                   take_name(offset, opening.base_at);
                                    end.owners_had = std::max(end.owners_had, opening.position);
                                    // An owner whose position is where the stream leads goes on with the
                                    // stream.

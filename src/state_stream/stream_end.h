@@ -12,13 +12,13 @@
 namespace seen {
 
 struct StreamEnd {
-  std::set<int64_t, std::greater<>> bases;  // offsets of bases' parts 0, as owners name them; newest first
+  std::set<int64_t, std::greater<>> bases;  // offsets of parts 0, as any owner names them; newest first
+  int64_t newest_base = kNoOffset;          // that the last owner named: it counts
   std::set<int64_t> openings;
   int64_t reaches = kNoOffset;  // the greatest position of the last owner's runs and bases that ended
   /// The greatest position that an owner had, whether a restore reaches it or not.
   int64_t owners_had = kNoOffset;
 
-  int64_t newest_base() const { return bases.empty() ? kNoOffset : *bases.begin(); }
   /// For a run or base at `offset`: no other owner had begun since `epoch`.
   bool MayCount(int64_t offset, int64_t epoch) const {
     const auto next = openings.upper_bound(epoch);
