@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "rows/position_codec.h"
-#include "state_stream/stream_end.h"
+#include "state_stream/restore.h"
 #include "store/resting_rows.h"
 #include "store/rocks_restore.h"
 

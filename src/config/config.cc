@@ -161,102 +161,114 @@ void CheckListeners(const ConfigJson& json, Errors& errors) {
   }
 }
 
+/// Each topic has one purpose: reports a topic that two keys name.
+class TopicClaims {
+ public:
+  explicit TopicClaims(Errors& errors) : errors_(errors) {}
+  void Claim(const std::string& topic, const std::string& path, std::string_view remedy) {
+    const auto [claimed, is_new] = topics_.emplace(topic, path);
+    if (is_new || topic.empty()) return;
+    errors_.push_back(
+        {path, fmt::format("{}: is also the topic of {}; {}", ShowValue(topic), claimed->second, remedy)});
+  }
+  /// For a topic whose name may come from another topic's.
+  void ClaimDerived(const std::string& topic, const std::string& path, std::string_view remedy) {
+    Claim(topic, path, remedy);
+    if (topic.size() <= kTopicBytesMax) return;
+    errors_.push_back({path, fmt::format("{}: is longer than {} characters; set a shorter name",
+                                         ShowValue(topic), kTopicBytesMax)});
+  }
+
+ private:
+  Errors& errors_;
+  std::map<std::string, std::string> topics_;  // topic -> the key that names it
+};
+
+void ClaimTopics(const ConfigJson& json, bool has_items, TopicClaims& topics) {
+  topics.Claim(TextAt(json, "/input/topic"), "input.topic", "");
+  if (has_items) {
+    topics.Claim(TextAt(json, "/items/topic"), "items.topic", "items need a topic of their own");
+    topics.Claim(TextAt(json, "/items/groups_topic"), "items.groups_topic",
+                 "groups need a topic of their own");
+    topics.ClaimDerived(OrderedTopic(json), "items.ordered_topic",
+                        "items in order need a topic of their own");
+  }
+  topics.Claim(TextAt(json, "/unexposed/topic"), "unexposed.topic",
+               "unexposed items need a topic of their own");
+  topics.Claim(TextAt(json, "/watermarks/topic"), "watermarks.topic",
+               "watermarks need a topic of their own, or null to write none");
+  topics.ClaimDerived(ClusterTopic(json), "cluster.topic", "the cluster needs a topic of its own");
+  topics.Claim(TextAt(json, "/state/topic"), "state.topic",
+               "state needs a topic of its own, or null to keep it on this machine alone");
+  topics.Claim(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",
+               "dead letters need a topic of their own");
+  if (ConfigMember(ConfigMember(json, "input"), "keyed_by_user") == false)
+    topics.ClaimDerived(KeyedTopic(json), "input.keyed_topic",
+                        "events keyed by user need a topic of their own");
+}
+
+void CheckPeers(const ConfigJson& json, Errors& errors) {
+  const std::string peers = TextAt(json, "/cluster/peers");
+  if (const auto rules = PeerRules::Parse(peers); !rules)
+    errors.push_back({"cluster.peers", rules.error().message});
+  if (peers.empty() || !ConfigMember(ConfigMember(json, "cluster"), "token").is_null()) return;
+  errors.push_back({"cluster.token",
+                    "missing; cluster.peers needs it. Give all daemons of the group the same token, best as "
+                    "{\"env\": \"NAME\"} or {\"file\": \"PATH\"}"});
+}
+
+void CheckFilter(const ConfigJson& filter, const std::string& path, bool has_items, Errors& errors) {
+  const ConfigJson& exposures_min = ConfigMember(filter, "exposures_min");
+  const bool counts = !exposures_min.is_null() && exposures_min != 1;
+  if (counts && TextAt(filter, "/window_by") == "item_created_at") {
+    errors.push_back({path + ".exposures_min",
+                      fmt::format("{}: must be 1 if window_by is \"item_created_at\", which keeps an "
+                                  "item's newest exposure only; set 1, or set window_by to \"exposed_at\"",
+                                  ShowValue(exposures_min))});
+  }
+  CheckShapeOf(filter, path, errors);
+  const std::string similar = TextAt(filter, "/similar");
+  if (similar.empty() || similar == "off") return;
+  if (!has_items) {
+    errors.push_back({path + ".similar", fmt::format("{}: needs the section \"items\"; add it (\"items\": "
+                                                     "{{}} has defaults for all), or set \"off\"",
+                                                     ShowValue(similar))});
+  }
+  if (counts) {
+    errors.push_back({path + ".exposures_min",
+                      fmt::format("{}: must be 1 if similar is \"{}\": after its first exposure, an item "
+                                  "would be similar to itself; set 1, or set similar to \"off\"",
+                                  ShowValue(exposures_min), similar)});
+  }
+}
+
 /// Checks the rules between keys. Works on the document, so that it also reports when single keys are
 /// invalid.
 void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors& errors) {
-  const bool has_brokers =
-      json.contains("kafka") && json["kafka"].is_object() && json["kafka"].contains("brokers");
-  if (!has_brokers && !options.embedded_kafka) {
+  if (!options.embedded_kafka && !ConfigMember(json, "kafka").contains("brokers")) {
     errors.push_back(
         {"kafka.brokers",
          "missing; give host:port of the cluster, e.g. \"127.0.0.1:9092\", or run with --embedded-kafka"});
   }
-
-  std::map<std::string, std::string> topics;  // topic -> the key that names it
-  topics.emplace(TextAt(json, "/input/topic"), "input.topic");
-  const auto claim_topic = [&](const std::string& topic, const std::string& path, std::string_view remedy) {
-    const auto [claimed, is_new] = topics.emplace(topic, path);
-    if (is_new || topic.empty()) return;
-    errors.push_back(
-        {path, fmt::format("{}: is also the topic of {}; {}", ShowValue(topic), claimed->second, remedy)});
-  };
-  const auto claim_made_topic = [&](const std::string& topic, const std::string& path,
-                                    std::string_view remedy) {
-    claim_topic(topic, path, remedy);
-    if (topic.size() > kTopicBytesMax) {
-      errors.push_back({path, fmt::format("{}: is longer than {} characters; set a shorter name",
-                                          ShowValue(topic), kTopicBytesMax)});
-    }
-  };
   CheckRole(json, errors);
   CheckListeners(json, errors);
-  const std::string peers = TextAt(json, "/cluster/peers");
-  if (const auto rules = PeerRules::Parse(peers); !rules)
-    errors.push_back({"cluster.peers", rules.error().message});
-  if (!peers.empty() && TextAt(json, "/cluster/token").empty()) {
-    const ConfigJson::json_pointer token("/cluster/token");
-    if (!json.contains(token) || json.at(token).is_null()) {
-      errors.push_back(
-          {"cluster.token",
-           "missing; cluster.peers needs it. Give all daemons of the group the same token, best as "
-           "{\"env\": \"NAME\"} or {\"file\": \"PATH\"}"});
-    }
-  }
-  const bool has_items = json.contains("items") && json["items"].is_object();
-  if (has_items) {
-    claim_topic(TextAt(json, "/items/topic"), "items.topic", "items need a topic of their own");
-    claim_topic(TextAt(json, "/items/groups_topic"), "items.groups_topic",
-                "groups need a topic of their own");
-    claim_made_topic(OrderedTopic(json), "items.ordered_topic", "items in order need a topic of their own");
-  }
-  claim_topic(TextAt(json, "/unexposed/topic"), "unexposed.topic",
-              "unexposed items need a topic of their own");
-  claim_topic(TextAt(json, "/watermarks/topic"), "watermarks.topic",
-              "watermarks need a topic of their own, or null to write none");
-  claim_made_topic(ClusterTopic(json), "cluster.topic", "the cluster needs a topic of its own");
-  claim_topic(TextAt(json, "/state/topic"), "state.topic",
-              "state needs a topic of its own, or null to keep it on this machine alone");
-  claim_topic(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",
-              "dead letters need a topic of their own");
-  const ConfigJson::json_pointer keyed_by_user("/input/keyed_by_user");
-  if (json.contains(keyed_by_user) && json.at(keyed_by_user) == false) {
-    claim_made_topic(KeyedTopic(json), "input.keyed_topic", "events keyed by user need a topic of their own");
-  }
-
-  if (!json.contains("filters") || !json["filters"].is_array()) return;
+  CheckPeers(json, errors);
+  const bool has_items = ConfigMember(json, "items").is_object();
+  TopicClaims topics(errors);
+  ClaimTopics(json, has_items, topics);
+  const ConfigJson& filters = ConfigMember(json, "filters");
   std::map<std::string, std::string> names;
-  for (size_t i = 0; i < json["filters"].size(); ++i) {
-    const ConfigJson& filter = json["filters"][i];
+  for (size_t i = 0; filters.is_array() && i < filters.size(); ++i) {
     const std::string path = JoinPath("filters", i);
-    const std::string name = TextAt(filter, "/name");
+    const std::string name = TextAt(filters[i], "/name");
     const auto [named, is_new] = names.emplace(name, path);
     if (!is_new && !name.empty()) {
       errors.push_back({path + ".name", fmt::format("{}: is also the name of {}; give each filter its own",
                                                     ShowValue(name), named->second)});
     }
-    if (TextAt(filter, "/window_by") == "item_created_at" && filter.contains("exposures_min") &&
-        filter["exposures_min"] != 1) {
-      errors.push_back({path + ".exposures_min",
-                        fmt::format("{}: must be 1 if window_by is \"item_created_at\", which keeps an "
-                                    "item's newest exposure only; set 1, or set window_by to \"exposed_at\"",
-                                    ShowValue(filter["exposures_min"]))});
-    }
-    CheckShapeOf(filter, path, errors);
-    const std::string similar = TextAt(filter, "/similar");
-    if (!has_items && !similar.empty() && similar != "off") {
-      errors.push_back({path + ".similar", fmt::format("{}: needs the section \"items\"; add it (\"items\": "
-                                                       "{{}} has defaults for all), or set \"off\"",
-                                                       ShowValue(similar))});
-    }
-    if (!similar.empty() && similar != "off" && filter.contains("exposures_min") &&
-        filter["exposures_min"] != 1) {
-      errors.push_back({path + ".exposures_min",
-                        fmt::format("{}: must be 1 if similar is \"{}\": after its first exposure, an item "
-                                    "would be similar to itself; set 1, or set similar to \"off\"",
-                                    ShowValue(filter["exposures_min"]), similar)});
-    }
-    claim_topic(TextAt(filter, "/snapshot/topic"), path + ".snapshot.topic",
-                "give each filter its own, or \"snapshot\": null to publish nothing");
+    CheckFilter(filters[i], path, has_items, errors);
+    topics.Claim(TextAt(filters[i], "/snapshot/topic"), path + ".snapshot.topic",
+                 "give each filter its own, or \"snapshot\": null to publish nothing");
   }
 }
 

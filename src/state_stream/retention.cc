@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "state_stream/stream_end.h"
+#include "state_stream/restore.h"
 
 namespace seen {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "kafka/admin.h"
 #include "kafka/state_topic.h"
-#include "state_stream/stream_end.h"
+#include "state_stream/restore.h"
 #include "store/store_directory.h"
 #include "tools/common_options.h"
 #include "tools/state/base_sender.h"

@@ -4,7 +4,6 @@
 #include <random>
 
 #include "state_stream/partition_stream.h"
-#include "state_stream/stream_end.h"
 #include "store/resting_rows.h"
 #include "store/rocks_restore.h"
 #include "store_fixture.h"
