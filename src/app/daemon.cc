@@ -1,23 +1,18 @@
 #include "app/daemon.h"
 
-#include <algorithm>
 #include <atomic>
-#include <thread>
-#include <vector>
 
 #include "app/changes.h"
 #include "app/daemon_status.h"
-#include "app/embedded.h"
 #include "app/exposures.h"
 #include "app/fills.h"
 #include "app/kept_copies.h"
 #include "app/listeners.h"
 #include "app/memory_budget.h"
+#include "app/owners_work.h"
+#include "app/process.h"
 #include "app/reload.h"
-#include "app/service_manager.h"
-#include "app/space_wait.h"
 #include "app/state_copies.h"
-#include "app/stop_signal.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "config/peer_rules.h"
@@ -26,7 +21,6 @@
 #include "kafka/consumer.h"
 #include "kafka/dead_letter_producer.h"
 #include "kafka/snapshot_producer.h"
-#include "owner/lease.h"
 #include "owner/partition_routes.h"
 #include "query/queries.h"
 #include "run/log_end_watch.h"
@@ -35,12 +29,10 @@
 #include "serve/metrics.h"
 #include "serve/routes.h"
 #include "similar/daemon/group_reader.h"
-#include "similar/daemon/items.h"
 #include "store/resting_rows.h"
 #include "topics/cluster_owner.h"
 #include "topics/daemon_topics.h"
 #include "topics/peer_routes.h"
-#include "topics/rekeying.h"
 #include "topics/retention_watch.h"
 
 namespace seen {
@@ -49,22 +41,14 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kHousekeeping{200};
-constexpr seconds kReadyAsked{1};  // once the daemon is ready; before that, at every housekeeping
-constexpr seconds kRetentionAsked{300};
+constexpr seconds kReadyAsked{1};            // once the daemon is ready; before that, at every housekeeping
 constexpr milliseconds kStopPatience{8000};  // less than the 10 s that service managers and operators allow
 constexpr milliseconds kLastSnapshotsAwaited{1500};
 constexpr milliseconds kLastDeadLettersAwaited{1500};
-constexpr milliseconds kLastRekeyedAwaited{1000};
-constexpr milliseconds kLastGroupsAwaited{1500};
 
 /// Errors after which the start tries again. A stop during this wait isn't a failure.
 bool IsWaitedFor(Code code) {
   return code == Code::kUnavailable || code == Code::kDenied || code == Code::kNoSpace;
-}
-
-int WorkersAtMost(const Config& config) {
-  const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
-  return config.input.workers.value_or(static_cast<int32_t>(processors));
 }
 
 class Daemon {
@@ -79,10 +63,10 @@ class Daemon {
         queries_(config_, clock_,
                  [this] {
                    const GroupReader* const groups = shown_groups_.load();
-                   const Items* const items = shown_items_.load();
+                   const OwnersWork* const work = shown_owners_work_.load();
                    DaemonStatus status =
-                       status_.Make(shown_exposures_.load(), shown_rekeying_.load(),
-                                    items ? std::optional(items->GetStatus()) : std::nullopt,
+                       status_.Make(shown_exposures_.load(), work ? work->rekeying() : nullptr,
+                                    work ? work->items() : std::nullopt,
                                     groups ? std::optional(groups->GetStatus()) : std::nullopt,
                                     shown_state_.load(), HasPeers());
                    status.is_replica = !Owns();
@@ -124,16 +108,16 @@ class Daemon {
   Status StartHttp();
   Status Connect();
   Status CheckAlone();
+  Status OpenProducers(const InputTopics& topics);
+  Status StartExposures(const InputTopics& topics);
+  void StartBesideExposures(int32_t user_partitions);
   void StartCluster(const InputTopics& topics);
   Status FollowOwner();
-  void StopWhatOwnersDo();
-  void PrepareOwnersConfig();
   bool Owns() const { return promotions_.IsThisGroup(); }
   int32_t StoredPartitions() const;
   Status StartStateStreams(const InputTopics& topics);
   Status FollowGroups();
-  Status StartItems();
-  Status StartRekeying();
+  void StartOwnersWork();
   void Housekeep();
   void ShutDown();
   void Failed(const Error& error);
@@ -156,9 +140,8 @@ class Daemon {
   const BrokerWait wait_{[this](milliseconds timeout) { return stop_.WaitFor(timeout); },
                          [this](std::string problem) { status_.SetProblem(std::move(problem)); }};
   std::atomic<const Exposures*> shown_exposures_{nullptr};  // read by HTTP threads
-  std::atomic<const Rekeying*> shown_rekeying_{nullptr};
+  std::atomic<const OwnersWork*> shown_owners_work_{nullptr};
   std::atomic<const GroupReader*> shown_groups_{nullptr};
-  std::atomic<const Items*> shown_items_{nullptr};
   std::atomic<const StateStreams*> shown_state_{nullptr};
   std::atomic<const Fills*> shown_fills_{nullptr};
   bool logged_ready_ = false;
@@ -171,7 +154,6 @@ class Daemon {
                                      static_cast<int64_t>(config_.http.ready_lag_messages)},
                                     promotions_,
                                     clock_};
-  Instant retention_asked_{};
   Instant ready_asked_{};
   RetentionWatch retention_{config_.input.topic, LongestWindowDays(config_)};
 
@@ -188,9 +170,9 @@ class Daemon {
   std::unique_ptr<EventProducer> cluster_events_;
   std::unique_ptr<RocksGroupTable> groups_;  // only with config_.items
   std::unique_ptr<GroupReader> group_reader_;
-  std::unique_ptr<Items> items_;                 // only with config_.items
   std::unique_ptr<StateStreams> state_streams_;  // only with config_.state
   std::unique_ptr<Exposures> exposures_;
+  std::unique_ptr<OwnersWork> owners_work_;
   std::unique_ptr<LogEndWatch> log_ends_;      // for the partitions of exposures_
   std::unique_ptr<StateCopies> state_copies_;  // for the partitions of exposures_
   std::unique_ptr<Fills> fills_;               // for the partitions of exposures_
@@ -202,10 +184,6 @@ class Daemon {
   std::unique_ptr<Forwarder> forwarder_;  // only with config_.cluster.peers
   std::unique_ptr<Listeners> listeners_;
   std::unique_ptr<Reload> reload_;  // uses listeners_
-  std::unique_ptr<Rekeying> rekeying_;
-  Config owners_config_;  // for items_ and rekeying_
-  std::vector<std::unique_ptr<Rekeying>> past_rekeyings_;
-  std::vector<std::unique_ptr<Items>> past_items_;
 };
 
 int Daemon::Run() {
@@ -293,14 +271,26 @@ Status Daemon::Connect() {
   if (topics->partitions == 0) return {};  // a stop was requested meanwhile
   status_.SetPartitionCount(topics->partitions);
   if (Status alone = CheckAlone(); !alone) return alone;
+  if (Status opened = OpenProducers(*topics); !opened) return opened;
+  if (Status started = StartStateStreams(*topics); !started) return started;
+  if (Status followed = FollowGroups(); !followed) return followed;
+  // Items start before the daemon joins the group, so that errors of their configuration are reported first.
+  StartOwnersWork();
+  if (Status started = Owns() ? owners_work_->StartItems() : Status(); !started) return started;
+  if (Status started = StartExposures(*topics); !started) return started;
+  StartBesideExposures(topics->user_partitions);
+  source_ = *topics;
+  return FollowOwner();
+}
 
+Status Daemon::OpenProducers(const InputTopics& topics) {
   DeadLetterProducer::Options letters;
   letters.brokers = config_.kafka.brokers;
   letters.client = config_.kafka.client;
   letters.topic = config_.input.dead_letter_topic;
   letters.source_topic = config_.input.topic;
   letters.queue_bytes_max = budget_.DeadLetterBytes(config_.input.source_topic.has_value());
-  letters.message_bytes_max = topics->dead_letter_bytes_max;
+  letters.message_bytes_max = topics.dead_letter_bytes_max;
   letters.reporter = &metrics_;
   auto dead_letters = DeadLetterProducer::Open(letters);
   if (!dead_letters) return Fail(dead_letters.error());
@@ -312,7 +302,7 @@ Status Daemon::Connect() {
   snapshots.client = config_.kafka.client;
   snapshots.partitioner = config_.input.partitioner;
   snapshots.queue_bytes_max = budget_.producer_bytes;
-  snapshots.batch_bytes_max = topics->snapshot_bytes_max;
+  snapshots.batch_bytes_max = topics.snapshot_bytes_max;
   snapshots.delivery_timeout = lease_times_.delivery;
   snapshots.reporter = &metrics_;
   // Two groups that share their topics would repair each other's snapshots for ever.
@@ -333,14 +323,13 @@ Status Daemon::Connect() {
   events.client = config_.kafka.client;
   events.topic = config_.input.topic;  // the topic that is keyed by user
   events.partitioner = config_.input.partitioner;
-  events.partitions = topics->user_partitions;
+  events.partitions = topics.user_partitions;
   events_ = std::make_unique<EventProducer>(events);
   changes_.SetProducer(events_.get());
+  return {};
+}
 
-  if (Status started = StartStateStreams(*topics); !started) return started;
-  if (Status followed = FollowGroups(); !followed) return followed;
-  // Items start before the daemon joins the group, so that errors of their configuration are reported first.
-  if (Status started = Owns() ? StartItems() : Status(); !started) return started;
+Status Daemon::StartExposures(const InputTopics& topics) {
   const auto plan = EventPlan::Make(config_.input.format);
   if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
   Exposures::Options exposures;
@@ -349,7 +338,7 @@ Status Daemon::Connect() {
   exposures.groups = groups_.get();
   exposures.rebuild = options_.rebuild || options_.embedded_kafka;
   exposures.publish_incomplete = options_.publish_incomplete;
-  exposures.partitions_of_users = topics->user_partitions;
+  exposures.partitions_of_users = topics.user_partitions;
   exposures.snapshots = snapshots_.get();
   exposures.guard = options_.share_topics ? nullptr : &guard_;
   exposures.admin = admin_.get();
@@ -359,7 +348,7 @@ Status Daemon::Connect() {
     exposures.watermarks =
         BeatSender{config_.kafka.group_id, status_.instance_id(), ReachedAt(config_, listeners_->port())};
     if (!options_.embedded_kafka) {
-      StartCluster(*topics);
+      StartCluster(topics);
       exposures.ready_elsewhere = [this](int32_t partition, Instant since) {
         return partition_routes_.IsReadyElsewhere(partition, since);
       };
@@ -371,7 +360,7 @@ Status Daemon::Connect() {
   consumer.topic = config_.input.topic;
   consumer.group_id = config_.kafka.group_id;
   consumer.instance_id = status_.instance_id();
-  consumer.workers = std::min(WorkersAtMost(config_), topics->partitions);
+  consumer.workers = WorkersFor(config_, topics.partitions);
   consumer.fetch_bytes_max = budget_.FetchBytes(config_.input.source_topic.has_value());
   consumer.lease = &lease_;
   consumer.watch_owners = !options_.embedded_kafka;
@@ -382,18 +371,22 @@ Status Daemon::Connect() {
                                   [this](const Error& error) { Failed(error); });
   if (!exposed) return Fail(exposed.error());
   exposures_ = std::move(*exposed);
+  queries_.SetPartitions(&exposures_->open(), topics.user_partitions);
+  shown_exposures_.store(exposures_.get());
+  return {};
+}
+
+// What works on the open partitions, beside their own threads.
+void Daemon::StartBesideExposures(int32_t user_partitions) {
   log_ends_ = std::make_unique<LogEndWatch>(
       [consumer = &exposures_->consumer()](std::span<const int32_t> partitions, milliseconds timeout) {
         return consumer->LogEnds(partitions, timeout);
       },
       exposures_->open(), clock_);
   log_ends_->Start();
-  queries_.SetPartitions(&exposures_->open(), exposures.partitions_of_users);
-  shown_exposures_.store(exposures_.get());
   state_copies_ = std::make_unique<StateCopies>(
       StateCopies::Options{directory_->path(), config_.input.topic,
-                           std::string(PartitionerName(config_.input.partitioner)),
-                           exposures.partitions_of_users},
+                           std::string(PartitionerName(config_.input.partitioner)), user_partitions},
       exposures_->open(), resources_, clock_);
   routes_.SetStateCopies(state_copies_.get());
   FillRun::Options fills{&config_, directory_->path(), budget_.FillBytes(), !options_.embedded_kafka};
@@ -403,39 +396,34 @@ Status Daemon::Connect() {
   fills_ = std::make_unique<Fills>(std::move(fills), exposures_->open(), std::move(hooks), clock_);
   shown_fills_.store(fills_.get());
   routes_.SetFills(fills_.get());
-  source_ = *topics;
-  return FollowOwner();
 }
 
 // Starts items and re-keying when this group becomes the owner, and stops them when another group does.
 Status Daemon::FollowOwner() {
   if (!Owns()) {
-    StopWhatOwnersDo();
+    owners_work_->Stop();
     return {};
   }
-  if (Status started = StartItems(); !started) return started;
-  return StartRekeying();
+  if (Status started = owners_work_->StartItems(); !started) return started;
+  return owners_work_->StartRekeying(*exposures_, source_);
 }
 
-void Daemon::PrepareOwnersConfig() {
-  if (items_ || rekeying_) return;  // both read owners_config_
-  owners_config_ = config_;
-  owners_config_.kafka.group_id = promotions_.FirstGroup();  // both go on from this group's offsets
-}
-
-// Keeps the stopped objects, because queries under way may still read them.
-void Daemon::StopWhatOwnersDo() {
-  if (rekeying_) {
-    shown_rekeying_.store(nullptr);
-    rekeying_->Stop(kLastRekeyedAwaited);
-    past_rekeyings_.push_back(std::move(rekeying_));
-  }
-  if (items_) {
-    shown_items_.store(nullptr);
-    queries_.SetSimilar(nullptr);
-    items_->Stop(kLastGroupsAwaited);
-    past_items_.push_back(std::move(items_));
-  }
+void Daemon::StartOwnersWork() {
+  owners_work_ = std::make_unique<OwnersWork>(
+      OwnersWork::Options{.command = options_,
+                          .config = config_,
+                          .promotions = promotions_,
+                          .budget = budget_,
+                          .resources = resources_,
+                          .admin = *admin_,
+                          .clock = clock_,
+                          .metrics = metrics_,
+                          .queries = queries_,
+                          .lease_times = lease_times_,
+                          .instance_id = status_.instance_id(),
+                          .directory = directory_->path(),
+                          .on_failed = [this](const Error& error) { Failed(error); }});
+  shown_owners_work_.store(owners_work_.get());
 }
 
 void Daemon::StartCluster(const InputTopics& topics) {
@@ -449,28 +437,6 @@ void Daemon::StartCluster(const InputTopics& topics) {
   cluster_events_ = std::make_unique<EventProducer>(events);
   changes_.SetCluster(cluster_events_.get(), &promotions_, status_.instance_id());
   cluster_owner_.Start(*admin_, [this](std::string_view beat) { partition_routes_.HearReplica(beat); });
-}
-
-Status Daemon::StartRekeying() {
-  if (!config_.input.source_topic || rekeying_) return {};
-  PrepareOwnersConfig();
-  const auto plan = EventPlan::Make(config_.input.format);
-  if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
-  Rekeying::Options rekeying = Rekeying::ForEvents(owners_config_, *plan);
-  rekeying.instance_id = status_.instance_id();
-  rekeying.rebuild = options_.rebuild || options_.embedded_kafka;
-  rekeying.watch_owners = !options_.embedded_kafka;
-  rekeying.workers = std::min(WorkersAtMost(config_), source_.source_partitions);
-  rekeying.keyed_message_bytes_max = source_.message_bytes_max;
-  rekeying.fetch_bytes_max = budget_.FetchBytes(true);
-  rekeying.dead_letter_bytes_max = budget_.DeadLetterBytes(true);
-  rekeying.producer_bytes_max = budget_.KeyedProducerBytes();
-  auto started = Rekeying::Start(rekeying, {&exposures_->open(), &exposures_->consumer()}, metrics_, clock_,
-                                 [this](const Error& error) { Failed(error); });
-  if (!started) return Fail(started.error());
-  rekeying_ = std::move(*started);
-  shown_rekeying_.store(rekeying_.get());
-  return {};
 }
 
 // First reads from the topic of the cluster whether this group still owns: a former owner comes back as a
@@ -558,32 +524,6 @@ Status Daemon::FollowGroups() {
   return {};
 }
 
-Status Daemon::StartItems() {
-  if (!config_.items || items_) return {};
-  PrepareOwnersConfig();
-  Items::Options items;
-  items.config = &owners_config_;
-  items.lease_times = lease_times_;
-  items.directory = directory_->path();
-  items.resources = &resources_;
-  items.instance_id = status_.instance_id();
-  items.rebuild = options_.rebuild || options_.embedded_kafka;
-  items.embedded_kafka = options_.embedded_kafka;
-  // Two groups that share their topics would replace each other's records for ever.
-  items.guards_groups = !options_.share_topics;
-  items.threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U));
-  items.fetch_bytes_max = budget_.ItemsFetchBytes();
-  items.producer_bytes_max = budget_.ItemsProducerBytes();
-  items.dead_letter_bytes_max = budget_.DeadLetterBytes(true);
-  items.presence_bytes_max = budget_.presence_bytes;
-  auto started = Items::Start(items, *admin_, clock_, [this](const Error& error) { Failed(error); });
-  if (!started) return Fail(started.error());
-  items_ = std::move(*started);
-  shown_items_.store(items_.get());
-  queries_.SetSimilar(items_.get());
-  return {};
-}
-
 // Whether another daemon is ready to answer forwarded requests.
 bool Daemon::HasPeers() const {
   return forwarder_ && partition_routes_.HasReadyPeer(
@@ -600,8 +540,7 @@ void Daemon::Failed(const Error& error) {
 void Daemon::Housekeep() {
   if (const Status started = FollowOwner(); !started) return Failed(started.error());
   const Instant now = clock_.Now();
-  if (retention_asked_ == Instant{} || now - retention_asked_ > kRetentionAsked) {
-    retention_asked_ = now;
+  if (retention_.IsDue(now)) {
     const std::string warning = retention_.Heard(exposures_->consumer().RetentionMs(milliseconds(500)));
     if (!warning.empty()) log::Warning("retention of the input topic", {{"reason", warning}});
     status_.SetRetention(retention_.retention_ms());
@@ -633,8 +572,7 @@ void Daemon::ShutDown() {
   // write checkpoints and commit.
   if (log_ends_) log_ends_->Stop();
   if (fills_) fills_->Pause();
-  if (rekeying_) rekeying_->Stop(kLastRekeyedAwaited);
-  if (items_) items_->Stop(kLastGroupsAwaited);
+  if (owners_work_) owners_work_->Stop();
   if (exposures_) {
     exposures_->StopWorkers();
     dead_letters_->Flush(kLastDeadLettersAwaited);

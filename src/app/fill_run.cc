@@ -51,17 +51,17 @@ class Scratch {
 }  // namespace
 
 FillRun::FillRun(const Options& options, const OpenPartitions& partitions, FilterIndex filter,
-                 int32_t partition, const Clock& clock, FillObserver& observer)
+                 const Clock& clock, Job job)
     : options_(options),
       partitions_(partitions),
       filter_(filter),
       clock_(clock),
-      observer_(observer),
-      status_{.partition = partition, .state = "waiting", .complete_since = {}, .problem = {}} {}
+      job_(std::move(job)),
+      status_{.partition = job_.task.partition, .state = "waiting", .complete_since = {}, .problem = {}} {}
 
 void FillRun::Show(std::string_view state) {
   status_.state = state;
-  observer_.Show(status_);
+  job_.queue.Show(job_.task, status_);
 }
 
 Status FillRun::FindPartition() {
@@ -151,9 +151,9 @@ Status FillRun::Read(HistoryFill& fill) {
     });
     if (!polled) return Fail(polled.error());
     if (!applied) return applied;
-    if (!observer_.IsWanted()) return Ended();
+    if (!IsWanted()) return Ended();
     more = *polled;
-    observer_.Count(fill.records() - counted, 0);
+    job_.totals.records.fetch_add(fill.records() - counted, std::memory_order_relaxed);
     counted = fill.records();
     status_.next_offset = fill.next_offset();
     Show("reading");
@@ -166,7 +166,8 @@ Status FillRun::Write(HistoryFill& fill) {
   Status written = fill.ForEachPage([&](const FillPage& page) -> Status {
     if (Status put = InStore([&](PartitionFill& into) { return into.Write(page); }); !put) return put;
     status_.users_written += page.users.size();
-    observer_.Count(0, page.users.size());
+    job_.totals.users.fetch_add(page.users.size(), std::memory_order_relaxed);
+    if (!page.users.empty()) job_.on_written();
     Show("writing");
     return {};
   });
@@ -181,7 +182,7 @@ Status FillRun::Write(HistoryFill& fill) {
 
 Status FillRun::InStore(const std::function<Status(PartitionFill&)>& write) {
   while (true) {
-    if (!observer_.IsWanted()) return Ended();
+    if (!IsWanted()) return Ended();
     const PartitionPointer open = open_.lock();
     if (!open || !open->assigned.load() || partitions_.Find(status_.partition) != open)
       return Fail(Code::kUnavailable, fmt::format("partition {} was closed meanwhile", status_.partition));

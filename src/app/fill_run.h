@@ -5,6 +5,7 @@
 // (flow/partition_fill.h). After a failure or a crash the run begins again. A repetition changes nothing of
 // what was written.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,17 +17,14 @@
 #include "config/config.h"
 #include "flow/open_partition.h"
 #include "kafka/topic_reader.h"
-#include "query/fill_port.h"
+#include "run/fill_queue.h"
 
 namespace seen {
 
-/// Receives a run's progress, and decides whether the run goes on.
-class FillObserver {
- public:
-  virtual ~FillObserver() = default;
-  virtual bool IsWanted() const = 0;
-  virtual void Show(const FillPartitionStatus& status) = 0;
-  virtual void Count(uint64_t records, uint64_t users) = 0;
+/// Since the start. Any thread.
+struct FillTotals {
+  std::atomic<uint64_t> records{0};  // read
+  std::atomic<uint64_t> users{0};    // written
 };
 
 /// One thread.
@@ -38,9 +36,17 @@ class FillRun {
     uint64_t memory_bytes = 0;       // for one run, on top of the store's budget
     bool seeks_by_time = true;       // the embedded broker can't
   };
+  /// What the run fills, and where it reports its progress.
+  struct Job {
+    FillQueue::Task task;
+    FillQueue& queue;
+    FillTotals& totals;
+    const std::atomic<bool>& stop;
+    const std::function<void()>& on_written;
+  };
   /// References outlive this object.
-  FillRun(const Options& options, const OpenPartitions& partitions, FilterIndex filter, int32_t partition,
-          const Clock& clock, FillObserver& observer);
+  FillRun(const Options& options, const OpenPartitions& partitions, FilterIndex filter, const Clock& clock,
+          Job job);
 
   /// kUnavailable, kNoSpace: try again. kNotFound: the fill was stopped.
   Status Run();
@@ -52,13 +58,14 @@ class FillRun {
   Status Write(HistoryFill& fill);
   /// Calls `write` in the partition's checkpoint role, once the store can take more files.
   Status InStore(const std::function<Status(PartitionFill&)>& write);
+  bool IsWanted() const { return !job_.stop.load() && job_.queue.IsWanted(job_.task); }
   void Show(std::string_view state);
 
   const Options& options_;
   const OpenPartitions& partitions_;
   const FilterIndex filter_;
   const Clock& clock_;
-  FillObserver& observer_;
+  const Job job_;
   FillPartitionStatus status_;
 
   std::weak_ptr<OpenPartition> open_;

@@ -1,40 +1,25 @@
 #pragma once
-// Fills: the daemon reads partitions of the input topic again for one filter, beside the live stream. Then a
+// Fills in the daemon: run/fill_queue.h decides which partition is next, and app/fill_run.h fills it. Then a
 // filter that was added, or whose window grew, has its history. A fill writes nothing into the input topic.
-// One partition runs at a time (app/fill_run.h), until all requested ones are done, also across restarts.
 
-#include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/fill_run.h"
 #include "base/clock.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "base/threads.h"
 #include "flow/open_partition.h"
 #include "query/fill_port.h"
+#include "run/fill_queue.h"
 
 namespace seen {
 
-/// Requested fills, in a file beside the stores. After a crash the next process goes on with those that
-/// aren't done, and knows those that are.
-struct FillRequest {
-  std::string filter;
-  std::string id;
-  TimeMs asked_at;
-  std::set<int32_t> partitions;  // to be filled
-  std::set<int32_t> done;        // filled already
-  friend bool operator==(const FillRequest&, const FillRequest&) = default;
-};
+// The list of fills is a file beside the stores.
 
 /// Empty if the file is missing. kCorrupt: the file isn't a list of fills.
 Result<std::vector<FillRequest>> ReadFillRequests(const std::string& path);
@@ -57,44 +42,23 @@ class Fills final : public FillPort {
   void Pause() { thread_.Stop(); }
 
   Result<FillStatus> Start(std::string_view filter, std::string_view id) override;
-  Result<FillStatus> Stop(std::string_view filter) override;
+  Result<FillStatus> Stop(std::string_view filter) override { return queue_.Stop(filter); }
   FillFigures Figures() const override;
 
  private:
-  /// A request, and the state of each partition.
-  struct Fill {
-    FillRequest request;
-    std::map<int32_t, FillPartitionStatus> partitions;
-    std::map<int32_t, Instant> retry_at;
-    std::map<int32_t, Instant> absent_since;  // partitions that the group has given to others
-  };
-  struct Task {
-    std::string filter;
-    std::string id;
-    int32_t partition = 0;
-  };
-  class Observer;
-  std::chrono::milliseconds Step();
-  std::optional<Task> NextTask();
-  bool IsElsewhere(int32_t partition) const;
-  void NoteElsewhere(const Task& task);
-  void NoteFailure(const Task& task, const Error& error);
-  bool IsWanted(const Task& task) const;
-  void Update(const Task& task, const std::function<void(FillPartitionStatus&)>& change);
-  Status Save(const std::vector<FillRequest>& requests) const;
-  std::vector<FillRequest> Requests() const REQUIRES(mutex_);
+  std::string Path() const;
+  std::vector<FillRequest> Known() const;
   std::optional<size_t> IndexOf(std::string_view filter) const;
-  static FillStatus StatusOf(const Fill& fill);
+  std::chrono::milliseconds Step();
+  bool IsElsewhere(int32_t partition) const;
 
   const FillRun::Options options_;
   const OpenPartitions& partitions_;
   const Hooks hooks_;
   const Clock& clock_;
-  std::atomic<uint64_t> records_{0};
-  std::atomic<uint64_t> users_{0};
-  mutable Mutex mutex_;
-  std::map<std::string, Fill> fills_ GUARDED_BY(mutex_);  // by filter
-  RepeatingThread thread_;                                // ends before the other members are destroyed
+  FillQueue queue_;
+  FillTotals totals_;
+  RepeatingThread thread_;  // ends before the other members are destroyed
 };
 
 }  // namespace seen

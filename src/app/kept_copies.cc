@@ -2,27 +2,22 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/log.h"
-#include "state_stream/stream_end.h"
+#include "state_stream/retention.h"
 #include "store/resting_rows.h"
 
 namespace seen {
 namespace {
 namespace fs = std::filesystem;
 
-struct KeptCopy {
-  fs::file_time_type written;
-  int32_t partition = 0;
-  uint64_t bytes = 0;
-};
-
 // Files that change or disappear meanwhile count as nothing.
 KeptCopy Measured(const std::string& directory, int32_t partition) {
-  KeptCopy copy{fs::file_time_type::min(), partition, 0};
+  KeptCopy copy{partition, std::numeric_limits<int64_t>::min(), 0};
   std::error_code code;
   for (auto file =
            fs::recursive_directory_iterator(StoreDirectory::PartitionPath(directory, partition), code);
@@ -31,7 +26,7 @@ KeptCopy Measured(const std::string& directory, int32_t partition) {
     if (!file->is_regular_file(ignored)) continue;
     if (const auto bytes = file->file_size(ignored); !ignored) copy.bytes += bytes;
     if (const auto written = file->last_write_time(ignored); !ignored)
-      copy.written = std::max(copy.written, written);
+      copy.written = std::max(copy.written, int64_t{written.time_since_epoch().count()});
   }
   return copy;
 }
@@ -60,33 +55,34 @@ void KeptCopies::Look() {
   const auto partitions = directory_.PartitionsWithState();
   if (!partitions) return;
   std::vector<KeptCopy> copies;
-  uint64_t bytes = 0;
   for (const int32_t partition : *partitions) {
-    {
-      const MutexLock lock(mutex_);
-      if (used_.contains(partition)) continue;
-    }
-    copies.push_back(Measured(directory_.path(), partition));
-    bytes += copies.back().bytes;
+    if (!IsUsed(partition)) copies.push_back(Measured(directory_.path(), partition));
   }
-  std::sort(copies.begin(), copies.end(),
-            [](const KeptCopy& a, const KeptCopy& b) { return a.written < b.written; });
   StateTopicReader reader(options_.topic, thread_.stopping());
-  for (const KeptCopy& copy : copies) {
-    if (bytes <= options_.bytes_max || thread_.stopping()) break;
-    if (const auto is_there = IsInTopic(reader, copy.partition); !is_there || !*is_there) continue;
-    const MutexLock lock(mutex_);
-    if (used_.contains(copy.partition)) continue;
-    if (const Status removed = directory_.RemovePartition(copy.partition); !removed) {
-      log::Warning("a copy of another daemon's partition can't be removed",
-                   {{"partition", copy.partition}, {"reason", removed.error().message}});
-      continue;
-    }
-    bytes -= copy.bytes;
-    log::Info("a copy of another daemon's partition was removed: all copies are over state.keep_gib",
-              {{"partition", copy.partition}, {"bytes", copy.bytes}});
-  }
+  const uint64_t bytes = RemoveOldest(std::move(copies), options_.bytes_max, [&](const KeptCopy& copy) {
+    if (thread_.stopping()) return false;
+    const auto is_there = IsInTopic(reader, copy.partition);
+    return is_there && *is_there && Remove(copy);
+  });
   bytes_.store(bytes, std::memory_order_relaxed);
+}
+
+bool KeptCopies::IsUsed(int32_t partition) {
+  const MutexLock lock(mutex_);
+  return used_.contains(partition);
+}
+
+bool KeptCopies::Remove(const KeptCopy& copy) {
+  const MutexLock lock(mutex_);
+  if (used_.contains(copy.partition)) return false;
+  if (const Status removed = directory_.RemovePartition(copy.partition); !removed) {
+    log::Warning("a copy of another daemon's partition can't be removed",
+                 {{"partition", copy.partition}, {"reason", removed.error().message}});
+    return false;
+  }
+  log::Info("a copy of another daemon's partition was removed: all copies are over state.keep_gib",
+            {{"partition", copy.partition}, {"bytes", copy.bytes}});
+  return true;
 }
 
 Result<bool> KeptCopies::IsInTopic(StateTopicReader& reader, int32_t partition) const {
@@ -95,9 +91,7 @@ Result<bool> KeptCopies::IsInTopic(StateTopicReader& reader, int32_t partition) 
   if (!*resting || !(*resting)->position) return true;  // the folder holds no state
   const auto end = reader.End(partition);
   if (!end) return Fail(end.error());
-  const auto known = ReadStreamEnd(reader, partition, *end);
-  if (!known) return Fail(known.error());
-  return known->newest_base() != kNoOffset && known->reaches >= *(*resting)->position;
+  return RestoreReaches(reader, partition, *end, *(*resting)->position);
 }
 
 }  // namespace seen

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/threads.h"
 #include "kafka/state_topic.h"
+#include "state_stream/retention.h"
 #include "store/store_directory.h"
 
 namespace seen {
@@ -38,6 +39,8 @@ class KeptCopies {
 
  private:
   void Look();
+  bool IsUsed(int32_t partition);
+  bool Remove(const KeptCopy& copy);
   /// Whether a restore would reach the folder's position.
   Result<bool> IsInTopic(StateTopicReader& reader, int32_t partition) const;
 

@@ -5,7 +5,7 @@
 
 #include "app/listeners.h"
 #include "base/log.h"
-#include "config/config_changes.h"
+#include "config/config_check.h"
 #include "serve/credentials.h"
 #include "similar/text/idf_table.h"
 

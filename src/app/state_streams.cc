@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "rows/position_codec.h"
-#include "state_stream/stream_end.h"
+#include "state_stream/restore.h"
 #include "store/resting_rows.h"
 #include "store/rocks_restore.h"
 
@@ -22,7 +22,6 @@ constexpr int kBasesAtOnce = 2;
 constexpr milliseconds kLastRuns{2'000};
 constexpr milliseconds kLastRunsSlice{5};
 constexpr milliseconds kHurry{10'000};
-constexpr milliseconds kTrimEvery{60'000};
 constexpr milliseconds kTrimAnswered{5'000};
 }  // namespace
 
@@ -60,6 +59,7 @@ StateStreams::StateStreams(Options options, std::unique_ptr<StateProducer> produ
       resources_(resources),
       clock_(clock),
       producer_(std::move(producer)),
+      trimmer_(options_.trim_after),
       restores_(
           {},
           [this] {
@@ -153,42 +153,24 @@ bool StateStreams::Look(StateTopicReader& reader, int32_t partition) {
   const MutexLock lock(mutex_);
   const auto stream = streams_.find(partition);
   if (stream != streams_.end() && !stream->second->has_begun())
-    stream->second->Begin(known->newest_base(), known->reaches, *end);
+    stream->second->Begin(known->newest_base, known->reaches, *end);
   return true;
 }
 
-// A restore may still read an older base. So records that a newer base replaces stay for `trim_after`.
 void StateStreams::Trim() {
-  const Instant now = clock_.Now();
-  if (now - trimmed_at_ < std::min(kTrimEvery, options_.trim_after)) return;
-  trimmed_at_ = now;
-  std::map<int32_t, StateStreamFigures> figures;
+  std::map<int32_t, int64_t> bases;
   {
     const MutexLock lock(shown_mutex_);
-    figures = shown_;
+    for (const auto& [partition, figures] : shown_) bases[partition] = figures.base_at;
   }
-  std::erase_if(trimmings_, [&](const auto& trimming) { return !figures.contains(trimming.first); });
-  std::map<int32_t, int64_t> before;
-  for (const auto& [partition, known] : figures) {
-    Trimming& trimming = trimmings_[partition];
-    if (known.base_at != kNoOffset) trimming.whole_since.try_emplace(known.base_at, now);
-    for (const auto& [base_at, since] : trimming.whole_since) {
-      if (now - since >= options_.trim_after && base_at > trimming.trimmed_to) before[partition] = base_at;
-    }
-  }
+  const auto before = trimmer_.Due(bases, clock_.Now());
   if (before.empty()) return;
-  if (const Status deleted = admin_.DeleteRecords(options_.topic.topic, before, kTrimAnswered); !deleted) {
-    if (trim_budget_.Allow()) {
-      log::Warning("superfluous records of the state topic can't be deleted",
-                   {{"reason", deleted.error().message},
-                    {"remedy", "let this daemon delete records of the topic, or trim it by hand"}});
-    }
-    return;
-  }
-  for (const auto& [partition, offset] : before) {
-    Trimming& trimming = trimmings_[partition];
-    trimming.trimmed_to = offset;
-    trimming.whole_since.erase(trimming.whole_since.begin(), trimming.whole_since.upper_bound(offset));
+  const Status deleted = admin_.DeleteRecords(options_.topic.topic, before, kTrimAnswered);
+  if (deleted) return trimmer_.Trimmed(before);
+  if (trim_budget_.Allow()) {
+    log::Warning("superfluous records of the state topic can't be deleted",
+                 {{"reason", deleted.error().message},
+                  {"remedy", "let this daemon delete records of the topic, or trim it by hand"}});
   }
 }
 

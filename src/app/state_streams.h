@@ -20,6 +20,7 @@
 #include "rocks/resources.h"
 #include "state_stream/partition_stream.h"
 #include "state_stream/restore_jobs.h"
+#include "state_stream/retention.h"
 #include "store/rocks_partition_store.h"
 
 namespace seen {
@@ -62,11 +63,6 @@ class StateStreams {
 
  private:
   class Recorder;
-  /// Tracks which records a partition's bases have replaced.
-  struct Trimming {
-    std::map<int64_t, Instant> whole_since;  // since when each base is whole; key: the base's first offset
-    int64_t trimmed_to = kNoOffset;
-  };
   StateStreams(Options options, std::unique_ptr<StateProducer> producer, const Admin& admin,
                const StoreResources& resources, const Clock& clock);
   void Run();
@@ -86,8 +82,7 @@ class StateStreams {
   std::unique_ptr<StateProducer> producer_ GUARDED_BY(mutex_);
   std::map<int32_t, std::unique_ptr<PartitionStream>> streams_ GUARDED_BY(mutex_);
   Instant hurries_until_ GUARDED_BY(mutex_){};  // until then, leaving doesn't wait
-  std::map<int32_t, Trimming> trimmings_;       // only used by thread_
-  Instant trimmed_at_{};                        // likewise
+  StreamTrimmer trimmer_;                       // only used by thread_
   Instant look_at_{};                           // likewise
   BackOff look_wait_{std::chrono::milliseconds(500), std::chrono::seconds(30)};  // likewise
   LogBudget unread_budget_;                                                      // likewise

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "base/clock.h"
-#include "bulk_load/build_totals.h"
 #include "bulk_load/partition_builder.h"
 #include "flow/log_port.h"
 #include "flow/partition_fill.h"

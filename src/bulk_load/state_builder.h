@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bulk_load/build_totals.h"
 #include "bulk_load/line_place.h"
 #include "bulk_load/partition_builder.h"
 #include "config/config.h"

@@ -9,7 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "config/config_reference.h"
+#include "config/config_keys.h"
 
 namespace seen {
 namespace {

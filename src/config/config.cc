@@ -8,14 +8,13 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "base/result.h"
 #include "config/config_check.h"
 #include "config/config_event_format.h"
-#include "config/config_fields.h"
 #include "config/config_items.h"
-#include "config/config_kinds.h"
-#include "config/config_override.h"
+#include "config/config_keys.h"
 #include "config/config_text.h"
 #include "config/peer_rules.h"
 #include "kafka/client_settings.h"
@@ -28,31 +27,12 @@ using Errors = std::vector<ConfigError>;
 
 constexpr size_t kTopicBytesMax = 249;
 
-log::Level ParseLogLevel(const std::string& name) {
-  if (name == "debug") return log::Level::kDebug;
-  if (name == "warning") return log::Level::kWarning;
-  return name == "error" ? log::Level::kError : log::Level::kInfo;
-}
-
-Similar ParseSimilar(const std::string& name) {
-  if (name == "demote") return Similar::kDemote;
-  return name == "drop" ? Similar::kDrop : Similar::kOff;
-}
-
-FilterConfig ToFilter(const ConfigJson& json) {
-  FilterConfig filter;
-  filter.name = json.at("name").get<std::string>();
-  filter.window_days = json.at("window_days").get<int32_t>();
-  filter.items_max = json.at("items_max").get<uint32_t>();
-  filter.items_per_day_max = json.at("items_per_day_max").get<uint32_t>();
-  if (json.at("window_by") == "item_created_at") filter.window_by = WindowBy::kItemCreatedAt;
-  filter.exposures_min = json.at("exposures_min").get<uint32_t>();
-  if (!json.at("cooldown_days").is_null()) filter.cooldown_days = json.at("cooldown_days").get<int32_t>();
-  filter.served_ttl_s = (json.at("served_ttl_s").get<uint32_t>() + 5) / 6 * 6;
+/// What the rows of the table don't set by themselves.
+void CompleteFilter(const ConfigJson& json, FilterConfig& filter) {
+  filter.served_ttl_s = (filter.served_ttl_s + 5) / 6 * 6;
   filter.kinds = ToKinds(json.at("kinds"));
-  filter.similar = ParseSimilar(json.at("similar").get<std::string>());
   const ConfigJson& snapshot = json.at("snapshot");
-  if (snapshot.is_null()) return filter;
+  if (snapshot.is_null()) return;
   const auto format = ParseSnapshotFormat(snapshot.at("format").get<std::string>());
   Check(format.has_value(), "a snapshot format of the table has its value");
   filter.snapshot = SnapshotConfig{
@@ -60,7 +40,6 @@ FilterConfig ToFilter(const ConfigJson& json) {
       SnapshotPolicy(
           {*format, snapshot.at("false_positive_rate").get<double>(), snapshot.at("size") == "power_of_two"},
           std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>()))};
-  return filter;
 }
 
 /// The topic of the re-keyed events: as given, or derived from input.topic. Empty if these keys are invalid.
@@ -80,87 +59,27 @@ std::string ClusterTopic(const ConfigJson& json) {
   return watermarks.substr(0, kTopicBytesMax - kSuffix.size()) + std::string(kSuffix);
 }
 
+/// A section without its topic is off.
+template <typename Section>
+void DropWithoutTopic(std::optional<Section>& section) {
+  if (section && section->topic.empty()) section.reset();
+}
+
 /// `json` has passed CheckConfig: every key is present and has its type.
 Config ToConfig(const ConfigJson& json) {
   Config config;
-  if (json.at("role") == "replica") config.replica_of = json.at("replica_of").get<std::string>();
-  const ConfigJson& kafka = json.at("kafka");
-  config.kafka.brokers = kafka.value("brokers", std::string());
-  config.kafka.group_id = kafka.at("group_id").get<std::string>();
-  if (!kafka.at("instance_id").is_null())
-    config.kafka.instance_id = kafka.at("instance_id").get<std::string>();
-  config.kafka.embedded_partitions = kafka.at("embedded_partitions").get<int32_t>();
-  config.kafka.client = kafka.at("client").get<std::map<std::string, std::string>>();
-
-  const ConfigJson& input = json.at("input");
-  config.input.topic = input.at("topic").get<std::string>();
-  if (!input.at("keyed_by_user").get<bool>()) {
-    config.input.source_topic = config.input.topic;
-    config.input.topic = KeyedTopic(json);
+  ReadValues(json, config);
+  if (!json.at("input").at("keyed_by_user").get<bool>()) {
+    config.input.source_topic = std::exchange(config.input.topic, KeyedTopic(json));
+    config.input.partitioner = Partitioner::kMurmur2;
   }
-  const auto partitioner = ParsePartitioner(input.at("partitioner").get<std::string>());
-  Check(partitioner.has_value(), "a partitioner of the table has its value");
-  config.input.partitioner = config.input.source_topic ? Partitioner::kMurmur2 : *partitioner;
-  config.input.dead_letter_topic = input.at("dead_letter_topic").get<std::string>();
-  config.input.event_bytes_max = input.at("event_bytes_max").get<uint64_t>();
-  config.input.future_skew_max = std::chrono::seconds(input.at("future_skew_s_max").get<int64_t>());
-  config.input.replay_idle = std::chrono::seconds(input.at("replay_idle_s").get<int64_t>());
-  if (!input.at("workers").is_null()) config.input.workers = input.at("workers").get<int32_t>();
-
-  for (const ConfigJson& filter : json.at("filters")) config.filters.push_back(ToFilter(filter));
-
-  if (!json.at("items").is_null()) config.items = ToItems(json);
-
-  const ConfigJson& unexposed = json.at("unexposed");
-  if (!unexposed.at("topic").is_null()) {
-    config.unexposed = {unexposed.at("topic").get<std::string>(),
-                        std::chrono::seconds(unexposed.at("grace_s").get<int64_t>())};
-  }
-
-  const ConfigJson& watermarks = json.at("watermarks");
-  if (!watermarks.at("topic").is_null())
-    config.watermarks = WatermarksConfig{watermarks.at("topic").get<std::string>()};
-
-  const ConfigJson& state = json.at("state");
-  if (!state.at("topic").is_null()) {
-    config.state = StateConfig{state.at("topic").get<std::string>(),
-                               std::chrono::seconds(state.at("run_every_s").get<int64_t>()),
-                               std::chrono::seconds(state.at("trim_after_s").get<int64_t>()),
-                               state.at("keep_gib").get<uint64_t>() << 30};
-  }
-
-  const ConfigJson& store = json.at("store");
-  config.store.directory = store.at("directory").get<std::string>();
-  config.store.memory_bytes = store.at("memory_mib").get<uint64_t>() * 1024 * 1024;
-  config.store.checkpoint_interval = std::chrono::seconds(store.at("checkpoint_interval_s").get<int64_t>());
-  config.store.explain_days = store.at("explain_days").get<int32_t>();
-  config.store.explain_bytes = store.at("explain_mib").get<uint64_t>() * 1024 * 1024;
-
-  const ConfigJson& http = json.at("http");
-  const ConfigJson& cluster = json.at("cluster");
-  if (!cluster.at("address").is_null()) config.cluster.address = cluster.at("address").get<std::string>();
-  config.cluster.peers = cluster.at("peers").get<std::string>();
-  if (!cluster.at("token").is_null()) config.cluster.token = cluster.at("token").get<std::string>();
+  for (size_t i = 0; i < config.filters.size(); ++i) CompleteFilter(json.at("filters")[i], config.filters[i]);
+  if (config.items) CompleteItems(json, *config.items);
+  DropWithoutTopic(config.unexposed);
+  DropWithoutTopic(config.watermarks);
+  DropWithoutTopic(config.state);
   config.cluster.topic = ClusterTopic(json);
-  config.http.listen = http.at("listen").get<std::string>();
-  config.http.threads = http.at("threads").get<unsigned>();
-  config.http.ready_lag_messages = http.at("ready_lag_messages").get<uint64_t>();
-  config.http.insecure = http.at("insecure").get<bool>();
-  config.http.connections_max = http.at("connections_max").get<size_t>();
-  config.http.client_connections_max = http.at("client_connections_max").get<size_t>();
-  config.http.client_requests_per_s_max = http.at("client_requests_per_s_max").get<uint32_t>();
-  const ConfigJson& admin = json.at("admin");
-  if (!admin.at("listen").is_null()) config.admin.listen = admin.at("listen").get<std::string>();
-  config.admin.insecure = admin.at("insecure").get<bool>();
-  config.access.certificate = TextAt(json, "/access/certificate");
-  config.access.key = TextAt(json, "/access/key");
-  config.access.ca = TextAt(json, "/access/ca");
-  config.access.tokens = TextAt(json, "/access/tokens");
   config.access.audit_hashes_users = json.at("access").at("audit_users") == "hashed";
-
-  const ConfigJson& log = json.at("log");
-  config.log.level = ParseLogLevel(log.at("level").get<std::string>());
-  config.log.format = log.at("format") == "json" ? log::Format::kJson : log::Format::kText;
   return config;
 }
 
@@ -242,102 +161,114 @@ void CheckListeners(const ConfigJson& json, Errors& errors) {
   }
 }
 
+/// Each topic has one purpose: reports a topic that two keys name.
+class TopicClaims {
+ public:
+  explicit TopicClaims(Errors& errors) : errors_(errors) {}
+  void Claim(const std::string& topic, const std::string& path, std::string_view remedy) {
+    const auto [claimed, is_new] = topics_.emplace(topic, path);
+    if (is_new || topic.empty()) return;
+    errors_.push_back(
+        {path, fmt::format("{}: is also the topic of {}; {}", ShowValue(topic), claimed->second, remedy)});
+  }
+  /// For a topic whose name may come from another topic's.
+  void ClaimDerived(const std::string& topic, const std::string& path, std::string_view remedy) {
+    Claim(topic, path, remedy);
+    if (topic.size() <= kTopicBytesMax) return;
+    errors_.push_back({path, fmt::format("{}: is longer than {} characters; set a shorter name",
+                                         ShowValue(topic), kTopicBytesMax)});
+  }
+
+ private:
+  Errors& errors_;
+  std::map<std::string, std::string> topics_;  // topic -> the key that names it
+};
+
+void ClaimTopics(const ConfigJson& json, bool has_items, TopicClaims& topics) {
+  topics.Claim(TextAt(json, "/input/topic"), "input.topic", "");
+  if (has_items) {
+    topics.Claim(TextAt(json, "/items/topic"), "items.topic", "items need a topic of their own");
+    topics.Claim(TextAt(json, "/items/groups_topic"), "items.groups_topic",
+                 "groups need a topic of their own");
+    topics.ClaimDerived(OrderedTopic(json), "items.ordered_topic",
+                        "items in order need a topic of their own");
+  }
+  topics.Claim(TextAt(json, "/unexposed/topic"), "unexposed.topic",
+               "unexposed items need a topic of their own");
+  topics.Claim(TextAt(json, "/watermarks/topic"), "watermarks.topic",
+               "watermarks need a topic of their own, or null to write none");
+  topics.ClaimDerived(ClusterTopic(json), "cluster.topic", "the cluster needs a topic of its own");
+  topics.Claim(TextAt(json, "/state/topic"), "state.topic",
+               "state needs a topic of its own, or null to keep it on this machine alone");
+  topics.Claim(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",
+               "dead letters need a topic of their own");
+  if (ConfigMember(ConfigMember(json, "input"), "keyed_by_user") == false)
+    topics.ClaimDerived(KeyedTopic(json), "input.keyed_topic",
+                        "events keyed by user need a topic of their own");
+}
+
+void CheckPeers(const ConfigJson& json, Errors& errors) {
+  const std::string peers = TextAt(json, "/cluster/peers");
+  if (const auto rules = PeerRules::Parse(peers); !rules)
+    errors.push_back({"cluster.peers", rules.error().message});
+  if (peers.empty() || !ConfigMember(ConfigMember(json, "cluster"), "token").is_null()) return;
+  errors.push_back({"cluster.token",
+                    "missing; cluster.peers needs it. Give all daemons of the group the same token, best as "
+                    "{\"env\": \"NAME\"} or {\"file\": \"PATH\"}"});
+}
+
+void CheckFilter(const ConfigJson& filter, const std::string& path, bool has_items, Errors& errors) {
+  const ConfigJson& exposures_min = ConfigMember(filter, "exposures_min");
+  const bool counts = !exposures_min.is_null() && exposures_min != 1;
+  if (counts && TextAt(filter, "/window_by") == "item_created_at") {
+    errors.push_back({path + ".exposures_min",
+                      fmt::format("{}: must be 1 if window_by is \"item_created_at\", which keeps an "
+                                  "item's newest exposure only; set 1, or set window_by to \"exposed_at\"",
+                                  ShowValue(exposures_min))});
+  }
+  CheckShapeOf(filter, path, errors);
+  const std::string similar = TextAt(filter, "/similar");
+  if (similar.empty() || similar == "off") return;
+  if (!has_items) {
+    errors.push_back({path + ".similar", fmt::format("{}: needs the section \"items\"; add it (\"items\": "
+                                                     "{{}} has defaults for all), or set \"off\"",
+                                                     ShowValue(similar))});
+  }
+  if (counts) {
+    errors.push_back({path + ".exposures_min",
+                      fmt::format("{}: must be 1 if similar is \"{}\": after its first exposure, an item "
+                                  "would be similar to itself; set 1, or set similar to \"off\"",
+                                  ShowValue(exposures_min), similar)});
+  }
+}
+
 /// Checks the rules between keys. Works on the document, so that it also reports when single keys are
 /// invalid.
 void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors& errors) {
-  const bool has_brokers =
-      json.contains("kafka") && json["kafka"].is_object() && json["kafka"].contains("brokers");
-  if (!has_brokers && !options.embedded_kafka) {
+  if (!options.embedded_kafka && !ConfigMember(json, "kafka").contains("brokers")) {
     errors.push_back(
         {"kafka.brokers",
          "missing; give host:port of the cluster, e.g. \"127.0.0.1:9092\", or run with --embedded-kafka"});
   }
-
-  std::map<std::string, std::string> topics;  // topic -> the key that names it
-  topics.emplace(TextAt(json, "/input/topic"), "input.topic");
-  const auto claim_topic = [&](const std::string& topic, const std::string& path, std::string_view remedy) {
-    const auto [claimed, is_new] = topics.emplace(topic, path);
-    if (is_new || topic.empty()) return;
-    errors.push_back(
-        {path, fmt::format("{}: is also the topic of {}; {}", ShowValue(topic), claimed->second, remedy)});
-  };
-  const auto claim_made_topic = [&](const std::string& topic, const std::string& path,
-                                    std::string_view remedy) {
-    claim_topic(topic, path, remedy);
-    if (topic.size() > kTopicBytesMax) {
-      errors.push_back({path, fmt::format("{}: is longer than {} characters; set a shorter name",
-                                          ShowValue(topic), kTopicBytesMax)});
-    }
-  };
   CheckRole(json, errors);
   CheckListeners(json, errors);
-  const std::string peers = TextAt(json, "/cluster/peers");
-  if (const auto rules = PeerRules::Parse(peers); !rules)
-    errors.push_back({"cluster.peers", rules.error().message});
-  if (!peers.empty() && TextAt(json, "/cluster/token").empty()) {
-    const ConfigJson::json_pointer token("/cluster/token");
-    if (!json.contains(token) || json.at(token).is_null()) {
-      errors.push_back(
-          {"cluster.token",
-           "missing; cluster.peers needs it. Give all daemons of the group the same token, best as "
-           "{\"env\": \"NAME\"} or {\"file\": \"PATH\"}"});
-    }
-  }
-  const bool has_items = json.contains("items") && json["items"].is_object();
-  if (has_items) {
-    claim_topic(TextAt(json, "/items/topic"), "items.topic", "items need a topic of their own");
-    claim_topic(TextAt(json, "/items/groups_topic"), "items.groups_topic",
-                "groups need a topic of their own");
-    claim_made_topic(OrderedTopic(json), "items.ordered_topic", "items in order need a topic of their own");
-  }
-  claim_topic(TextAt(json, "/unexposed/topic"), "unexposed.topic",
-              "unexposed items need a topic of their own");
-  claim_topic(TextAt(json, "/watermarks/topic"), "watermarks.topic",
-              "watermarks need a topic of their own, or null to write none");
-  claim_made_topic(ClusterTopic(json), "cluster.topic", "the cluster needs a topic of its own");
-  claim_topic(TextAt(json, "/state/topic"), "state.topic",
-              "state needs a topic of its own, or null to keep it on this machine alone");
-  claim_topic(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",
-              "dead letters need a topic of their own");
-  const ConfigJson::json_pointer keyed_by_user("/input/keyed_by_user");
-  if (json.contains(keyed_by_user) && json.at(keyed_by_user) == false) {
-    claim_made_topic(KeyedTopic(json), "input.keyed_topic", "events keyed by user need a topic of their own");
-  }
-
-  if (!json.contains("filters") || !json["filters"].is_array()) return;
+  CheckPeers(json, errors);
+  const bool has_items = ConfigMember(json, "items").is_object();
+  TopicClaims topics(errors);
+  ClaimTopics(json, has_items, topics);
+  const ConfigJson& filters = ConfigMember(json, "filters");
   std::map<std::string, std::string> names;
-  for (size_t i = 0; i < json["filters"].size(); ++i) {
-    const ConfigJson& filter = json["filters"][i];
+  for (size_t i = 0; filters.is_array() && i < filters.size(); ++i) {
     const std::string path = JoinPath("filters", i);
-    const std::string name = TextAt(filter, "/name");
+    const std::string name = TextAt(filters[i], "/name");
     const auto [named, is_new] = names.emplace(name, path);
     if (!is_new && !name.empty()) {
       errors.push_back({path + ".name", fmt::format("{}: is also the name of {}; give each filter its own",
                                                     ShowValue(name), named->second)});
     }
-    if (TextAt(filter, "/window_by") == "item_created_at" && filter.contains("exposures_min") &&
-        filter["exposures_min"] != 1) {
-      errors.push_back({path + ".exposures_min",
-                        fmt::format("{}: must be 1 if window_by is \"item_created_at\", which keeps an "
-                                    "item's newest exposure only; set 1, or set window_by to \"exposed_at\"",
-                                    ShowValue(filter["exposures_min"]))});
-    }
-    CheckShapeOf(filter, path, errors);
-    const std::string similar = TextAt(filter, "/similar");
-    if (!has_items && !similar.empty() && similar != "off") {
-      errors.push_back({path + ".similar", fmt::format("{}: needs the section \"items\"; add it (\"items\": "
-                                                       "{{}} has defaults for all), or set \"off\"",
-                                                       ShowValue(similar))});
-    }
-    if (!similar.empty() && similar != "off" && filter.contains("exposures_min") &&
-        filter["exposures_min"] != 1) {
-      errors.push_back({path + ".exposures_min",
-                        fmt::format("{}: must be 1 if similar is \"{}\": after its first exposure, an item "
-                                    "would be similar to itself; set 1, or set similar to \"off\"",
-                                    ShowValue(filter["exposures_min"]), similar)});
-    }
-    claim_topic(TextAt(filter, "/snapshot/topic"), path + ".snapshot.topic",
-                "give each filter its own, or \"snapshot\": null to publish nothing");
+    CheckFilter(filters[i], path, has_items, errors);
+    topics.Claim(TextAt(filters[i], "/snapshot/topic"), path + ".snapshot.topic",
+                 "give each filter its own, or \"snapshot\": null to publish nothing");
   }
 }
 

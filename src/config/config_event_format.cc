@@ -5,11 +5,79 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/config_fields.h"
 #include "config/config_shapes.h"
 #include "decode/event_plan.h"
+#include "model/segment_kind.h"
 
 namespace seen {
+
+const ConfigJson& ConfigMember(const ConfigJson& object, std::string_view name) {
+  static const ConfigJson nothing;
+  if (!object.is_object()) return nothing;
+  const auto found = object.find(std::string(name));
+  return found == object.end() ? nothing : *found;
+}
+
+void ConfigFieldReader::Fail(std::string path, std::string message) {
+  errors_.push_back({std::move(path), std::move(message)});
+}
+void ConfigFieldReader::FailShape(const std::string& path, const ConfigJson& value, const ValueShape& shape) {
+  Fail(path, fmt::format("{}: must be {}", ShowValue(value), shape.description));
+}
+void ConfigFieldReader::CheckKeys(const ConfigJson& object, std::initializer_list<std::string_view> known,
+                                  const std::string& path) {
+  for (const auto& [name, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    Fail(JoinPath(path, name), fmt::format("unknown key; the keys are \"{}\"", fmt::join(known, "\", \"")));
+  }
+}
+
+std::optional<JsonPointer> ConfigFieldReader::ReadPointer(const ConfigJson& value, const std::string& path) {
+  if (!value.is_string()) {
+    Fail(path, value.is_null()
+                   ? R"(missing; give a JSON pointer such as "/data/uid")"
+                   : fmt::format("{}: must be a JSON pointer such as \"/data/uid\"", ShowValue(value)));
+    return std::nullopt;
+  }
+  auto pointer = ParseJsonPointer(value.get_ref<const std::string&>());
+  if (!pointer) {
+    Fail(path, fmt::format("{}: {}", ShowValue(value), pointer.error()));
+    return std::nullopt;
+  }
+  return std::move(*pointer);
+}
+
+std::optional<ConfigFieldReader::Rule> ConfigFieldReader::ReadField(const ConfigJson& value, bool is_time,
+                                                                    const std::string& path) {
+  if (value.is_null()) return std::nullopt;
+  if (!value.is_string() && !value.is_object()) {
+    FailShape(path, value, is_time ? kTimeFieldShape : kFieldShape);
+    return std::nullopt;
+  }
+  Rule rule;
+  if (value.is_object()) {
+    if (is_time) {
+      CheckKeys(value, {"at", "unit"}, path);
+      rule.unit = ReadUnit(value, path + ".unit");
+    } else {
+      CheckKeys(value, {"at"}, path);
+    }
+  }
+  auto at =
+      value.is_string() ? ReadPointer(value, path) : ReadPointer(ConfigMember(value, "at"), path + ".at");
+  if (!at) return std::nullopt;
+  rule.at = std::move(*at);
+  return rule;
+}
+
+TimeUnit ConfigFieldReader::ReadUnit(const ConfigJson& rule, const std::string& path) {
+  if (!rule.contains("unit")) return TimeUnit::kMilliseconds;
+  const ConfigJson& value = rule.at("unit");
+  const auto unit = value.is_string() ? ParseTimeUnit(value.get_ref<const std::string&>()) : std::nullopt;
+  if (!unit) Fail(path, fmt::format(R"({}: must be one of "ms", "s", "us", "rfc3339")", ShowValue(value)));
+  return unit.value_or(TimeUnit::kMilliseconds);
+}
+
 namespace {
 
 class Reader : private ConfigFieldReader {
@@ -154,6 +222,74 @@ class Reader : private ConfigFieldReader {
 EventFormat ReadEventFormat(const ConfigJson& document, std::span<const DeclaredKind> declared,
                             std::vector<ConfigError>& errors) {
   return Reader(declared, errors).Read(document);
+}
+
+namespace {
+
+constexpr int kWindowDaysMax = 3650;
+
+bool IsName(const std::string& name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed);
+}
+
+bool IsWindow(const ConfigJson& value) {
+  return value.is_number_integer() && value >= 1 && value <= kWindowDaysMax;
+}
+
+}  // namespace
+
+std::vector<DeclaredKind> ReadDeclaredKinds(const ConfigJson& document, std::vector<ConfigError>& errors) {
+  std::vector<DeclaredKind> declared;
+  if (!document.is_object() || !document.contains("filters") || !document["filters"].is_array())
+    return declared;
+  for (size_t i = 0; i < document["filters"].size(); ++i) {
+    const ConfigJson& filter = document["filters"][i];
+    if (!filter.is_object() || !filter.contains("kinds")) continue;
+    const ConfigJson& kinds = filter["kinds"];
+    const std::string path = JoinPath("filters", i) + ".kinds";
+    if (!kinds.is_object() || kinds.size() > kDeclaredKindsMax) {
+      errors.push_back(
+          {path, fmt::format("{}: must be {}", ShowValue(kinds), kDeclaredKindsShape.description)});
+      continue;
+    }
+    for (const auto& [name, kind] : kinds.items()) {
+      const std::string at = JoinPath(path, name);
+      if (!IsName(name)) {
+        errors.push_back({at, "a kind's name has 1 to 64 characters of a-z, 0-9, '_' and '-'"});
+        continue;
+      }
+      if (KindTable().IsKnown(name)) {
+        errors.push_back({at, "is built in; a declared kind needs another name"});
+        continue;
+      }
+      if (!kind.is_object() || !kind.contains("window_days") || kind.size() != 1 ||
+          !IsWindow(kind["window_days"])) {
+        errors.push_back({at, fmt::format("{}: must be {{\"window_days\": N}} with N from 1 to {}",
+                                          ShowValue(kind), kWindowDaysMax)});
+        continue;
+      }
+      const bool known = std::any_of(declared.begin(), declared.end(),
+                                     [&](const DeclaredKind& other) { return other.name == name; });
+      if (known) continue;
+      if (declared.size() == kDeclaredKindsMax) {
+        errors.push_back(
+            {at, fmt::format("more than {} kinds in all filters together; remove some", kDeclaredKindsMax)});
+        return declared;
+      }
+      declared.push_back({name, static_cast<EventKind>(kDeclaredKindFirst + declared.size())});
+    }
+  }
+  return declared;
+}
+
+std::vector<KindConfig> ToKinds(const ConfigJson& kinds) {
+  std::vector<KindConfig> read;
+  for (const auto& [name, kind] : kinds.items())
+    read.push_back({name, kind.at("window_days").get<int32_t>()});
+  return read;
 }
 
 }  // namespace seen

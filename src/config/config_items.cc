@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "config/config_check.h"
-#include "config/config_fields.h"
+#include "config/config_event_format.h"
+#include "config/config_keys.h"
 #include "similar/port/boilerplate.h"
 
 namespace seen {
@@ -61,25 +62,11 @@ void CheckItemFields(const ConfigJson& document, std::vector<ConfigError>& error
   static_cast<void>(ReadBoilerplate(document, errors));
 }
 
-ItemsConfig ToItems(const ConfigJson& document) {
-  const ConfigJson& json = document.at("items");
-  ItemsConfig items;
-  items.topic = json.at("topic").get<std::string>();
-  items.groups_topic = json.at("groups_topic").get<std::string>();
-  items.ordered_topic = OrderedTopic(document);
-  items.window_days = json.at("window_days").get<int32_t>();
-  if (!json.at("method").is_null()) items.method = SimilarMethodNamed(json.at("method").get<std::string>());
-  items.distance_max = json.at("distance_max").get<int>();
-  items.verify = json.at("verify") == "sketch";
-  items.similarity_min = json.at("similarity_min").get<double>();
-  items.text_bytes_max = json.at("text_bytes_max").get<uint64_t>();
-  if (!json.at("idf_file").is_null()) items.idf_file = json.at("idf_file").get<std::string>();
+void CompleteItems(const ConfigJson& document, ItemsConfig& items) {
   std::vector<ConfigError> errors;  // stays empty: CheckItemFields has found no mistake
+  items.ordered_topic = OrderedTopic(document);
   items.format = ReadItemFormat(document, errors);
   items.boilerplate = ReadBoilerplate(document, errors);
-  if (!json.at("segmentation").is_null())
-    items.segmentation = SegmentationNamed(json.at("segmentation").get<std::string>());
-  return items;
 }
 
 tl::expected<ItemsSections, std::vector<ConfigError>> LoadItems(std::string_view text) {
@@ -98,7 +85,10 @@ tl::expected<ItemsSections, std::vector<ConfigError>> LoadItems(std::string_view
   CheckedConfig checked = CheckConfig(wanted);
   CheckItemFields(checked.resolved, checked.errors);
   if (!checked.errors.empty()) return tl::unexpected(std::move(checked.errors));
-  return ItemsSections{TextAt(checked.resolved, "/kafka/brokers"), ToItems(checked.resolved)};
+  Config config;
+  ReadValues(checked.resolved, config);
+  CompleteItems(checked.resolved, *config.items);
+  return ItemsSections{std::move(config.kafka.brokers), std::move(*config.items)};
 }
 
 GroupOptions GroupOptionsOf(const ItemsConfig& items) {

@@ -34,7 +34,7 @@ std::string OrderedTopic(const ConfigJson& document);
 /// Appends the mistakes in items.fields. `document`: as CheckConfig resolved it.
 void CheckItemFields(const ConfigJson& document, std::vector<ConfigError>& errors);
 
-/// Reads the section. `document` has no mistakes, and has the section.
-ItemsConfig ToItems(const ConfigJson& document);
+/// Sets what the rows of the table don't set by themselves. `document` has no mistakes, and has the section.
+void CompleteItems(const ConfigJson& document, ItemsConfig& items);
 
 }  // namespace seen

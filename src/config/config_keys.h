@@ -1,6 +1,9 @@
 #pragma once
-// The table of configuration keys, one row per key. Validation, defaults, --print-config,
+// The table of configuration keys, one row per key. Validation, defaults, the struct Config, --print-config,
 // docs/CONFIGURATION.md and schemas/config.schema.json all come from this table.
+//
+// A new key is two lines: a member of a struct in config.h, and a row in config_keys.cc that names the
+// member.
 
 #include <cstdint>
 #include <span>
@@ -8,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "config/config.h"
 #include "config/config_shapes.h"
+#include "config/config_text.h"
 
 namespace seen {
 
@@ -32,21 +37,30 @@ struct TextRule {
   size_t bytes_max = 0;
 };
 
+struct ConfigKey;
+
+/// Where values go.
+struct ConfigTarget {
+  Config& config;
+  FilterConfig* filter;  // of a key below "filters[]"
+};
+
 struct ConfigKey {
   std::string_view path;  // "filters[].snapshot.topic"; "[]" follows a list's name
   ConfigType type = ConfigType::kText;
-  std::string_view unit{};          // empty: a count, a name or a ratio
   std::string_view default_json{};  // empty: no default, the key must be given
+  std::string_view meaning{};
+  std::string_view unit{};  // empty: a count, a name or a ratio
   bool nullable = false;
   double minimum = 0;  // of kInteger and kNumber; of a kList, its length
   bool minimum_excluded = false;
   double maximum = 0;
   std::span<const std::string_view> choices{};  // kChoice
   const TextRule* rule = nullptr;               // kText
+  const ValueShape* shape = nullptr;            // kShape
   bool is_secret = false;                       // kText: never shown
   bool is_live = false;                         // a reload applies it without a restart
-  const ValueShape* shape = nullptr;            // kShape
-  std::string_view meaning{};
+  void (*into)(const ConfigKey&, const ConfigJson&, const ConfigTarget&) = nullptr;  // sets the member
 };
 
 std::span<const ConfigKey> ConfigKeys();
@@ -61,16 +75,11 @@ struct ConfigNode {
 
 const ConfigNode& ConfigTree();
 
+/// Sets each member that a row names. `document` has passed CheckConfig: every key has its type.
+void ReadValues(const ConfigJson& document, Config& config);
+
 /// Describes the values that `key` allows, for errors and docs: "a whole number from 64 to 1048576 (MiB)".
 std::string DescribeRange(const ConfigKey& key);
-
-/// Formats a number of the table as people write it: 1048576, 0.5.
-std::string NumberText(double number);
-
-// The parts of the table that have their own files.
-
-std::span<const ConfigKey> FiltersConfigKeys();
-std::span<const ConfigKey> ItemsConfigKeys();
 
 // Rules for texts, for keys that stand in several files.
 
@@ -78,5 +87,15 @@ inline constexpr TextRule kTopicName = {
     "a topic name Kafka allows: 1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-', not '.' or '..'",
     "(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,249}", 249};
 inline constexpr TextRule kPath = {"a path of 1 to 1024 bytes", "[^\\u0000]+", 1024};
+
+// config_reference.cc writes the table.
+
+/// JSON Schema, draft 2020-12: schemas/config.schema.json. The schema accepts the same documents as
+/// LoadConfig, with two exceptions. The schema doesn't check the rules between keys, and doesn't require
+/// kafka.brokers: --set or --embedded-kafka may replace this key.
+std::string ConfigSchema();
+
+/// The tables of docs/CONFIGURATION.md in Markdown, one per section.
+std::string ConfigKeyTables();
 
 }  // namespace seen

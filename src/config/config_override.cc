@@ -1,13 +1,12 @@
-#include "config/config_override.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
+#include "config/config_check.h"
 #include "config/config_keys.h"
-#include "config/config_secret.h"
+#include "config/config_text.h"
 
 namespace seen {
 namespace {

@@ -1,5 +1,3 @@
-#include "config/config_reference.h"
-
 #include <fmt/format.h>
 
 #include <cmath>

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <unordered_set>
 
-#include "config/config_keys.h"
+#include "kafka/client_settings.h"
 
 namespace seen {
 
@@ -155,79 +160,56 @@ std::string TextAt(const ConfigJson& document, const char* pointer) {
 
 namespace {
 
-using enum ConfigType;
+constexpr size_t kSecretBytesMax = 64 * 1024;
 
-ConfigNode MakeTree() {
-  ConfigNode root;
-  for (const ConfigKey& key : ConfigKeys()) {
-    ConfigNode* node = &root;
-    std::string_view rest = key.path;
-    for (size_t dot = rest.find('.'); dot != std::string_view::npos; dot = rest.find('.')) {
-      std::string_view name = rest.substr(0, dot);
-      if (name.ends_with("[]")) name.remove_suffix(2);
-      for (ConfigNode& child : node->children) {
-        if (child.name == name) node = &child;
-      }
-      rest.remove_prefix(dot + 1);
-    }
-    node->children.push_back({std::string(rest), &key, {}});
+tl::expected<std::string, std::string> ReadSecretFile(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kSecretBytesMax + 1, '\0');
+  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad() || (file.fail() && !file.eof())) {
+    const char* const why = errno != 0 ? std::strerror(errno) : "not readable";
+    return tl::unexpected(fmt::format("file {}: {}", ShowValue(path), why));
   }
-  return root;
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kSecretBytesMax) {
+    return tl::unexpected(fmt::format("file {}: longer than {} bytes", ShowValue(path), kSecretBytesMax));
+  }
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
 }
 
 }  // namespace
 
-const ConfigNode& ConfigTree() {
-  static const ConfigNode tree = MakeTree();
-  return tree;
+bool IsSecretReference(const ConfigJson& value) {
+  return value.is_object() && (value.contains("env") || value.contains("file"));
 }
 
-const ConfigNode* ConfigNode::Find(std::string_view child) const {
-  for (const ConfigNode& each : children) {
-    if (each.name == child) return &each;
+tl::expected<std::string, std::string> ReadSecret(const ConfigJson& reference) {
+  if (reference.size() != 1 || !reference.front().is_string()) {
+    return tl::unexpected(std::string(R"(must be {"env": "NAME"} or {"file": "PATH"})"));
   }
-  return nullptr;
+  const std::string name = reference.front().get<std::string>();
+  if (name.find('\0') != std::string::npos)
+    return tl::unexpected(std::string("a name can't hold a null byte"));
+  if (reference.contains("file")) return ReadSecretFile(name);
+  const char* const value = std::getenv(name.c_str());
+  if (value == nullptr)
+    return tl::unexpected(fmt::format("environment variable {} is not set", ShowValue(name)));
+  return std::string(value);
 }
 
-std::string NumberText(double number) { return fmt::format("{}", number); }
+bool IsSecretProperty(std::string_view property) { return IsSecretSetting(property); }
 
-std::string DescribeRange(const ConfigKey& key) {
-  std::string text;
-  switch (key.type) {
-    case kSection:
-      text = "an object";
-      break;
-    case kMap:
-      text = "an object of strings, numbers and booleans";
-      break;
-    case kList:
-      text = fmt::format("a list of {:.0f} to {:.0f} objects", key.minimum, key.maximum);
-      break;
-    case kText:
-      text = key.rule->description;
-      break;
-    case kShape:
-      text = key.shape->description;
-      break;
-    case kChoice:
-      text = key.choices.size() > 1 ? "one of " : "";
-      for (size_t i = 0; i < key.choices.size(); ++i) {
-        text += fmt::format("{}\"{}\"", i > 0 ? ", " : "", key.choices[i]);
-      }
-      break;
-    case kInteger:
-      text = fmt::format("a whole number from {:.0f} to {:.0f}", key.minimum, key.maximum);
-      break;
-    case kBoolean:
-      text = "true or false";
-      break;
-    case kNumber:
-      text = fmt::format("a number {} {} and at most {}", key.minimum_excluded ? "above" : "of at least",
-                         NumberText(key.minimum), NumberText(key.maximum));
-      break;
+ConfigJson SecretPlaceholder(std::string_view property) {
+  std::string name = "KAFKA_";
+  for (const char c : property) {
+    name += std::isalnum(static_cast<unsigned char>(c))
+                ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
+                : '_';
   }
-  if (!key.unit.empty()) text += fmt::format(" ({})", key.unit);
-  return key.nullable ? text + ", or null" : text;
+  return {{"env", name}};
 }
 
 }  // namespace seen

@@ -3,40 +3,13 @@
 // Implemented by app/fills.h; faked in serve's tests.
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "run/fill_queue.h"
 
 namespace seen {
-
-struct FillPartitionStatus {
-  int32_t partition = 0;
-  std::string_view state;                // "waiting", "reading", "writing", "done"; a constant
-  int64_t from_offset = -1;              // -1: not known yet
-  int64_t next_offset = -1;              // read up to here
-  int64_t to_offset = -1;                // exclusive
-  uint64_t users_written = 0;            // of the last try
-  std::optional<TimeMs> complete_since;  // once done: since when the filter holds everything; 0: since ever
-  std::string problem;                   // of the last try; empty: none
-};
-
-/// The fill of one filter.
-struct FillStatus {
-  std::string filter;
-  std::string id;
-  TimeMs asked_at;
-  std::vector<FillPartitionStatus> partitions;  // ascending
-  bool done() const {
-    for (const FillPartitionStatus& partition : partitions) {
-      if (partition.state != "done") return false;
-    }
-    return true;
-  }
-};
 
 struct FillFigures {
   std::vector<FillStatus> fills;  // since the start, the last one of each filter

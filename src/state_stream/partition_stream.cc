@@ -207,8 +207,10 @@ void PartitionStream::ReadBase() {
       added = Fail(next.error());
     } else if (*next) {
       added = reading_.writer->Add(row);
-    } else if (base_->first_offset == kNoOffset) {
-      return;  // the last part names the offset of the base's first part, which isn't known yet
+    } else if (!std::exchange(reading_.is_flushed, true)) {
+      added = reading_.writer->Flush();
+    } else if (base_->unacknowledged > 0 || !base_->records.empty()) {
+      return;  // the last part says that the base is whole: all other parts stand in the topic before it
     } else {
       added = reading_.writer->Finish(base_->first_offset);
       base_->made = true;

@@ -84,6 +84,7 @@ class PartitionStream {
   struct Base {
     std::unique_ptr<RowCursor> cursor;
     std::unique_ptr<PartWriter> writer;
+    bool is_flushed = false;  // only the last part is missing
   };
 
   void Break() REQUIRES(mutex_);

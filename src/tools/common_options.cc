@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "config/config_secret.h"
+#include "config/config_text.h"
 #include "tools/commands.h"
 #include "tools/whole_file.h"
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/back_off.h"
@@ -13,6 +14,7 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "kafka/admin.h"
+#include "kafka/embedded_broker.h"
 
 namespace seen {
 
@@ -80,5 +82,8 @@ struct InputPartitions {
 /// than users map to. Each of its partitions needs exactly one writer, and its keys are mapped as users are.
 Result<int32_t> UserPartitions(const std::string& name, const InputPartitions& input,
                                const std::map<std::string, int32_t>& snapshots);
+
+/// Starts a broker in this process, with the topics that the daemon uses there, and makes `config` use it.
+Result<std::unique_ptr<EmbeddedBroker>> StartEmbeddedKafka(Config& config);
 
 }  // namespace seen

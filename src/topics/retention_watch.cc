@@ -17,6 +17,13 @@ int32_t LongestWindowDays(const Config& config) {
   return longest;
 }
 
+bool RetentionWatch::IsDue(Instant now) {
+  constexpr std::chrono::seconds kAskedEvery{300};
+  if (asked_at_ != Instant{} && now - asked_at_ <= kAskedEvery) return false;
+  asked_at_ = now;
+  return true;
+}
+
 std::string RetentionWatch::Heard(const Result<std::optional<int64_t>>& retention_ms) {
   if (!retention_ms) {
     // If the brokers don't answer, the next check asks again. If they deny the answer, they go on denying it,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "config/config.h"
 
@@ -20,6 +21,8 @@ class RetentionWatch {
   RetentionWatch(std::string topic, int32_t window_days)
       : topic_(std::move(topic)), window_days_(window_days) {}
 
+  /// Whether it is time to ask again: every five minutes.
+  bool IsDue(Instant now);
   /// Takes the topic's retention.ms, as the brokers answered; nullopt: unlimited. Returns a warning that
   /// wasn't given before; empty: there is none.
   std::string Heard(const Result<std::optional<int64_t>>& retention_ms);
@@ -29,6 +32,7 @@ class RetentionWatch {
  private:
   const std::string topic_;
   const int32_t window_days_;
+  Instant asked_at_{};
   std::optional<int64_t> retention_ms_;
   std::optional<int64_t> warned_of_ms_;
   bool warned_of_refusal_ = false;

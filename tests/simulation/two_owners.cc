@@ -9,6 +9,7 @@
 
 #include "filter/snapshot.h"
 #include "flow/partition_flow.h"
+#include "owner/partition_routes.h"
 #include "run/output_watch.h"
 #include "simulation/fate.h"
 
@@ -29,6 +30,11 @@ constexpr int64_t kHeldMs = 40'000;  // at most, if the network holds a request
 struct Always final : PublishLease {
   bool MayPublish(int32_t, Instant) const override { return true; }
 };
+
+bool IsReplica(size_t number, const TwoOwners::Options& options) { return options.two_groups && number == 1; }
+std::string GroupOf(size_t number, const TwoOwners::Options& options) {
+  return IsReplica(number, options) ? "1" : "0";
+}
 }  // namespace
 
 /// The snapshot topic as a daemon reads it.
@@ -62,13 +68,23 @@ class TwoOwners::Topic final : public SnapshotTopics {
   TwoOwners& world_;
 };
 
-/// What a process knows about the owner, if there are two groups.
+/// What a process knows about the owner. With two groups, "0" owns first, and "1" is its replica.
 class TwoOwners::Heard final : public OutputsOwner {
  public:
-  bool IsThisGroup() const override { return owns; }
-  int64_t PublishedTo(int32_t) const override { return published_to; }
-  bool owns = true;
-  int64_t published_to = -1;
+  Heard(size_t number, const Options& options, const Clock& clock)
+      : promotions(GroupOf(number, options),
+                   IsReplica(number, options) ? std::optional<std::string>("0") : std::nullopt, "cluster"),
+        routes({.group = GroupOf(number, options)}, promotions, clock),
+        forgets_(options.replica_forgets) {}
+  bool IsThisGroup() const override { return promotions.IsThisGroup(); }
+  int64_t PublishedTo(int32_t partition) const override {
+    return forgets_ ? std::numeric_limits<int64_t>::max() : routes.PublishedTo(partition);
+  }
+  Promotions promotions;
+  PartitionRoutes routes;
+
+ private:
+  const bool forgets_;
 };
 
 /// The publishing part of a daemon. When the process stands still, its librdkafka does, too.
@@ -78,6 +94,7 @@ class TwoOwners::Process final : public SnapshotSink {
       : world_(world),
         number_(number),
         lease_(LeaseTimes::Of(kSession)),
+        heard_(number, world.options_, world.clock_),
         publisher_(std::make_unique<Publisher>(Made())),
         topic_(world),
         watch_(topic_, guard_, opened_, reporter_) {}
@@ -133,10 +150,14 @@ class TwoOwners::Process final : public SnapshotSink {
     publisher_ = std::make_unique<Publisher>(Made());
     away_until_ = world_.Now() + milliseconds(world_.Below(8'000));
   }
-  int64_t PublishedTo() const {
+  /// What the owner says of its partition; empty: nothing now.
+  std::string Beat() const {
     const auto open = opened_.Find(0);
-    return open && heard_.owns ? open->flow->publish.PublishedTo() : -1;
+    if (!open || !heard_.IsThisGroup()) return {};
+    return EncodeBeat({.from = {.group = GroupOf(number_, world_.options_), .instance = {}, .address = {}},
+                       .published_to = open->flow->publish.PublishedTo()});
   }
+  std::string Promotion() const { return EncodePromotion(heard_.promotions.Next("", {})); }
 
   /// Keeps a broker's answer until the process goes on.
   void Answered(uint64_t ticket, int64_t offset) {
@@ -162,16 +183,12 @@ class TwoOwners::Process final : public SnapshotSink {
 
   // Learns of promotions, and how far the owner has published, each a little late.
   void Hear() {
-    const bool owns = world_.owner_ == number_;
-    if (owns != heard_.owns && world_.Below(10) == 0) {
-      heard_.owns = owns;
-      if (opened_.Find(0)) owns ? guard_.Own(0) : guard_.Disown(0);
-    }
-    if (world_.options_.replica_forgets) {
-      heard_.published_to = std::numeric_limits<int64_t>::max();
-    } else if (!world_.beats_.empty() && world_.Below(20) == 0) {
-      heard_.published_to = world_.beats_.back().second;
-    }
+    const bool owned = heard_.IsThisGroup();
+    if (!world_.promotion_.empty() && world_.Below(10) == 0)
+      Check(heard_.promotions.Obey(world_.promotion_).has_value(), "both groups know each other");
+    const bool owns = heard_.IsThisGroup();
+    if (owns != owned && opened_.Find(0)) owns ? guard_.Own(0) : guard_.Disown(0);
+    if (!world_.beat_.empty() && world_.Below(20) == 0) heard_.routes.HearOwner(world_.beat_);
   }
 
   // Once a second, learns from the answer to a commit whether this process still owns the partition.
@@ -205,7 +222,7 @@ class TwoOwners::Process final : public SnapshotSink {
                                                  static_cast<int64_t>(world_.log_.size()), *open->store,
                                                  letters_, reporter_, world_.clock_);
     fetch_ = open->flow->intake.ReadFrom(0);
-    if (heard_.owns) guard_.Own(0);
+    if (heard_.IsThisGroup()) guard_.Own(0);
     opened_.Add(std::move(open));
   }
 
@@ -252,6 +269,7 @@ class TwoOwners::Process final : public SnapshotSink {
   TwoOwners& world_;
   const size_t number_;
   CommitLease lease_;
+  Heard heard_;
   const Always always_;
   CountingReporter reporter_;
   DurableState durable_;
@@ -266,7 +284,6 @@ class TwoOwners::Process final : public SnapshotSink {
   std::map<uint64_t, Instant> unanswered_;             // by ticket: when the snapshot was queued
   std::vector<std::pair<uint64_t, int64_t>> reports_;  // tickets and offsets; -1: not delivered
   Instant last_arrival_{};
-  Heard heard_;
   Instant away_until_{};
   std::unique_ptr<Publisher> publisher_;
   OutputGuard guard_;
@@ -299,12 +316,11 @@ void TwoOwners::Coordinate() {
 void TwoOwners::Operate() {
   if (options_.kills) KillSome();
   if (!options_.two_groups) return;
-  if (const int64_t to = processes_[owner_]->PublishedTo(); to >= 0) beats_.emplace_back(Now(), to);
-  if (beats_.size() > 4) beats_.pop_front();
+  if (std::string beat = processes_[owner_]->Beat(); !beat.empty()) beat_ = std::move(beat);
   if (at_rest_) return;
   if (Below(400) == 0) {
     owner_ = 1 - owner_;
-    beats_.clear();
+    promotion_ = processes_[owner_]->Promotion();
     ++takeovers_;
   }
 }

@@ -95,8 +95,9 @@ class TwoOwners {
   bool at_rest_ = false;
   std::array<std::unique_ptr<Process>, 2> processes_;
 
-  // With two groups: the owner's last beats, as the time and how far the owner had published.
-  std::deque<std::pair<Instant, int64_t>> beats_;
+  // With two groups: the last promotion, and the last beat of an owner.
+  std::string promotion_;
+  std::string beat_;
   int kills_ = 0;
   int stale_ = 0, takeovers_ = 0, delivered_ = 0, stood_still_inside_ = 0;
 };

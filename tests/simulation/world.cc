@@ -49,6 +49,7 @@ World::World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape)
   publishing_.marks_a_step = (1 + random_() % 5) * (crowded_ ? 50 : 1);
   publishing_.watermarks = BeatSender{"group", "instance", ""};
   for (const auto& lane : lanes_) Open(*lane);
+  OpenFillQueue();
   publisher_ = std::make_unique<Publisher>(opened_, snapshots_, reporter_, clock_, publishing_);
 }
 
@@ -170,6 +171,7 @@ void World::Crash() {
     Open(*lane);
   }
   publisher_ = std::make_unique<Publisher>(opened_, snapshots_, reporter_, clock_, publishing_);
+  OpenFillQueue();
 }
 
 // Revokes the partition and assigns it again, with snapshots under way.
@@ -315,7 +317,52 @@ void World::BeginFill(Lane& lane, FilterIndex filter) {
   lane.filling_filter = filter;
 }
 
-// Writes some pages. After a failure or a crash, the fill begins once more.
+// False: a write failed, and the fill begins once more.
+bool World::WritePages(Lane& lane, size_t pages) {
+  for (; pages > 0 && !lane.filling.empty(); --pages) {
+    if (!lane.flow().fill.Write(lane.filling.front())) {
+      lane.filling.clear();
+      return false;
+    }
+    ++fill_pages_;
+    lane.filling.pop_front();
+  }
+  if (lane.filling.empty()) ++fills_;
+  return true;
+}
+
+void World::OpenFillQueue() {
+  fill_queue_ = std::make_unique<FillQueue>(
+      fill_file_,
+      [this](const std::vector<FillRequest>& requests) -> Status {
+        if (random_() % 8 == 0) return Fail(Code::kNoSpace, "the disk is full");
+        fill_file_ = requests;
+        return {};
+      },
+      clock_);
+}
+
+// The queue decides which partition gets the added filter's history next. After a crash or a failure the fill
+// of a partition begins once more.
+void World::FillLate() {
+  if (fill_queue_->All().empty()) {
+    std::set<int32_t> all;
+    for (const auto& lane : lanes_) all.insert(lane->number);
+    if (!fill_queue_->Ask(filters_[late_filter_].name, "late", all)) return;
+  }
+  const auto task = fill_queue_->Next();
+  if (!task) return;
+  Lane& lane = *lanes_[static_cast<size_t>(task->partition)];
+  if (lane.filling.empty() || lane.filling_filter != late_filter_) {
+    BeginFill(lane, late_filter_);
+  } else if (!WritePages(lane, 1 + random_() % 8)) {
+    return fill_queue_->Failed(*task, {Code::kUnavailable, "a write"});
+  }
+  if (!lane.filling.empty()) return;
+  fill_queue_->Done(*task);
+  lane.late_is_filled = true;
+}
+
 void World::Fill(Lane& lane) {
   if (shape_.late_filter && !late_is_added_) {
     if (random_() % 8 > 0) return;
@@ -323,18 +370,11 @@ void World::Fill(Lane& lane) {
     for (const auto& each : lanes_) Reassign(*each);
     return;
   }
-  if (lane.filling.empty()) {
-    const bool late = shape_.late_filter && random_() % 3 > 0;
-    return BeginFill(lane, late ? late_filter_ : FilterIndex(random_() % filters_.size()));
-  }
-  for (size_t pages = 1 + random_() % 8; pages > 0 && !lane.filling.empty(); --pages) {
-    if (!lane.flow().fill.Write(lane.filling.front())) return lane.filling.clear();
-    ++fill_pages_;
-    lane.filling.pop_front();
-  }
-  if (!lane.filling.empty()) return;
-  ++fills_;
-  lane.late_is_filled = lane.late_is_filled || lane.filling_filter == late_filter_;
+  if (shape_.late_filter && random_() % 3 > 0) return FillLate();
+  if (lane.filling.empty()) return BeginFill(lane, FilterIndex(random_() % filters_.size()));
+  const FilterIndex filter = lane.filling_filter;
+  if (WritePages(lane, 1 + random_() % 8) && lane.filling.empty())
+    lane.late_is_filled = lane.late_is_filled || filter == late_filter_;
 }
 
 void World::WriteFrozen(Lane& lane) {
@@ -469,12 +509,14 @@ void World::ToRest() {
     lane->dead_letters.DeliverAll();
     if (lane->flow().intake.HasChanges() && !lane->flow().state.HasFrozen()) lane->flow().intake.Freeze();
     WriteFrozen(*lane);
-    BeginFill(*lane, late_filter_);
-    for (; !lane->filling.empty() && problem_.empty(); lane->filling.pop_front()) {
-      const Status written = lane->flow().fill.Write(lane->filling.front());
-      if (!written) problem_ = "fill at rest: " + written.error().message;
-    }
-    lane->late_is_filled = true;
+  }
+  for (int round = 0; shape_.late_filter && round < 100'000; ++round) {
+    FillLate();
+    if (const auto all = fill_queue_->All(); !all.empty() && all[0].done()) break;
+    if (!fill_queue_->Next()) clock_.Advance(1'000);  // one that failed is tried again after a while
+  }
+  for (const auto& lane : lanes_) {
+    if (IsUnknown(*lane, late_filter_)) problem_ = "the added filter isn't filled";
   }
   for (int round = 0; round < 400 && problem_.empty(); ++round) {
     for (const auto& lane : lanes_) {

@@ -16,6 +16,7 @@
 #include "bulk_load/history_fill.h"
 #include "flow/partition_flow.h"
 #include "flow/publisher.h"
+#include "run/fill_queue.h"
 #include "simulation/fate.h"
 #include "simulation/oracle.h"
 #include "support/fakes.h"
@@ -127,7 +128,10 @@ class World {
   void WriteFrozen(Lane& lane);
   void Publish();
   void BeginFill(Lane& lane, FilterIndex filter);
+  bool WritePages(Lane& lane, size_t pages);
   void Fill(Lane& lane);
+  void OpenFillQueue();
+  void FillLate();
   bool IsUnknown(const Lane& lane, FilterIndex filter) const {
     return shape_.late_filter && filter == late_filter_ && !lane.late_is_filled;
   }
@@ -179,6 +183,8 @@ class World {
   int64_t clock_error_ms_ = 0;  // of the wall clock
   bool clock_was_wrong_ = false;
   std::map<Step, int> crashes_after_;
+  std::vector<FillRequest> fill_file_;  // survives a crash
+  std::unique_ptr<FillQueue> fill_queue_;
   uint64_t fills_ = 0;  // fills that were written to the end
   uint64_t fill_pages_ = 0;
   std::string problem_;

@@ -14,10 +14,11 @@ namespace seen {
 
 struct FakeStateTopic final : StateLog {
   std::deque<std::string> records;
+  int64_t low = 0;  // no record below this offset can be read
 
   int64_t end() const { return static_cast<int64_t>(records.size()); }
   Status Read(int32_t, int64_t from, int64_t to, const Visit& visit) override {
-    for (int64_t offset = from; offset < std::min(to, end()); ++offset) {
+    for (int64_t offset = std::max(from, low); offset < std::min(to, end()); ++offset) {
       if (!visit(offset, records[static_cast<size_t>(offset)])) break;
     }
     return {};

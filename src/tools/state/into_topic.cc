@@ -13,7 +13,7 @@
 
 #include "kafka/admin.h"
 #include "kafka/state_topic.h"
-#include "state_stream/stream_end.h"
+#include "state_stream/restore.h"
 #include "store/store_directory.h"
 #include "tools/common_options.h"
 #include "tools/state/base_sender.h"
@@ -138,7 +138,7 @@ Result<PartitionContent> TopicDestination::Look(StateTopicReader& reader, int32_
   const auto known = ReadStreamEnd(reader, partition, *end);
   if (!known) return Fail(known.error());
   content.is_empty = known->bases.empty() && known->openings.empty();  // all earlier records were deleted
-  content.base_at = known->newest_base();
+  content.base_at = known->newest_base;
   if (known->openings.empty()) return content;
   content.epoch = *known->openings.rbegin();
   // A base before the first known opening may be a daemon's.

@@ -1,5 +1,3 @@
-#include "app/service_manager.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -9,6 +7,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+
+#include "app/process.h"
 
 namespace seen {
 namespace {

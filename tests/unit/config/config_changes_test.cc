@@ -1,6 +1,6 @@
-#include "config/config_changes.h"
-
 #include <gtest/gtest.h>
+
+#include "config/config_check.h"
 
 namespace seen {
 namespace {

@@ -1,6 +1,4 @@
 // The pages that are generated from the table of keys. SEEN_WRITE_GOLDEN=1 rewrites them.
-#include "config/config_reference.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,6 +6,7 @@
 #include <sstream>
 
 #include "config/config.h"
+#include "config/config_keys.h"
 
 namespace seen {
 namespace {

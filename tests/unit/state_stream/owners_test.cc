@@ -9,6 +9,7 @@
 #include "rows/row_batch.h"
 #include "state_stream/partition_stream.h"
 #include "state_stream/restore.h"
+#include "state_stream/retention.h"
 #include "stream_fixture.h"
 #include "support/fake_state_topic.h"
 #include "support/fakes.h"
@@ -149,7 +150,7 @@ struct Owner {
     stream = std::make_unique<PartitionStream>(options, store, queue, clock);
     const auto end = ReadStreamEnd(topic, 0, topic.end());
     EXPECT_TRUE(end);
-    stream->Begin(end->newest_base(), end->reaches, topic.end());
+    stream->Begin(end->newest_base, end->reaches, topic.end());
   }
   int64_t position() const { return store.GetPosition().next_offset; }
 
@@ -201,6 +202,7 @@ struct Owner {
   MapStore store;
   FakeStateQueue queue;
   std::unique_ptr<PartitionStream> stream;
+  StreamTrimmer trimmer{std::chrono::minutes(5)};
 };
 
 int64_t PositionOf(const Rows& rows) {
@@ -237,7 +239,7 @@ class Owners {
 
   void Do() {
     Owner& owner = random_() % 3 != 0 ? *owners_.back() : *owners_[random_() % owners_.size()];
-    switch (random_() % 8) {
+    switch (random_() % 9) {
       case 0:
       case 1:
         owner.Checkpoint(owner.position() + static_cast<int64_t>(random_() % 20), random_, second_ += 3);
@@ -253,6 +255,10 @@ class Owners {
         break;
       case 5:
         if (random_() % 10 == 0) Replace();
+        break;
+      case 6:
+        Trim(owner);
+        RemoveCopies();
         break;
       default:
         owner.Step();
@@ -306,6 +312,8 @@ class Owners {
 
   int restored() const { return restored_; }
   int told() const { return told_; }
+  int trimmed() const { return trimmed_; }
+  int removed() const { return removed_; }
   int continued() const { return continued_; }
   uint64_t most_runs() const { return most_runs_; }
   size_t owners() const { return owners_.size(); }
@@ -337,6 +345,38 @@ class Owners {
     continued_ += later.state->continued ? 1 : 0;
   }
 
+  // Whoever trims, even a former owner, takes nothing away that a restore needs.
+  void Trim(Owner& owner) {
+    const auto before = owner.trimmer.Due({{0, owner.stream->figures().base_at}}, clock_.Now());
+    if (before.empty()) return;
+    const Restored whole = RestoreFrom(topic_);
+    trimmed_ += before.at(0) > topic_.low ? 1 : 0;
+    topic_.low = std::max(topic_.low, before.at(0));
+    owner.trimmer.Trimmed(before);
+    const Restored rest = RestoreFrom(topic_);
+    ASSERT_TRUE(rest.state) << Describe();
+    ASSERT_EQ(rest.state->position, whole.state->position) << Describe();
+  }
+
+  // A copy goes only if the topic restores what it holds.
+  void RemoveCopies() {
+    std::vector<KeptCopy> kept;
+    for (size_t i = 1; i < copies_.size(); ++i)
+      kept.push_back({static_cast<int32_t>(i), static_cast<int64_t>(i), copies_[i].size()});
+    std::set<int32_t> gone;
+    RemoveOldest(kept, 20, [&](const KeptCopy& copy) {
+      const int64_t position = PositionOf(copies_[static_cast<size_t>(copy.partition)]);
+      const auto reaches = RestoreReaches(topic_, 0, topic_.end(), position);
+      if (!reaches || !*reaches) return false;
+      EXPECT_GE(RestoreFrom(topic_).state->position, position) << Describe();
+      gone.insert(copy.partition);
+      return true;
+    });
+    for (const int32_t copy : gone) copies_[static_cast<size_t>(copy)].clear();
+    removed_ += static_cast<int>(gone.size());
+    std::erase_if(copies_, [&](const Rows& rows) { return &rows != &copies_.front() && rows.empty(); });
+  }
+
   // The new owner begins with the restored state, with its own older state, or with no state.
   void Replace() {
     const Restored restored = RestoreFrom(topic_);
@@ -355,6 +395,8 @@ class Owners {
   std::vector<Rows> copies_{1};
   int restored_ = 0;
   int told_ = 0;
+  int trimmed_ = 0;
+  int removed_ = 0;
   int continued_ = 0;
   uint64_t most_runs_ = 0;
 };
@@ -362,6 +404,8 @@ class Owners {
 TEST(Owners, WhatIsRestoredIsNeverMoreOrLessThanItsPositionSays) {
   int restored = 0;
   int told = 0;
+  int trimmed = 0;
+  int removed = 0;
   int continued = 0;
   uint64_t most_runs = 0;
   for (uint64_t seed = 150; seed < 250; ++seed) {
@@ -374,11 +418,15 @@ TEST(Owners, WhatIsRestoredIsNeverMoreOrLessThanItsPositionSays) {
     if (::testing::Test::HasFailure()) FAIL() << "seed " << seed;
     restored += owners.restored();
     told += owners.told();
+    trimmed += owners.trimmed();
+    removed += owners.removed();
     continued += owners.continued();
     most_runs = std::max(most_runs, owners.most_runs());
   }
   EXPECT_GT(restored, 1000);
   EXPECT_GT(told, 1000);
+  EXPECT_GT(trimmed, 50);
+  EXPECT_GT(removed, 30);
   EXPECT_GT(continued, 100);
   EXPECT_GT(most_runs, 3u);
 }

@@ -1,9 +1,8 @@
-#include "state_stream/run_reader.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "state_stream/part_reader.h"
 #include "stream_fixture.h"
 
 namespace seen::test {

@@ -4,7 +4,6 @@
 #include <random>
 
 #include "state_stream/partition_stream.h"
-#include "state_stream/stream_end.h"
 #include "store/resting_rows.h"
 #include "store/rocks_restore.h"
 #include "store_fixture.h"
@@ -110,7 +109,7 @@ class RestoreTest : public StoreTest {
     auto options = StreamOptions(*store);
     if (from > 0) options.opening.position = from;
     PartitionStream stream(options, *store, queue_, clock_);
-    stream.Begin(known->newest_base(), known->reaches, topic_.end());
+    stream.Begin(known->newest_base, known->reaches, topic_.end());
     for (int64_t at = from + 10; at <= to; at += 10) Checkpoint(*store, stream, at);
     Settle(stream);
     return RowsOf(*store);
@@ -230,7 +229,7 @@ TEST_F(RestoreTest, AnOldCopyIsReplacedThoughTheLastOwnerHasSentNothingYet) {
     const auto known = ReadStreamEnd(topic_, 3, topic_.end());
     ASSERT_TRUE(known);
     PartitionStream stream(options, *store, queue_, clock_);
-    stream.Begin(known->newest_base(), known->reaches, topic_.end());
+    stream.Begin(known->newest_base, known->reaches, topic_.end());
     stream.Step();
     queue_.Deliver(1);
   }
