@@ -1,5 +1,6 @@
 #pragma once
-// Encodes and decodes small values of our own (position, descriptor, sweep). Their fields are little-endian.
+// Encodes and decodes small values of our own: position, descriptor, sweep, keys. Fields of values are
+// little-endian. Keys are big-endian, so that their bytes have their order.
 
 #include <bit>
 #include <cstdint>
@@ -18,6 +19,18 @@ void PutLittleEndian(Integer value, std::string& out) {
     out.push_back(static_cast<char>(bits & 0xffu));
     bits = static_cast<std::make_unsigned_t<Integer>>(static_cast<uint64_t>(bits) >> 8);
   }
+}
+
+template <typename Integer>
+void PutBigEndian(Integer value, char*& to) {
+  for (size_t i = sizeof(Integer); i-- > 0;)
+    *to++ = static_cast<char>(static_cast<uint64_t>(value) >> (8 * i));
+}
+template <typename Integer>
+Integer GetBigEndian(const char*& from) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < sizeof(Integer); ++i) value = value << 8 | static_cast<unsigned char>(*from++);
+  return static_cast<Integer>(value);
 }
 
 /// Appends the length as a u16, then the bytes. `text` has at most 65,535 bytes.
@@ -60,7 +73,9 @@ class FieldReader {
       for (Integer& value : out) value = fields.Get<Integer>();
     }
   }
-  std::string GetText() { return std::string(Take(Get<uint16_t>())); }
+  /// As PutText wrote it; a view into the bytes.
+  std::string_view GetTextView() { return Take(Get<uint16_t>()); }
+  std::string GetText() { return std::string(GetTextView()); }
   /// Takes all the bytes that are left.
   std::string_view Rest() { return Take(left_.size()); }
   bool ok() const { return ok_; }

@@ -11,8 +11,7 @@
 #include "config/config.h"
 #include "config/config_shapes.h"
 #include "config/config_text.h"
-#include "decode/event_time.h"
-#include "decode/json_pointer.h"
+#include "decode/field_rule.h"
 
 namespace seen {
 

@@ -13,7 +13,7 @@
 
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
-#include "flow/status.h"
+#include "flow/partition_status.h"
 
 namespace seen {
 
