@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/days.h"
 #include "filter/payload.h"
+#include "filter/snapshot_format.h"
 #include "filters/kinds.h"
 
 namespace seen::bench {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "filter/bits.h"
-#include "filter/fingerprint_hash.h"
 #include "filter/split_block_bloom.h"
 
 namespace seen::bench {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "common/arguments.h"
-#include "filter/fingerprint_hash.h"
+#include "filter/bits.h"
 #include "filter/snapshot.h"
 #include "filters/item_sets.h"
 

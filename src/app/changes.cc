@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "decode/own_event.h"
+#include "decode/event_decoder.h"
 
 namespace seen {
 namespace {

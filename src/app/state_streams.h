@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/log_budget.h"
 #include "base/mutex.h"
-#include "flow/checkpoint_part.h"
+#include "flow/partition_options.h"
 #include "kafka/admin.h"
 #include "kafka/state_topic.h"
 #include "owner/outputs_owner.h"

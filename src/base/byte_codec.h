@@ -1,6 +1,6 @@
 #pragma once
-// Encodes and decodes small values of our own (position, descriptor, sweep). Their fields are little-endian.
-// Keys are big-endian.
+// Encodes and decodes small values of our own: position, descriptor, sweep, keys. Fields of values are
+// little-endian. Keys are big-endian, so that their bytes have their order.
 
 #include <bit>
 #include <cstdint>
@@ -29,6 +29,18 @@ inline uint64_t GetBigEndian(const char* from, size_t bytes) {
   uint64_t value = 0;
   for (size_t i = 0; i < bytes; ++i) value = value << 8 | static_cast<unsigned char>(from[i]);
   return value;
+}
+
+template <typename Integer>
+void PutBigEndian(Integer value, char*& to) {
+  for (size_t i = sizeof(Integer); i-- > 0;)
+    *to++ = static_cast<char>(static_cast<uint64_t>(value) >> (8 * i));
+}
+template <typename Integer>
+Integer GetBigEndian(const char*& from) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < sizeof(Integer); ++i) value = value << 8 | static_cast<unsigned char>(*from++);
+  return static_cast<Integer>(value);
 }
 
 /// Appends the length as a u16, then the bytes. `text` has at most 65,535 bytes.
@@ -71,7 +83,9 @@ class FieldReader {
       for (Integer& value : out) value = fields.Get<Integer>();
     }
   }
-  std::string GetText() { return std::string(Take(Get<uint16_t>())); }
+  /// As PutText wrote it; a view into the bytes.
+  std::string_view GetTextView() { return Take(Get<uint16_t>()); }
+  std::string GetText() { return std::string(GetTextView()); }
   /// Takes all the bytes that are left.
   std::string_view Rest() { return Take(rest_.size()); }
   bool ok() const { return ok_; }

@@ -1,10 +1,9 @@
 #pragma once
 // Time as a port, so that the core runs on a virtual clock.
 
-#include <time.h>
-
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace seen {
 
@@ -13,6 +12,9 @@ struct TimeMs {
   int64_t value = 0;
   friend auto operator<=>(const TimeMs&, const TimeMs&) = default;
 };
+
+/// "2026-11-21T10:04:00.123Z"
+std::string TimeText(TimeMs time);
 
 /// A monotonic instant. Only the difference of two instants of the same clock means anything. SystemClock and
 /// steady_clock are two clocks: steady_clock stands still while the machine is suspended.
@@ -28,15 +30,8 @@ class Clock {
 
 class SystemClock final : public Clock {
  public:
-  TimeMs WallNow() const override {
-    using namespace std::chrono;
-    return {duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count()};
-  }
-  Instant Now() const override {
-    timespec now{};
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return Instant(std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
-  }
+  TimeMs WallNow() const override;
+  Instant Now() const override;
 };
 
 }  // namespace seen

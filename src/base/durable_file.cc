@@ -25,15 +25,14 @@ std::string FolderOf(const std::string& path) {
 
 Error FileError(int error, std::string_view what, const std::string& path) {
   const std::string reason = std::error_code(error, std::generic_category()).message();
-  if (error == ENOSPC || error == EDQUOT) {
-    return {Code::kNoSpace, fmt::format("{} {}: {}. Remedy: free space there, then run the program again",
-                                        what, path, reason)};
-  }
+  if (error == ENOSPC || error == EDQUOT)
+    return {Code::kNoSpace, fmt::format("{} {}: {}. Remedy: free space there", what, path, reason)};
+  if (error == ENOTDIR || error == EISDIR || error == EEXIST)
+    return {Code::kRefused, fmt::format("{} {}: {}. Remedy: name another path", what, path, reason)};
   if (error == EACCES || error == EPERM || error == EROFS) {
-    return {
-        Code::kRefused,
-        fmt::format("{} {}: {}. Remedy: give user id {} this permission, or run the program as another user",
-                    what, path, reason, ::geteuid())};
+    return {Code::kRefused, fmt::format("{} {}: {}. Remedy: give user id {} this permission, run the program "
+                                        "as another user, or name another path",
+                                        what, path, reason, ::geteuid())};
   }
   return {Code::kUnavailable, fmt::format("{} {}: {}", what, path, reason)};
 }
@@ -75,7 +74,8 @@ Status MakeFolder(const std::string& path) {
   if (fs::is_directory(path, code)) return {};
   const std::string parent = FolderOf(path);
   if (Status made = parent == path ? Status() : MakeFolder(parent); !made) return made;
-  if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return Fail(FileError(errno, "can't make", path));
+  if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
+    return Fail(FileError(errno, "can't create", path));
   return SyncFolder(parent);
 }
 
@@ -89,7 +89,7 @@ Status WriteDurably(const std::string& path, std::string_view text) {
   const std::string unfinished = path + ".tmp";
   {
     const Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!file.is_open()) return Fail(FileError(errno, "can't make", unfinished));
+    if (!file.is_open()) return Fail(FileError(errno, "can't create", unfinished));
     if (Status written = WriteAll(file, unfinished, text); !written) return written;
     if (Status synced = Sync(file, unfinished); !synced) return synced;
   }

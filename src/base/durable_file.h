@@ -1,6 +1,7 @@
 #pragma once
 // Files and folders that survive a loss of power, and locks. Errors name path, reason and remedy. Codes:
-// kNoSpace; kRefused if this process isn't allowed to do it; otherwise kUnavailable. Any thread.
+// kNoSpace; kRefused if no retry mends it (no permission, another kind of file is there);
+// otherwise kUnavailable. Any thread.
 
 #include <string>
 #include <string_view>

@@ -6,7 +6,6 @@
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
@@ -18,21 +17,10 @@ namespace {
 std::atomic<Level> minimum_level{Level::kInfo};
 std::atomic<Format> line_format{Format::kText};
 
-spdlog::level::level_enum SpdlogLevel(Level level) {
-  switch (level) {
-    case Level::kDebug:
-      return spdlog::level::debug;
-    case Level::kInfo:
-      return spdlog::level::info;
-    case Level::kWarning:
-      return spdlog::level::warn;
-    case Level::kError:
-      return spdlog::level::err;
-    case Level::kAudit:
-      return spdlog::level::info;
-  }
-  return spdlog::level::info;
-}
+// By Level.
+constexpr std::string_view kLevelNames[] = {"debug", "info", "warning", "error", "audit"};
+constexpr spdlog::level::level_enum kSpdlogLevels[] = {
+    spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err, spdlog::level::info};
 
 /// Never destroyed: a thread that outlives main's objects may still write. The sink flushes each line.
 spdlog::logger& Logger() {
@@ -58,7 +46,7 @@ void Write(Level level, std::string_view event, Fields fields) {
   if (level < minimum_level.load(std::memory_order_relaxed)) return;
   const std::string line =
       FormatLine(SystemClock{}.WallNow(), level, line_format.load(std::memory_order_relaxed), event, fields);
-  Logger().log(SpdlogLevel(level), spdlog::string_view_t(line.data(), line.size()));
+  Logger().log(kSpdlogLevels[static_cast<size_t>(level)], spdlog::string_view_t(line.data(), line.size()));
 }
 
 namespace {
@@ -149,46 +137,20 @@ void AppendValue(std::string& out, const Field::Value& value, Format format) {
 
 }  // namespace
 
-std::string_view LevelName(Level level) {
-  switch (level) {
-    case Level::kDebug:
-      return "debug";
-    case Level::kInfo:
-      return "info";
-    case Level::kWarning:
-      return "warning";
-    case Level::kError:
-      return "error";
-    case Level::kAudit:
-      return "audit";
-  }
-  return "info";
-}
-
-std::string FormatTime(TimeMs time) {
-  using namespace std::chrono;
-  const sys_time<milliseconds> instant{milliseconds{time.value}};
-  const sys_days day = floor<days>(instant);
-  const year_month_day date{day};
-  const hh_mm_ss clock{instant - day};
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
-                     clock.subseconds().count());
-}
+std::string_view LevelName(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
 
 std::string FormatLine(TimeMs time, Level level, Format format, std::string_view event, Fields fields) {
   std::string line;
   line.reserve(160);
   if (format == Format::kText) {
-    line = fmt::format("{} {} {}", FormatTime(time), LevelName(level), event);
+    line = fmt::format("{} {} {}", TimeText(time), LevelName(level), event);
     for (const Field& field : fields) {
       ((line += ' ') += field.name) += '=';
       AppendValue(line, field.value, format);
     }
     return line;
   }
-  line = fmt::format(R"({{"time":"{}","level":"{}","event":)", FormatTime(time), LevelName(level));
+  line = fmt::format(R"({{"time":"{}","level":"{}","event":)", TimeText(time), LevelName(level));
   AppendQuoted(line, event, format);
   for (const Field& field : fields) {
     line += ',';

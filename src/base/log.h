@@ -55,9 +55,6 @@ inline void Audit(std::string_view event, Fields fields = {}) { Write(Level::kAu
 /// invalid UTF-8 becomes U+FFFD, and a number that JSON can't express becomes null.
 std::string FormatLine(TimeMs time, Level level, Format format, std::string_view event, Fields fields);
 
-/// "2026-11-21T10:04:00.123Z"
-std::string FormatTime(TimeMs time);
-
 std::string_view LevelName(Level level);
 
 }  // namespace seen::log

@@ -1,6 +1,6 @@
 #pragma once
 // Open addressing with linear probing over words: the common part of the indexes in tag_index.h and
-// store/slot_index.h. Each index defines what its cells mean; 0 is a free cell. Not thread-safe.
+// base/probed_cells.h. Each index defines what its cells mean; 0 is a free cell. Not thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -91,6 +91,84 @@ class ProbedCells {
 
   std::vector<Word> cells_;
   size_t size_ = 0;
+};
+
+// Maps 32-bit tags to numbers of objects that are kept elsewhere. An open-addressed index with linear
+// probing, one word per cell, at most half full. Tags should be hashes. Several numbers may have the same
+// tag. Not thread-safe.
+
+class TagIndex {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr size_t kBytesANumber = 32;  // at worst, right after it has grown
+
+  size_t size() const { return cells_.size(); }
+
+  void Prefetch(uint32_t tag) const { cells_.Prefetch(tag); }
+  /// The first number with this tag for which `is(number)` holds, or kNone.
+  template <typename Is>
+  uint32_t Find(uint32_t tag, Is is) const {
+    return NumberIn(
+        cells_.Find(tag, [&](uint64_t cell) { return TagIn(cell) == tag && is(NumberIn(cell)); }));
+  }
+  /// `number` must not be in the index yet.
+  void Insert(uint32_t tag, uint32_t number) {
+    if ((cells_.size() + 1) * 2 > cells_.cells()) cells_.Grow(TagIn);
+    cells_.Insert(tag, CellOf(tag, number));
+  }
+  /// `number` must be in the index, under `tag`.
+  void Remove(uint32_t tag, uint32_t number) { cells_.Remove(tag, CellOf(tag, number), TagIn); }
+
+ private:
+  // Upper half: tag; lower half: number + 1. A free cell reads as number kNone.
+  static uint64_t CellOf(uint32_t tag, uint32_t number) { return uint64_t{tag} << 32 | (number + 1); }
+  static uint32_t TagIn(uint64_t cell) { return static_cast<uint32_t>(cell >> 32); }
+  static uint32_t NumberIn(uint64_t cell) { return static_cast<uint32_t>(cell) - 1; }
+
+  ProbedCells<uint64_t> cells_{64};
+};
+
+// A dense variant of base/probed_cells.h for numbers below 2^24. A cell has four bytes, eight bits of them
+// from the hash. At most three quarters of the cells are full. Not thread-safe.
+
+class SlotIndex {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kNumberMax = (1u << 24) - 2;
+  static constexpr size_t kBytesANumber = 11;  // at worst, right after it has grown
+
+  size_t size() const { return cells_.size(); }
+
+  void Prefetch(uint32_t hash) const { cells_.Prefetch(hash); }
+  /// The first number that may have this hash and for which `is(number)` holds, or kNone.
+  template <typename Is>
+  uint32_t Find(uint32_t hash, Is is) const {
+    return NumberIn(
+        cells_.Find(hash, [&](uint32_t cell) { return cell >> 24 == hash >> 24 && is(NumberIn(cell)); }));
+  }
+  /// `number`, at most kNumberMax, must not be in the index yet. `hash_of(number)`: the hash of a number in
+  /// the index.
+  template <typename HashOf>
+  void Insert(uint32_t hash, uint32_t number, HashOf hash_of) {
+    if ((cells_.size() + 1) * 4 > cells_.cells() * 3) cells_.Grow(OfCells(hash_of));
+    cells_.Insert(hash, CellOf(hash, number));
+  }
+  /// `number` must be in the index, under `hash`.
+  template <typename HashOf>
+  void Remove(uint32_t hash, uint32_t number, HashOf hash_of) {
+    cells_.Remove(hash, CellOf(hash, number), OfCells(hash_of));
+  }
+
+ private:
+  // Upper 8 bits: from the hash; lower 24: number + 1. The number in a free cell is kNone.
+  static uint32_t CellOf(uint32_t hash, uint32_t number) { return (hash >> 24) << 24 | (number + 1); }
+  static uint32_t NumberIn(uint32_t cell) { return (cell & 0xff'ffff) - 1; }
+  template <typename HashOf>
+  static auto OfCells(HashOf hash_of) {
+    return [hash_of](uint32_t cell) { return hash_of(NumberIn(cell)); };
+  }
+
+  ProbedCells<uint32_t> cells_{16};
 };
 
 }  // namespace seen

@@ -6,25 +6,9 @@
 namespace seen {
 
 std::string_view CodeName(Code code) {
-  switch (code) {
-    case Code::kInvalidArgument:
-      return "invalid argument";
-    case Code::kNotFound:
-      return "not found";
-    case Code::kMalformed:
-      return "malformed";
-    case Code::kUnavailable:
-      return "unavailable";
-    case Code::kDenied:
-      return "denied";
-    case Code::kNoSpace:
-      return "no space";
-    case Code::kCorrupt:
-      return "corrupt";
-    case Code::kRefused:
-      return "refused";
-  }
-  return "unknown";
+  static constexpr std::string_view kNames[] = {"invalid argument", "not found", "malformed", "unavailable",
+                                                "denied",           "no space",  "corrupt",   "refused"};
+  return kNames[static_cast<size_t>(code)];
 }
 
 void CheckFailed(std::string_view what, const std::source_location& where) {

@@ -1,5 +1,5 @@
 #pragma once
-// The calling thread's name and priority.
+// The calling thread's name, priority and memory.
 
 #include <atomic>
 #include <chrono>
@@ -51,5 +51,13 @@ class RepeatingThread {
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };
+
+// Where the buffers of a thread come from.
+
+/// From now on, the calling thread allocates from an arena that keeps freed memory for a tenth of a second.
+/// For threads that make large buffers all the time. Other threads give pieces of 2 MiB and more back to the
+/// system at once (main/seend.cc), and the system clears each page of the next piece. All callers share the
+/// arena. Without jemalloc it does nothing.
+void KeepFreedBuffers();
 
 }  // namespace seen

@@ -12,9 +12,9 @@
 
 #include "base/result.h"
 #include "model/horizon.h"
+#include "rows/descriptor.h"
 #include "rows/row_batch.h"
 #include "rows/row_fold.h"
-#include "rows/stored_limits.h"
 
 namespace seen {
 

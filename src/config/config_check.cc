@@ -7,7 +7,7 @@
 #include <regex>
 #include <utility>
 
-#include "base/nearest_word.h"
+#include "base/text.h"
 #include "config/config_keys.h"
 #include "config/config_text.h"
 

@@ -14,8 +14,7 @@
 #include "config/config_text.h"
 #include "decode/event_format.h"
 #include "decode/event_kinds.h"
-#include "decode/event_time.h"
-#include "decode/json_pointer.h"
+#include "decode/field_rule.h"
 
 namespace seen {
 

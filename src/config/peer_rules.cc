@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/host_port.h"
+#include "base/text.h"
 
 namespace seen {
 namespace {

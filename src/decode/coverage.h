@@ -1,5 +1,5 @@
 #pragma once
-// Which filters an event belongs to.
+// Which filters an event belongs to: conditions on its values, and scenes.
 
 #include <cstdint>
 #include <span>
@@ -7,11 +7,27 @@
 #include <string_view>
 #include <vector>
 
-#include "decode/json_pointer.h"
-#include "decode/scalar.h"
+#include "decode/field_rule.h"
 #include "model/event.h"
 
 namespace seen {
+
+enum class ScalarKind : uint8_t {
+  kString,
+  kInteger,  // of at most 64 bits
+  kNull,
+  kBoolean,
+  kOther,  // a fraction, an integer beyond 64 bits, an object, an array
+};
+
+struct Scalar {
+  ScalarKind kind = ScalarKind::kOther;
+  // A string: its unescaped text. An integer: its canonical decimal digits. A boolean: "true" or "false".
+  // Else empty.
+  std::string_view text;
+};
+
+// Which filters an event belongs to.
 
 /// A test of one value of an event: input.only_if, filters[].when.
 /// Compares by JSON type: 5 isn't "5". Strings compare byte by byte.

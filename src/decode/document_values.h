@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "decode/coverage.h"
 #include "decode/event_plan.h"
-#include "decode/scalar.h"
 #include "model/event.h"
 
 namespace seen {

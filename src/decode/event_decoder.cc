@@ -4,7 +4,7 @@
 
 #include "decode/document_event.h"
 #include "decode/json_document.h"
-#include "decode/own_event.h"
+#include "decode/json_text.h"
 #include "decode/plain_event.h"
 
 namespace seen {
@@ -52,6 +52,25 @@ tl::expected<Event, Rejection> EventDecoder::Decode(std::string_view payload) {
     event = Rejected(object);
   }
   return event;
+}
+
+std::string EncodeOwnEvent(const OwnEvent& event) {
+  std::string json(kOwnEventStart);
+  json += R"("kind":)";
+  AppendJsonString(event.kind, json);
+  json += R"(,"user_id":)";
+  AppendJsonString(event.user_id, json);
+  if (!event.items.empty()) {
+    json += R"(,"items":)";
+    char separator = '[';
+    for (const std::string_view item : event.items) {
+      json += separator;
+      AppendJsonString(item, json);
+      separator = ',';
+    }
+    json += ']';
+  }
+  return json + R"(,"exposed_at":)" + std::to_string(event.at.value) + "}";
 }
 
 }  // namespace seen

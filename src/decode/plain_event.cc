@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "decode/event_format.h"
-#include "decode/plain_digits.h"
 #include "decode/plain_scanner.h"
 
 namespace seen {

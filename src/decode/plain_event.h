@@ -9,9 +9,9 @@
 #include <memory>
 #include <string_view>
 
+#include "decode/coverage.h"
 #include "decode/document_event.h"
 #include "decode/event_plan.h"
-#include "decode/scalar.h"
 
 namespace seen {
 

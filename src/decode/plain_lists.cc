@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "decode/event_format.h"
-#include "decode/plain_digits.h"
 #include "decode/plain_scanner.h"
 #include "model/event.h"
 

@@ -1,6 +1,6 @@
 #include "decode/pointer_tree.h"
 
-#include "decode/json_pointer.h"
+#include "decode/field_rule.h"
 
 namespace seen {
 

@@ -13,7 +13,6 @@
 
 #include "base/result.h"
 #include "filter/bits.h"
-#include "filter/fingerprint_hash.h"
 #include "model/hashes.h"
 
 namespace seen {

@@ -14,70 +14,93 @@ namespace {
 
 using bloom::kProbesMax;
 
-uint32_t PlacesIn(size_t bytes) { return static_cast<uint32_t>(8 * bytes); }
+constexpr uint32_t kCounterMax = 15;
 
+template <uint32_t kPlacesPerByte>
+uint32_t PlacesIn(size_t bytes) {
+  return static_cast<uint32_t>(kPlacesPerByte * bytes);
+}
+
+uint32_t Counter(const char* counters, uint32_t place) {
+  return uint32_t{static_cast<uint8_t>(counters[place / 2])} >> (4 * (place % 2)) & kCounterMax;
+}
+
+template <uint32_t kPlacesPerByte>
 struct IsSet {
-  const char* bits;
+  const char* bytes;
   uint32_t operator()(uint32_t place) const {
-    return static_cast<uint32_t>(static_cast<uint8_t>(bits[place / 8])) >> (place % 8);
+    if constexpr (kPlacesPerByte == 8)
+      return static_cast<uint32_t>(static_cast<uint8_t>(bytes[place / 8])) >> (place % 8);
+    else
+      return Counter(bytes, place) != 0 ? 1 : 0;
   }
 };
 
-template <size_t kProbes>
-void TestEach(std::string_view bits, std::span<const Fingerprint> fingerprints, uint8_t* answers) {
-  const uint32_t places = PlacesIn(bits.size());
-  for (size_t i = 0; i < fingerprints.size(); ++i) {
-    const uint64_t hash = HashOf(fingerprints[i]);
-    answers[i] = static_cast<uint8_t>(bloom::AllSet<kProbes>(hash, places, IsSet{bits.data()}));
-  }
+template <uint32_t kPlacesPerByte, size_t kProbes>
+void TestEach(std::string_view bytes, std::span<const Fingerprint> fingerprints, uint8_t* answers) {
+  const uint32_t places = PlacesIn<kPlacesPerByte>(bytes.size());
+  const IsSet<kPlacesPerByte> is_set{bytes.data()};
+  for (size_t i = 0; i < fingerprints.size(); ++i)
+    answers[i] = static_cast<uint8_t>(bloom::AllSet<kProbes>(HashOf(fingerprints[i]), places, is_set));
 }
 
+template <uint32_t kPlacesPerByte>
 constexpr auto kTestEach = []<size_t... kIndex>(std::index_sequence<kIndex...>) {
-  return std::array{&TestEach<kIndex + 1>...};
+  return std::array{&TestEach<kPlacesPerByte, kIndex + 1>...};
 }
 (std::make_index_sequence<kProbesMax>());
 
 }  // namespace
 
-Result<BloomView> BloomView::Parse(std::string_view payload) {
+template <uint32_t kPlacesPerByte>
+Result<BloomViewOf<kPlacesPerByte>> BloomViewOf<kPlacesPerByte>::Parse(std::string_view payload) {
+  constexpr bool kCounts = kPlacesPerByte == 2;
   if (payload.size() < 2 || payload.size() > size_t{bloom::kPlaceBytesMax} + 1) {
-    return Fail(Code::kMalformed,
-                "payload: " + std::to_string(payload.size()) + " bytes; a Bloom filter has 2 to 536870912");
+    return Fail(Code::kMalformed, "payload: " + std::to_string(payload.size()) + " bytes; a " +
+                                      (kCounts ? "counting " : "") + "Bloom filter has 2 to 536870912");
   }
   const uint32_t probes = static_cast<uint8_t>(payload[0]);
   if (probes < 1 || probes > kProbesMax) {
-    return Fail(Code::kMalformed,
-                "payload: k is " + std::to_string(probes) + "; a Bloom filter sets 1 to 32 bits an item");
+    return Fail(Code::kMalformed, "payload: k is " + std::to_string(probes) +
+                                      (kCounts ? "; a counting Bloom filter has 1 to 32 counters an item"
+                                               : "; a Bloom filter sets 1 to 32 bits an item"));
   }
-  return BloomView(probes, payload.substr(1));
+  return BloomViewOf(probes, payload.substr(1));
 }
 
-bool BloomView::MightContain(Fingerprint fingerprint) const {
-  return bloom::AllSet(HashOf(fingerprint), probes_, PlacesIn(bits_.size()), IsSet{bits_.data()}) != 0;
+template <uint32_t kPlacesPerByte>
+bool BloomViewOf<kPlacesPerByte>::MightContain(Fingerprint fingerprint) const {
+  return bloom::AllSet(HashOf(fingerprint), probes_, PlacesIn<kPlacesPerByte>(places_.size()),
+                       IsSet<kPlacesPerByte>{places_.data()}) != 0;
 }
 
-void BloomView::MightContainEach(std::span<const Fingerprint> fingerprints,
-                                 std::span<uint8_t> answers) const {
+template <uint32_t kPlacesPerByte>
+void BloomViewOf<kPlacesPerByte>::MightContainEach(std::span<const Fingerprint> fingerprints,
+                                                   std::span<uint8_t> answers) const {
   Check(fingerprints.size() == answers.size(), "one answer for each fingerprint");
-  kTestEach[probes_ - 1](bits_, fingerprints, answers.data());
+  kTestEach<kPlacesPerByte>[probes_ - 1](places_, fingerprints, answers.data());
 }
 
-size_t BloomFilter::PayloadBytes(size_t count, double rate) {
-  return 1 + size_t{bloom::SizeFor(count, rate, 8).place_bytes};
+template <uint32_t kPlacesPerByte>
+size_t BloomFilterOf<kPlacesPerByte>::PayloadBytes(size_t count, double rate) {
+  return 1 + size_t{bloom::SizeFor(count, rate, kPlacesPerByte).place_bytes};
 }
 
-void BloomFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
-  const bloom::Size size = bloom::SizeFor(fingerprints.size(), rate, 8);
+template <uint32_t kPlacesPerByte>
+void BloomFilterOf<kPlacesPerByte>::Render(std::span<const Fingerprint> fingerprints, double rate,
+                                           std::string& out) {
+  const bloom::Size size = bloom::SizeFor(fingerprints.size(), rate, kPlacesPerByte);
   const size_t at = out.size();
   out += static_cast<char>(size.probes);
   out.resize(at + 1 + size.place_bytes);
   Insert(fingerprints, std::span(out).subspan(at));
 }
 
+template <>
 void BloomFilter::Insert(std::span<const Fingerprint> fingerprints, std::span<char> payload) {
   const uint32_t probes = static_cast<uint8_t>(payload[0]);
   const std::span<char> bits = payload.subspan(1);
-  const uint32_t places = PlacesIn(bits.size());
+  const uint32_t places = PlacesIn<8>(bits.size());
   for (const Fingerprint fingerprint : fingerprints) {
     const uint64_t hash = HashOf(fingerprint);
     for (uint32_t probe = 0; probe < probes; ++probe) {
@@ -86,6 +109,25 @@ void BloomFilter::Insert(std::span<const Fingerprint> fingerprints, std::span<ch
     }
   }
 }
+
+template <>
+void CountingBloomFilter::Insert(std::span<const Fingerprint> fingerprints, std::span<char> payload) {
+  const uint32_t probes = static_cast<uint8_t>(payload[0]);
+  const std::span<char> counters = payload.subspan(1);
+  const uint32_t places = PlacesIn<2>(counters.size());
+  for (const Fingerprint fingerprint : fingerprints) {
+    for (const uint32_t place : bloom::DifferentPlaces(HashOf(fingerprint), probes, places)) {
+      if (Counter(counters.data(), place) == kCounterMax) continue;
+      char& pair = counters[place / 2];  // its other counter doesn't change: this one doesn't overflow
+      pair = static_cast<char>(static_cast<uint8_t>(pair) + (1 << (4 * (place % 2))));
+    }
+  }
+}
+
+template class BloomViewOf<8>;
+template class BloomViewOf<2>;
+template struct BloomFilterOf<8>;
+template struct BloomFilterOf<2>;
 
 }  // namespace seen
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "filter/fingerprint_hash.h"
+#include "filter/bits.h"
 #include "filter/snapshot_format.h"
 #include "model/hashes.h"
 
@@ -105,33 +105,46 @@ class DifferentPlaces {
 
 namespace seen {
 
-/// Points into a payload of kind 2. Any thread. A look-up takes about a nanosecond per probe in cache; most
-/// misses take four probes.
-class BloomView {
+// Two kinds of payloads. Kind 2 has bits: eight places a byte. Kind 3 has counters of four bits, two places a
+// byte, so that a reader could remove items; it takes four times the size. A counter stops at 15, and the
+// even one stands in the lower half. Source of kind 3: Fan, Cao, Almeida, Broder 2000, section V.
+
+/// Points into a payload. Any thread. A look-up takes about a nanosecond per probe in cache; most misses take
+/// four probes.
+template <uint32_t kPlacesPerByte>
+class BloomViewOf {
  public:
   /// kMalformed: too short or too long, or k is out of range.
-  static Result<BloomView> Parse(std::string_view payload);
+  static Result<BloomViewOf> Parse(std::string_view payload);
   /// False: certainly not inserted.
   bool MightContain(Fingerprint fingerprint) const;
   /// One answer each: `answers[i]` is 1 if `fingerprints[i]` may be in, else 0. The spans are of one length.
   void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const;
 
  private:
-  BloomView(uint32_t probes, std::string_view bits) : probes_(probes), bits_(bits) {}
+  BloomViewOf(uint32_t probes, std::string_view places) : probes_(probes), places_(places) {}
   uint32_t probes_;
-  std::string_view bits_;
+  std::string_view places_;
 };
+using BloomView = BloomViewOf<8>;
+using CountingBloomView = BloomViewOf<2>;
 
-/// Payloads of kind 2.
-struct BloomFilter {
+template <uint32_t kPlacesPerByte>
+struct BloomFilterOf {
   static constexpr bool kSizesExactly = true;  // Render takes PayloadBytes
   static size_t PayloadBytes(size_t count, double rate);
-  /// Appends a payload of `fingerprints` (up to 97 million), unique, in any order. Takes the fewest bytes
-  /// that keep the rate, over all k.
+  /// Appends a payload of `fingerprints` (up to 97 million, of kind 3 up to 24 million), unique, in any
+  /// order. Takes the fewest bytes that keep the rate, over all k.
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
-  /// Adds `fingerprints` to `payload`, which BloomView::Parse accepts. More items than it is sized for raise
-  /// its rate.
+  /// Adds `fingerprints` to `payload`, which the view's Parse accepts. More items than it is sized for raise
+  /// its rate. Probes of one item that fall on the same counter count once.
   static void Insert(std::span<const Fingerprint> fingerprints, std::span<char> payload);
 };
+using BloomFilter = BloomFilterOf<8>;
+using CountingBloomFilter = BloomFilterOf<2>;
+template <>
+void BloomFilter::Insert(std::span<const Fingerprint> fingerprints, std::span<char> payload);
+template <>
+void CountingBloomFilter::Insert(std::span<const Fingerprint> fingerprints, std::span<char> payload);
 
 }  // namespace seen

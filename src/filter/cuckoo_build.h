@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/probed_cells.h"
-#include "filter/cuckoo_places.h"
+#include "filter/cuckoo.h"
 #include "model/hashes.h"
 
 namespace seen {

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "filter/days.h"
+#include "filter/snapshot_format.h"
 #include "filter/split_block_bloom.h"
 #include "model/horizon.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/result.h"
 #include "filter/bits.h"
+#include "filter/cuckoo.h"
 #include "filter/cuckoo_build.h"
-#include "filter/cuckoo_places.h"
 
 namespace seen {
 namespace {

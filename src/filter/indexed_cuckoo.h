@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "filter/cuckoo_places.h"
-#include "filter/days.h"
+#include "filter/cuckoo.h"
+#include "filter/snapshot_format.h"
 #include "model/hashes.h"
 
 namespace seen {

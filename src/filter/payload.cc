@@ -4,12 +4,13 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
 #include "filter/binary_fuse.h"
 #include "filter/bloom.h"
-#include "filter/counting_bloom.h"
 #include "filter/cuckoo.h"
 #include "filter/d_left.h"
 #include "filter/day_chain.h"
@@ -19,106 +20,86 @@
 #include "filter/split_block_bloom.h"
 
 namespace seen {
-
 namespace {
 
-template <typename View>
-Result<AnyView> ParseAs(std::string_view payload) {
-  auto view = View::Parse(payload);
-  if (!view) return Fail(view.error());
-  return AnyView(std::move(*view));
+/// The types of a kind of payload.
+template <typename OfView, typename OfFilter>
+struct Kind {
+  using View = OfView;
+  using Filter = OfFilter;
+};
+
+/// Returns `use` of the format's Kind, or `otherwise` for what isn't one.
+template <typename Answer, typename Use>
+Answer WithKind(SnapshotFormat format, Answer otherwise, Use use) {
+  switch (format) {
+    case SnapshotFormat::kSplitBlockBloom:
+      return use(Kind<SplitBlockBloomView, SplitBlockBloomFilter>());
+    case SnapshotFormat::kBloom:
+      return use(Kind<BloomView, BloomFilter>());
+    case SnapshotFormat::kCountingBloom:
+      return use(Kind<CountingBloomView, CountingBloomFilter>());
+    case SnapshotFormat::kDLeft:
+      return use(Kind<DLeftView, DLeftFilter>());
+    case SnapshotFormat::kQuotient:
+      return use(Kind<QuotientView, QuotientFilter>());
+    case SnapshotFormat::kCuckoo:
+      return use(Kind<CuckooView, CuckooFilter>());
+    case SnapshotFormat::kIndexedCuckoo:
+      return use(Kind<IndexedCuckooView, IndexedCuckooFilter>());
+    case SnapshotFormat::kBinaryFuse8:
+      return use(Kind<BinaryFuse8View, BinaryFuse8>());
+    case SnapshotFormat::kBinaryFuse16:
+      return use(Kind<BinaryFuse16View, BinaryFuse16>());
+    case SnapshotFormat::kDayChain:
+      return use(Kind<DayChainView, DayChainFilter>());
+    case SnapshotFormat::kFingerprints:
+      return use(Kind<ExactFingerprintsView, ExactFingerprintsFilter>());
+    case SnapshotFormat::kAuto:
+      break;
+  }
+  return otherwise;
 }
+
+template <typename Filter>
+constexpr bool kKnowsDays =
+    std::is_same_v<Filter, IndexedCuckooFilter> || std::is_same_v<Filter, DayChainFilter>;
 
 }  // namespace
 
 Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload) {
-  switch (format) {
-    case SnapshotFormat::kSplitBlockBloom:
-      return ParseAs<SplitBlockBloomView>(payload);
-    case SnapshotFormat::kBloom:
-      return ParseAs<BloomView>(payload);
-    case SnapshotFormat::kCountingBloom:
-      return ParseAs<CountingBloomView>(payload);
-    case SnapshotFormat::kDLeft:
-      return ParseAs<DLeftView>(payload);
-    case SnapshotFormat::kQuotient:
-      return ParseAs<QuotientView>(payload);
-    case SnapshotFormat::kCuckoo:
-      return ParseAs<CuckooView>(payload);
-    case SnapshotFormat::kIndexedCuckoo:
-      return ParseAs<IndexedCuckooView>(payload);
-    case SnapshotFormat::kBinaryFuse8:
-      return ParseAs<BinaryFuse8View>(payload);
-    case SnapshotFormat::kBinaryFuse16:
-      return ParseAs<BinaryFuse16View>(payload);
-    case SnapshotFormat::kDayChain:
-      return ParseAs<DayChainView>(payload);
-    case SnapshotFormat::kFingerprints:
-      return ParseAs<ExactFingerprintsView>(payload);
-    case SnapshotFormat::kAuto:
-      break;
-  }
+  using Parsed = std::optional<Result<AnyView>>;
+  Parsed parsed = WithKind(format, Parsed(), [&]<typename K>(K) -> Parsed {
+    auto view = K::View::Parse(payload);
+    if (!view) return Fail(view.error());
+    return AnyView(std::move(*view));
+  });
+  if (parsed) return std::move(*parsed);
   return Fail(Code::kMalformed, "format " + std::to_string(static_cast<int>(format)) + " is unknown");
 }
 
 void RenderPayload(const SnapshotShape& shape, const SnapshotItems& items, std::string& out) {
   const double rate = shape.false_positive_rate;
-  switch (shape.format) {
-    case SnapshotFormat::kSplitBlockBloom:
-      return SplitBlockBloomFilter::Render(items.fingerprints, rate, out, shape.power_of_two);
-    case SnapshotFormat::kBloom:
-      return BloomFilter::Render(items.fingerprints, rate, out);
-    case SnapshotFormat::kCountingBloom:
-      return CountingBloomFilter::Render(items.fingerprints, rate, out);
-    case SnapshotFormat::kDLeft:
-      return DLeftFilter::Render(items.fingerprints, rate, out);
-    case SnapshotFormat::kQuotient:
-      return QuotientFilter::Render(items.fingerprints, rate, out);
-    case SnapshotFormat::kCuckoo:
-      return CuckooFilter::Render(items.fingerprints, rate, out);
-    case SnapshotFormat::kIndexedCuckoo:
-      return IndexedCuckooFilter::Render(items.days, rate, out);
-    case SnapshotFormat::kBinaryFuse8:
-      return BinaryFuse8::Render(items.fingerprints, rate, out);
-    case SnapshotFormat::kBinaryFuse16:
-      return BinaryFuse16::Render(items.fingerprints, rate, out);
-    case SnapshotFormat::kDayChain:
-      return DayChainFilter::Render(items.days, rate, out);
-    case SnapshotFormat::kFingerprints:
-      return ExactFingerprintsFilter::Render(items.fingerprints, rate, out);
-    case SnapshotFormat::kAuto:
-      break;
-  }
-  Check(false, "no such snapshot format");
+  const bool rendered = WithKind(shape.format, false, [&]<typename K>(K) {
+    if constexpr (std::is_same_v<typename K::Filter, SplitBlockBloomFilter>)
+      K::Filter::Render(items.fingerprints, rate, out, shape.power_of_two);
+    else if constexpr (kKnowsDays<typename K::Filter>)
+      K::Filter::Render(items.days, rate, out);
+    else
+      K::Filter::Render(items.fingerprints, rate, out);
+    return true;
+  });
+  Check(rendered, "no such snapshot format");
 }
 
 size_t PayloadBytes(SnapshotFormat format, size_t count, double rate) {
-  switch (format) {
-    case SnapshotFormat::kSplitBlockBloom:
-      return SplitBlockBloomFilter::PayloadBytes(count, rate);
-    case SnapshotFormat::kBloom:
-      return BloomFilter::PayloadBytes(count, rate);
-    case SnapshotFormat::kCountingBloom:
-      return CountingBloomFilter::PayloadBytes(count, rate);
-    case SnapshotFormat::kDLeft:
-      return DLeftFilter::PayloadBytes(count, rate);
-    case SnapshotFormat::kQuotient:
-      return QuotientFilter::PayloadBytes(count, rate);
-    case SnapshotFormat::kCuckoo:
-      return CuckooFilter::PayloadBytes(count, rate);
-    case SnapshotFormat::kBinaryFuse8:
-      return BinaryFuse8::PayloadBytes(count, rate);
-    case SnapshotFormat::kBinaryFuse16:
-      return BinaryFuse16::PayloadBytes(count, rate);
-    case SnapshotFormat::kFingerprints:
-      return ExactFingerprintsFilter::PayloadBytes(count, rate);
-    case SnapshotFormat::kAuto:
-    case SnapshotFormat::kIndexedCuckoo:
-    case SnapshotFormat::kDayChain:
-      break;
-  }
-  Check(false, "only a format without days has a known size");
-  return 0;
+  Check(format != SnapshotFormat::kAuto && !NeedsDays(format), "only a format without days has a known size");
+  return WithKind(format, size_t{0}, [&]<typename K>(K) -> size_t {
+    if constexpr (kKnowsDays<typename K::Filter>)
+      return 0;
+    else
+      return K::Filter::PayloadBytes(count, rate);
+  });
 }
 
 namespace {

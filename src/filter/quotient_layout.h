@@ -13,7 +13,6 @@
 
 #include "base/probed_cells.h"
 #include "filter/bits.h"
-#include "filter/fingerprint_hash.h"
 
 namespace seen::quotient {
 

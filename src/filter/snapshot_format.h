@@ -1,15 +1,27 @@
 #pragma once
-// The kinds of filters: their numbers in a snapshot, and their names in the configuration.
+// Items by the day that they count for, for kinds of filters that also know days.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/result.h"
+#include "model/day.h"
+#include "model/hashes.h"
 
 namespace seen {
+
+/// Points to the fingerprints, which are unique and ascending.
+struct DayOfItems {
+  Day day;
+  uint32_t first_second = 0, last_second = 0;  // since 1970; none of its items is earlier or later
+  std::span<const Fingerprint> fingerprints;
+};
+
+// The kinds of filters: their numbers in a snapshot, and their names in the configuration.
 
 /// kAuto is in no snapshot: FormatFor chooses.
 enum class SnapshotFormat : uint8_t {

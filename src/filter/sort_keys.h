@@ -53,7 +53,12 @@ inline void SortKeys(std::vector<uint64_t>& keys, uint32_t /*bits*/) { std::sort
 
 /// Returns `fingerprints` if they are in order, else a sorted copy in `copy`, which must outlive the result.
 /// O(n): about 8 ns an item, 1 ns if they are in order. Any thread.
-std::span<const Fingerprint> Sorted(std::span<const Fingerprint> fingerprints,
-                                    std::vector<Fingerprint>& copy);
+inline std::span<const Fingerprint> Sorted(std::span<const Fingerprint> fingerprints,
+                                           std::vector<Fingerprint>& copy) {
+  if (std::is_sorted(fingerprints.begin(), fingerprints.end())) return fingerprints;
+  copy.assign(fingerprints.begin(), fingerprints.end());
+  SortByKey(copy, 32, [](Fingerprint fingerprint) { return fingerprint.value; });
+  return copy;
+}
 
 }  // namespace seen

@@ -11,7 +11,6 @@
 
 #include "base/result.h"
 #include "filter/bits.h"
-#include "filter/fingerprint_hash.h"
 #include "filter/size_memo.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "flow/status.h"
+#include "flow/partition_status.h"
 #include "model/hashes.h"
 
 namespace seen {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "flow/checkpoint_part.h"
+#include "flow/partition_checkpoint.h"
 #include "flow/partition_state.h"
 #include "flow/publish_flow.h"
 #include "flow/store_port.h"
@@ -52,7 +52,7 @@ class LastPublishedSnapshots final : public CheckpointPart {
 
   /// Once a filter is whole again, makes a page of its users due.
   Status Step(Instant now, TimeMs wall);
-  bool HasChanges() const;
+  bool HasChanges() const override;
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override;
   void Failed() override;

@@ -3,6 +3,19 @@
 #include "flow/partition_flow.h"
 
 namespace seen {
+namespace {
+
+void SetReason(std::map<int32_t, std::string>& reasons, int32_t partition, const std::string& reason) {
+  reasons.erase(partition);
+  if (!reason.empty()) reasons[partition] = reason;
+}
+
+std::string ReasonIn(const std::map<int32_t, std::string>& reasons, int32_t partition) {
+  const auto found = reasons.find(partition);
+  return found == reasons.end() ? std::string() : found->second;
+}
+
+}  // namespace
 
 OpenPartition::OpenPartition() = default;
 OpenPartition::~OpenPartition() = default;
@@ -49,32 +62,22 @@ void OpenPartitions::Add(PartitionPointer open) {
 
 void OpenPartitions::Refuse(int32_t partition, const std::string& reason) {
   const MutexLock lock(mutex_);
-  if (reason.empty()) {
-    refusals_.erase(partition);
-  } else {
-    refusals_[partition] = reason;
-  }
+  SetReason(refusals_, partition, reason);
 }
 
 void OpenPartitions::Await(int32_t partition, const std::string& reason) {
   const MutexLock lock(mutex_);
-  if (reason.empty()) {
-    awaited_.erase(partition);
-  } else {
-    awaited_[partition] = reason;
-  }
+  SetReason(awaited_, partition, reason);
 }
 
 std::string OpenPartitions::AwaitedFor(int32_t partition) const {
   const MutexLock lock(mutex_);
-  const auto found = awaited_.find(partition);
-  return found == awaited_.end() ? std::string() : found->second;
+  return ReasonIn(awaited_, partition);
 }
 
 std::string OpenPartitions::RefusalOf(int32_t partition) const {
   const MutexLock lock(mutex_);
-  const auto found = refusals_.find(partition);
-  return found == refusals_.end() ? std::string() : found->second;
+  return ReasonIn(refusals_, partition);
 }
 
 PartitionPointer OpenPartitions::Take(int32_t partition) {

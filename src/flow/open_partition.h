@@ -11,7 +11,7 @@
 
 #include "base/lifetime.h"
 #include "base/mutex.h"
-#include "flow/status.h"
+#include "flow/partition_status.h"
 #include "flow/store_port.h"
 
 namespace seen {

@@ -2,14 +2,58 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "base/probed_cells.h"
-#include "base/result.h"
+#include "flow/endings.h"
+#include "owner/foreign_users.h"
+#include "flow/last_published.h"
+#include "flow/log_port.h"
+#include "flow/partition_journal.h"
+#include "flow/publish_flow.h"
+#include "flow/reporter.h"
+#include "flow/sweep.h"
+#include "flow/unexposed_flow.h"
 #include "flow/user_rows.h"
+#include "model/change.h"
 #include "model/delta.h"
 
 namespace seen {
+namespace {
+
+constexpr size_t kPrefetchedUsers = 8;  // ahead of the one that is written
+// Dead letters usually need milliseconds. After this time the checkpoint no longer waits, and its offset is
+// held back instead.
+constexpr std::chrono::seconds kDeadLettersAwaited{5};
+
+/// The part of a checkpoint that marks the users whose snapshot isn't acknowledged, and clears the marks of
+/// users whose snapshot is.
+class MarksPart final : public CheckpointPart {
+ public:
+  /// All references outlive this.
+  MarksPart(const PartitionState& state, const PartitionStore& store, PublishFlow& publish,
+            const ForeignUsers& foreign)
+      : state_(state), store_(store), publish_(publish), foreign_(foreign) {}
+
+  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+  void Committed(const Checkpoint& checkpoint) override {
+    publish_.MarksCommitted(checkpoint.frozen.deferred);
+    if (checkpoint.frozen.ends_replays) publish_.HoldMarks(false);
+    if (checkpoint.frozen.defers_live) publish_.LetMarksGo();
+  }
+  void Failed() override { publish_.MarksFailed(); }
+  bool HasChanges() const override { return publish_.HasMarkChanges(); }
+
+ private:
+  std::vector<UserRef> DeferredUsers(const Checkpoint& checkpoint) const;
+
+  const PartitionState& state_;
+  const PartitionStore& store_;
+  PublishFlow& publish_;
+  const ForeignUsers& foreign_;
+};
 
 // Users whose publication the worker left to a mark, and erased users, who need marks for retired topics.
 std::vector<UserRef> MarksPart::DeferredUsers(const Checkpoint& checkpoint) const {
@@ -63,9 +107,26 @@ Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   return {};
 }
 
-namespace {
-constexpr size_t kPrefetchedUsers = 8;  // ahead of the one that is written
-}  // namespace
+/// The part of a checkpoint that writes the users of the frozen tail: their deltas in each filter, and the
+/// exposures that resolve served items.
+class UsersPart final : public CheckpointPart {
+ public:
+  /// `state` outlives this.
+  explicit UsersPart(const PartitionState& state) : state_(state) {}
+
+  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+
+ private:
+  // Writes the erasures in the tail to a filter that isn't configured any more.
+  Status WriteErasures(FilterId retired, const Checkpoint& checkpoint, CheckpointWriter& writer);
+  Status WriteFilter(FilterIndex filter_index, Checkpoint& checkpoint, CheckpointWriter& writer);
+  static Status WriteResolving(const Checkpoint& checkpoint, CheckpointWriter& writer);
+  static void NoteEndings(const FilterPolicy& filter, const UserKey& user, std::span<const Change> changes,
+                          std::vector<Ending>& endings);
+
+  const PartitionState& state_;
+  ChangeEncoder encoder_;  // checkpoint thread
+};
 
 Status UsersPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   const std::vector<FilterId>& retired = state_.options().retired_filters;
@@ -155,21 +216,31 @@ Status UsersPart::WriteResolving(const Checkpoint& checkpoint, CheckpointWriter&
   return {};
 }
 
-namespace {
-// Dead letters usually need milliseconds. After this time the checkpoint no longer waits, and its offset is
-// held back instead.
-constexpr std::chrono::seconds kDeadLettersAwaited{5};
 }  // namespace
 
-PartitionCheckpoint::PartitionCheckpoint(PartitionState& state, Parts parts, PartitionStore& store,
+PartitionCheckpoint::PartitionCheckpoint(PartitionState& state, const Parts& parts, PartitionStore& store,
                                          const DeadLetterSink& dead_letters, Reporter& reporter,
                                          const Clock& clock)
     : state_(state),
-      parts_(std::move(parts)),
+      parts_(parts),
       store_(store),
       dead_letters_(dead_letters),
       reporter_(reporter),
-      clock_(clock) {}
+      clock_(clock) {
+  own_.push_back(std::make_unique<UsersPart>(state));
+  own_.push_back(std::make_unique<MarksPart>(state, store, parts.publish, parts.foreign_users));
+  in_order_ = {own_[0].get(), &parts.last_published, own_[1].get(), &parts.endings, &parts.sweep};
+  if (parts.journal) in_order_.insert(in_order_.begin(), parts.journal);
+  if (parts.unexposed) in_order_.push_back(parts.unexposed);
+}
+
+bool PartitionCheckpoint::PartsHaveChanges() const {
+  return std::any_of(in_order_.begin(), in_order_.end(), [](const auto* part) { return part->HasChanges(); });
+}
+
+bool PartitionCheckpoint::IsUrgent() const {
+  return std::any_of(in_order_.begin(), in_order_.end(), [](const auto* part) { return part->IsUrgent(); });
+}
 
 bool PartitionCheckpoint::AwaitsDeadLetters() const {
   const FrozenTail& frozen = state_.frozen();
@@ -192,7 +263,7 @@ Position PartitionCheckpoint::PositionNow() const {
 }
 
 void PartitionCheckpoint::SetHorizons(TimeMs wall, TimeMs partition_time) {
-  const Day swept_through = parts_.republisher->SweptThrough();
+  const Day swept_through = parts_.sweep.SweptThrough();
   for (const FilterPolicy& filter : state_.options().filters) {
     store_.SetHorizon(filter.id, filter.ByteHorizon(wall, partition_time, swept_through));
   }
@@ -200,14 +271,12 @@ void PartitionCheckpoint::SetHorizons(TimeMs wall, TimeMs partition_time) {
 }
 
 Status PartitionCheckpoint::WriteParts(Checkpoint& checkpoint) {
-  auto writer = store_.BeginCheckpoint(checkpoint.position);
+  auto writer = BeginCheckpoint(state_.options(), store_, checkpoint.position);
   if (!writer) return Fail(writer.error());
-  if (const auto& recorder = state_.options().recorder)
-    *writer = recorder->Record(std::move(*writer), checkpoint.position);
-  for (CheckpointPart* const part : parts_.in_order) {
+  for (CheckpointPart* const part : in_order_) {
     if (Status begun = part->Begin(checkpoint, **writer); !begun) return begun;
   }
-  for (CheckpointPart* const part : parts_.in_order) {
+  for (CheckpointPart* const part : in_order_) {
     if (Status written = part->Write(checkpoint, **writer); !written) return written;
   }
   return (*writer)->Commit();
@@ -223,12 +292,12 @@ Result<int64_t> PartitionCheckpoint::Write() {
   checkpoint.report.next_offset = checkpoint.position.next_offset;
   SetHorizons(wall, checkpoint.position.partition_time);
   if (const Status written = WriteParts(checkpoint); !written) {
-    for (CheckpointPart* const part : parts_.in_order) part->Failed();
+    for (CheckpointPart* const part : in_order_) part->Failed();
     state_.NoteCheckpointProblem(written.error().message);
     reporter_.CheckpointFailed(partition, written.error());
     return Fail(written.error());
   }
-  for (CheckpointPart* const part : parts_.in_order) part->Committed(checkpoint);
+  for (CheckpointPart* const part : in_order_) part->Committed(checkpoint);
   const Position position = checkpoint.position;
   CheckpointReport report = checkpoint.report;
   report.duration = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - begun);

@@ -1,83 +1,80 @@
 #pragma once
 // A frozen tail becomes a checkpoint: each part writes its share, and the store takes all of it with the
-// position in one step. Thread: the checkpoint thread, one at a time.
+// position in one step, or nothing.
+//
+// A checkpoint is a list of parts. First all parts begin, then all write, both in the order of the list. The
+// store's file needs this order: journal, users, last published snapshots, marks, endings, sweep, served
+// rows.
 
 #include <memory>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "flow/checkpoint_part.h"
-#include "flow/log_port.h"
 #include "flow/partition_state.h"
-#include "flow/publish_flow.h"
-#include "flow/reporter.h"
-#include "flow/republisher.h"
+#include "flow/partition_status.h"
 #include "flow/store_port.h"
-#include "flow/unexposed_flow.h"
-#include "model/change.h"
-#include "owner/foreign_users.h"
+#include "flow/tail.h"
 
 namespace seen {
 
-/// The part of a checkpoint that marks the users whose snapshot isn't acknowledged, and clears the marks of
-/// users whose snapshot is.
-class MarksPart final : public CheckpointPart {
- public:
-  /// All references outlive this.
-  MarksPart(const PartitionState& state, const PartitionStore& store, PublishFlow& publish,
-            const ForeignUsers& foreign)
-      : state_(state), store_(store), publish_(publish), foreign_(foreign) {}
+class DeadLetterSink;
+class Endings;
+class ForeignUsers;
+class LastPublishedSnapshots;
+class PartitionJournal;
+class PublishFlow;
+class Reporter;
+class Sweep;
+class UnexposedFlow;
 
-  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
-  void Committed(const Checkpoint& checkpoint) override {
-    publish_.MarksCommitted(checkpoint.frozen.deferred);
-    if (checkpoint.frozen.ends_replays) publish_.HoldMarks(false);
-    if (checkpoint.frozen.defers_live) publish_.LetMarksGo();
-  }
-  void Failed() override { publish_.MarksFailed(); }
+/// The checkpoint under way, as its parts see it.
+struct Checkpoint {
+  FrozenTail& frozen;
+  const Position position;
+  const TimeMs wall;
+  const std::vector<const Tail::UserSlot*> users;  // of the frozen tail, ascending by key
+  CheckpointReport report;
 
- private:
-  std::vector<UserRef> DeferredUsers(const Checkpoint& checkpoint) const;
-
-  const PartitionState& state_;
-  const PartitionStore& store_;
-  PublishFlow& publish_;
-  const ForeignUsers& foreign_;
+  // The users' part fills these, for the parts after it.
+  std::vector<Ending> endings;  // of served items
+  std::vector<UserRef> erased;  // ascending
 };
 
-/// The part of a checkpoint that writes the users of the frozen tail: their deltas in each filter, and the
-/// exposures that resolve served items.
-class UsersPart final : public CheckpointPart {
+/// Checkpoint thread. Write is called after Begin, and each Begin ends with Committed or Failed.
+class CheckpointPart {
  public:
-  /// `state` outlives this.
-  explicit UsersPart(const PartitionState& state) : state_(state) {}
+  virtual ~CheckpointPart() = default;
+  /// Collects what the part will write, and writes what must come before all users.
+  virtual Status Begin(Checkpoint&, CheckpointWriter&) { return {}; }
+  virtual Status Write(Checkpoint&, CheckpointWriter&) { return {}; }
+  /// The store has everything. It survives a power loss.
+  virtual void Committed(const Checkpoint&) {}
+  /// The store has nothing of this checkpoint. The next one writes what this part collected. Also called if
+  /// an earlier part failed to begin.
+  virtual void Failed() {}
 
-  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
-
- private:
-  // Writes the erasures in the tail to a filter that isn't configured any more.
-  Status WriteErasures(FilterId retired, const Checkpoint& checkpoint, CheckpointWriter& writer);
-  Status WriteFilter(FilterIndex filter_index, Checkpoint& checkpoint, CheckpointWriter& writer);
-  static Status WriteResolving(const Checkpoint& checkpoint, CheckpointWriter& writer);
-  static void NoteEndings(const FilterPolicy& filter, const UserKey& user, std::span<const Change> changes,
-                          std::vector<Ending>& endings);
-
-  const PartitionState& state_;
-  ChangeEncoder encoder_;  // checkpoint thread
+  // Any thread.
+  /// Whether a checkpoint would write something of this part.
+  virtual bool HasChanges() const { return false; }
+  /// Whether something waits for the next checkpoint, so that it is due at once.
+  virtual bool IsUrgent() const { return false; }
 };
 
+/// Thread: the checkpoint thread, one at a time, unless stated otherwise.
 class PartitionCheckpoint {
  public:
-  /// The parts that write, and those that say how long the store must keep things. All outlive this.
+  /// The parts of the flow that take part. All outlive this.
   struct Parts {
-    std::vector<CheckpointPart*> in_order;  // see flow/checkpoint_part.h
-    const Republisher* republisher = nullptr;
-    const UnexposedFlow* unexposed = nullptr;  // nullptr: unexposed items aren't published
+    PartitionJournal* journal;  // nullptr: none is kept
+    LastPublishedSnapshots& last_published;
+    PublishFlow& publish;
+    const ForeignUsers& foreign_users;
+    Endings& endings;
+    Sweep& sweep;
+    UnexposedFlow* unexposed;  // nullptr: unexposed items aren't published
   };
-  PartitionCheckpoint(PartitionState& state, Parts parts, PartitionStore& store,
+  PartitionCheckpoint(PartitionState& state, const Parts& parts, PartitionStore& store,
                       const DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock);
 
   /// Whether dead letters in the frozen tail's range are unacknowledged, so that it is better to wait a
@@ -86,6 +83,10 @@ class PartitionCheckpoint {
   /// Only while a tail is frozen. On an error everything stays as it was, and a further call tries again.
   /// Returns the offset up to which the group may commit.
   Result<int64_t> Write();
+
+  /// Any thread: as CheckpointPart's, of any part.
+  bool PartsHaveChanges() const;
+  bool IsUrgent() const;
 
  private:
   Position PositionNow() const;
@@ -98,6 +99,8 @@ class PartitionCheckpoint {
   const DeadLetterSink& dead_letters_;
   Reporter& reporter_;
   const Clock& clock_;
+  std::vector<std::unique_ptr<CheckpointPart>> own_;  // users and marks
+  std::vector<CheckpointPart*> in_order_;
 };
 
 }  // namespace seen

@@ -47,20 +47,12 @@ Result<Position> PartitionFill::StoredPosition() const {
   return std::move(**position);
 }
 
-Result<std::unique_ptr<CheckpointWriter>> PartitionFill::Begin(const Position& position) const {
-  auto writer = store_.BeginCheckpoint(position);
-  if (!writer) return writer;
-  if (const auto& recorder = state_.options().recorder)
-    *writer = recorder->Record(std::move(*writer), position);
-  return writer;
-}
-
 Status PartitionFill::End(FilterIndex filter_index, TimeMs complete_since, uint64_t losses) {
   auto position = StoredPosition();
   if (!position) return Fail(position.error());
   state_.wholeness().Filled(filter_index, complete_since, losses);
   position->filters = state_.wholeness().Now();
-  auto writer = Begin(*position);
+  auto writer = BeginCheckpoint(state_.options(), store_, *position);
   if (!writer) return Fail(writer.error());
   return (*writer)->Commit();
 }
@@ -68,7 +60,7 @@ Status PartitionFill::End(FilterIndex filter_index, TimeMs complete_since, uint6
 Status PartitionFill::Write(const FillPage& page) {
   const auto position = StoredPosition();
   if (!position) return Fail(position.error());
-  auto writer = Begin(*position);
+  auto writer = BeginCheckpoint(state_.options(), store_, *position);
   if (!writer) return Fail(writer.error());
   if (Status written = WriteUsers(page, **writer); !written) return written;
   std::vector<UserRef> marked;
@@ -78,13 +70,13 @@ Status PartitionFill::Write(const FillPage& page) {
     marked.push_back(mark.user);
   }
   std::vector<Ending> endings = page.endings;
-  republisher_.KeepNotDone(endings);
+  endings_.KeepNotDone(endings);
   for (const Ending& ending : endings) {
     if (Status added = (*writer)->AddEnding(ending); !added) return added;
   }
   if (Status committed = (*writer)->Commit(); !committed) return committed;
   publish_.MarksWritten(marked);
-  republisher_.EndingsWritten(endings);
+  endings_.Written(endings);
   return {};
 }
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "flow/endings.h"
 #include "flow/partition_state.h"
 #include "flow/publish_flow.h"
-#include "flow/republisher.h"
 #include "flow/store_port.h"
 
 namespace seen {
@@ -36,8 +36,8 @@ struct FillPage {
 class PartitionFill {
  public:
   /// All references outlive this.
-  PartitionFill(PartitionState& state, PartitionStore& store, PublishFlow& publish, Republisher& republisher)
-      : state_(state), store_(store), publish_(publish), republisher_(republisher) {}
+  PartitionFill(PartitionState& state, PartitionStore& store, PublishFlow& publish, Endings& endings)
+      : state_(state), store_(store), publish_(publish), endings_(endings) {}
 
   /// Durable when it returns. kUnavailable: the store has no checkpoint yet. On any other error of the store,
   /// nothing is written.
@@ -48,13 +48,12 @@ class PartitionFill {
 
  private:
   Result<Position> StoredPosition() const;
-  Result<std::unique_ptr<CheckpointWriter>> Begin(const Position& position) const;
   Status WriteUsers(const FillPage& page, CheckpointWriter& writer);
 
   PartitionState& state_;
   PartitionStore& store_;
   PublishFlow& publish_;
-  Republisher& republisher_;
+  Endings& endings_;
 };
 
 }  // namespace seen

@@ -34,19 +34,6 @@ std::optional<Position> Corrected(std::optional<Position> position, const Partit
   return position;
 }
 
-// In the order of flow/checkpoint_part.h.
-PartitionCheckpoint::Parts PartsOf(PartitionFlow& flow) {
-  PartitionCheckpoint::Parts parts;
-  for (CheckpointPart* const part :
-       std::initializer_list<CheckpointPart*>{flow.journal.get(), &flow.users_part, &flow.last_published,
-                                              &flow.marks_part, &flow.republisher, flow.unexposed.get()}) {
-    if (part != nullptr) parts.in_order.push_back(part);
-  }
-  parts.republisher = &flow.republisher;
-  parts.unexposed = flow.unexposed.get();
-  return parts;
-}
-
 }  // namespace
 
 PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Position>& stored,
@@ -61,16 +48,18 @@ PartitionFlow::PartitionFlow(Made, const std::optional<Position>& position, Part
     : state(std::move(options), position, start_offset, high_watermark, clock.Now()),
       publish(state.options().filters, state.options().publish_entries_max, reporter,
               state.options().retired_topics, position.has_value()),
-      republisher(state.options().filters, store, publish, state.options().sweep_users_per_second, !position),
+      endings(store, publish, state.filters().published != 0),
+      sweep(state.options().filters, store, publish, endings, state.options().sweep_users_per_second,
+            !position),
       last_published(state, store, publish),
       unexposed(UnexposedOf(state.options(), store)),
       journal(JournalOf(state.options(), position, store)),
-      intake(state, {publish, republisher, last_published, unexposed.get(), journal.get()},
+      checkpoint(state,
+                 {journal.get(), last_published, publish, foreign_users, endings, sweep, unexposed.get()},
+                 store, dead_letters, reporter, clock),
+      intake(state, {publish, checkpoint, unexposed.get(), journal.get()},
              position ? position->anchor : Anchor{}, store, dead_letters, reporter, clock),
-      users_part(state),
-      marks_part(state, store, publish, foreign_users),
-      checkpoint(state, PartsOf(*this), store, dead_letters, reporter, clock),
-      fill(state, store, publish, republisher),
+      fill(state, store, publish, endings),
       reader(state, store, last_published, foreign_users, clock),
       store_(store) {}
 
@@ -81,7 +70,7 @@ PartitionStatus PartitionFlow::GetStatus() const {
   status.marks_outstanding = publish.Outstanding();
   status.replays = intake.ReplayNames();
   status.store = store_.Figures();
-  status.republish = republisher.GetStatus();
+  status.republish = sweep.GetStatus();
   if (unexposed) status.unexposed = unexposed->GetStatus();
   reader.FillHeaviestUsers(status);
   return status;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "flow/endings.h"
 #include "flow/last_published.h"
 #include "flow/log_port.h"
 #include "flow/partition_checkpoint.h"
@@ -14,11 +15,11 @@
 #include "flow/partition_journal.h"
 #include "flow/partition_options.h"
 #include "flow/partition_state.h"
+#include "flow/partition_status.h"
 #include "flow/publish_flow.h"
 #include "flow/reporter.h"
-#include "flow/republisher.h"
-#include "flow/status.h"
 #include "flow/store_port.h"
+#include "flow/sweep.h"
 #include "flow/unexposed_flow.h"
 #include "flow/user_reader.h"
 #include "owner/foreign_users.h"
@@ -38,16 +39,15 @@ struct PartitionFlow {
   PartitionState state;
   PublishFlow publish;
   ForeignUsers foreign_users;
-  Republisher republisher;
+  Endings endings;
+  Sweep sweep;
   LastPublishedSnapshots last_published;
   const std::unique_ptr<UnexposedFlow> unexposed;   // nullptr: unexposed items aren't published
   const std::unique_ptr<PartitionJournal> journal;  // nullptr: none is kept
+  PartitionCheckpoint checkpoint;                   // checkpoint thread
   PartitionIntake intake;                           // worker
-  UsersPart users_part;
-  MarksPart marks_part;
-  PartitionCheckpoint checkpoint;  // checkpoint thread
-  PartitionFill fill;              // checkpoint thread
-  UserReader reader;               // any thread
+  PartitionFill fill;                               // checkpoint thread
+  UserReader reader;                                // any thread
 
  private:
   struct Made {};  // a tag: the position is corrected

@@ -382,11 +382,9 @@ bool PartitionIntake::TailIsOfAnEarlierDay() const {
 bool PartitionIntake::HasChanges() const {
   return !tail_->Empty() || state_.next_offset() != state_.checkpoint_offset() ||
          state_.LostRangesChanged() || state_.wholeness().HasChanges() ||
-         neighbors_.publish.HasMarkChanges() || neighbors_.republisher.HasChanges() ||
-         neighbors_.last_published.HasChanges() ||
-         (neighbors_.unexposed && neighbors_.unexposed->HasChanges()) ||
+         neighbors_.checkpoint.PartsHaveChanges() ||
          // The sweep of a new day waits until the tail of the old one is in the store.
-         TailIsOfAnEarlierDay() || (neighbors_.journal && neighbors_.journal->MustDrop());
+         TailIsOfAnEarlierDay();
 }
 
 bool PartitionIntake::CheckpointDue() const {
@@ -398,7 +396,7 @@ bool PartitionIntake::WantsCheckpoint() const {
   if (TailIsFull()) return true;
   // Without a checkpoint there is no offset to commit, and without commits nothing is published.
   if (state_.checkpoint_offset() < 0) return true;
-  if (neighbors_.republisher.AwaitsCheckpoint()) return true;  // snapshots wait for a checkpoint
+  if (neighbors_.checkpoint.IsUrgent()) return true;
   if (history_is_due_) return true;
   return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
 }

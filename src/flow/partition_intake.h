@@ -12,16 +12,15 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "flow/last_published.h"
 #include "flow/log_port.h"
+#include "flow/partition_checkpoint.h"
 #include "flow/partition_journal.h"
 #include "flow/partition_state.h"
+#include "flow/partition_status.h"
 #include "flow/publish_flow.h"
 #include "flow/record_block.h"
 #include "flow/replay_runs.h"
 #include "flow/reporter.h"
-#include "flow/republisher.h"
-#include "flow/status.h"
 #include "flow/tail.h"
 #include "flow/unexposed_flow.h"
 
@@ -29,11 +28,10 @@ namespace seen {
 
 class PartitionIntake {
  public:
-  /// The parts that get changes, or have changes to write. All outlive this.
+  /// The parts that get changes. All outlive this.
   struct Neighbors {
     PublishFlow& publish;
-    const Republisher& republisher;
-    const LastPublishedSnapshots& last_published;
+    const PartitionCheckpoint& checkpoint;
     const UnexposedFlow* unexposed = nullptr;  // nullptr: unexposed items aren't published
     PartitionJournal* journal = nullptr;       // nullptr: none is kept
   };

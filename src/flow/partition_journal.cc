@@ -141,7 +141,7 @@ uint64_t PartitionJournal::AllBytes() const {
   return active_->bytes() + (frozen_ ? frozen_->bytes() : 0);
 }
 
-bool PartitionJournal::MustDrop() const {
+bool PartitionJournal::HasChanges() const {
   return policy_.budget->Floor().since_epoch > oldest_day_.load(std::memory_order_relaxed);
 }
 

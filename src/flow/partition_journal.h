@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "flow/checkpoint_part.h"
 #include "flow/filter_policy.h"
-#include "flow/journal_port.h"
 #include "flow/log_port.h"
-#include "flow/status.h"
+#include "flow/partition_checkpoint.h"
+#include "flow/partition_options.h"
+#include "flow/partition_status.h"
 #include "flow/store_port.h"
 #include "flow/user_rows.h"
 #include "model/event.h"
@@ -54,7 +54,7 @@ class PartitionJournal final : public CheckpointPart {
   /// Any thread. All bytes in memory, frozen or not.
   uint64_t AllBytes() const;
   /// Whether the store still has days that must be dropped.
-  bool MustDrop() const;
+  bool HasChanges() const override;
   /// Says which days are kept.
   Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   /// Writes the frozen rows.

@@ -2,21 +2,53 @@
 // The options of a partition's flow.
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/mutex.h"
 #include "decode/event_decoder.h"
 #include "flow/filter_policy.h"
-#include "flow/journal_port.h"
 #include "flow/store_port.h"
 #include "flow/unexposed_log.h"
 #include "model/partitioner.h"
 #include "similar/port/item_groups.h"
 
 namespace seen {
+
+/// store.explain_mib, which a daemon's partitions share: which days of the journal must be dropped. Any
+/// thread.
+class JournalBudget {
+ public:
+  explicit JournalBudget(uint64_t bytes_max) : bytes_max_(bytes_max) {}
+
+  /// `days`: all that the partition has now.
+  void Report(int32_t partition, std::vector<JournalDay> days);
+  /// The partition was closed: its days belong to another daemon.
+  void Forget(int32_t partition) { Report(partition, {}); }
+
+  /// Each partition drops its days before this one: together with the newer days they exceed the budget. It
+  /// is at most the day after the newest day, if that day alone exceeds the budget.
+  Day Floor() const { return {floor_.load(std::memory_order_relaxed)}; }
+
+ private:
+  static constexpr int32_t kNone = std::numeric_limits<int32_t>::min();
+  const uint64_t bytes_max_;
+  std::atomic<int32_t> floor_{kNone};
+  Mutex mutex_;
+  std::map<int32_t, std::vector<JournalDay>> partitions_ GUARDED_BY(mutex_);
+};
+
+/// Null in PartitionOptions: no journal.
+struct JournalPolicy {
+  int32_t days = 0;  // how many days before today are kept
+  std::shared_ptr<JournalBudget> budget;
+};
 
 /// Records what each checkpoint changed. Implemented by state_stream/.
 class CheckpointRecorder {
@@ -67,6 +99,10 @@ struct PartitionOptions {
   bool publish_incomplete = false;        // render from the state alone: see flow/last_published.h
   double sweep_users_per_second = 2'000;  // published at most by the daily sweep
 };
+
+/// Begins a checkpoint that `options.recorder`, if there is one, records.
+Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const PartitionOptions& options,
+                                                          PartitionStore& store, const Position& position);
 
 /// Filters of a partition, by what the flow does with them.
 struct FilterMasks {

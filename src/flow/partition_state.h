@@ -25,7 +25,7 @@
 #include "base/mutex.h"
 #include "flow/freshness.h"
 #include "flow/partition_options.h"
-#include "flow/status.h"
+#include "flow/partition_status.h"
 #include "flow/store_port.h"
 #include "flow/tail.h"
 #include "flow/unexposed_log.h"

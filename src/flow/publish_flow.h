@@ -30,7 +30,6 @@
 #include <string>
 #include <vector>
 
-#include "base/latency_counts.h"
 #include "base/mutex.h"
 #include "flow/filter_policy.h"
 #include "flow/log_port.h"

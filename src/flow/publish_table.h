@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/hyper_log_log.h"
 #include "base/probed_cells.h"
-#include "base/tag_index.h"
 #include "flow/store_port.h"
 
 namespace seen {

@@ -132,7 +132,7 @@ bool Publisher::IsQuiet(const std::vector<PartitionPointer>& opened, const Pass&
   return std::all_of(opened.begin(), opened.end(), [&](const PartitionPointer& open) {
     if (open->stopped.load(std::memory_order_acquire)) return true;
     return MayPublish(*open) && LaneOf(*open).withheld.empty() && !open->flow->publish.WantsScan().wanted &&
-           !open->flow->republisher.IsSweeping();
+           !open->flow->sweep.IsSweeping();
   });
 }
 
@@ -195,8 +195,11 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane) {
   if (flow.state.LagMessages() <= flow.state.options().behind_lag_messages) {
     Try(PublishStep::kScanMarks, open, lane, [&] { return ScanMarks(open); });
     TakeForeign(flow);
-    Try(PublishStep::kRepublish, open, lane,
-        [&] { return flow.republisher.Step(clock_.Now(), clock_.WallNow(), flow.state.TailsSince()); });
+    Try(PublishStep::kRepublish, open, lane, [&] {
+      const TimeMs wall = clock_.WallNow();
+      if (Status ended = flow.endings.Step(clock_.Now(), wall); !ended) return ended;
+      return flow.sweep.Step(clock_.Now(), wall, flow.state.TailsSince());
+    });
   }
   Try(PublishStep::kLastPublished, open, lane,
       [&] { return flow.last_published.Step(clock_.Now(), clock_.WallNow()); });
@@ -209,18 +212,17 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane) {
 }
 
 void Publisher::BeginGroup(OpenPartition& open, Lane& lane, Pass& pass) {
-  Republisher& republisher = open.flow->republisher;
   Retry& retry = lane.retries[static_cast<size_t>(PublishStep::kRender)];
   if (open.stopped.load(std::memory_order_relaxed)) return;
   if (clock_.Now() < retry.until) return NoteRest(open, retry.until, false, pass);
   const TimeMs wall = clock_.WallNow();
-  const auto may_render = republisher.MayRender(wall, clock_.Now());
+  const auto may_render = open.flow->sweep.MayRender(wall, clock_.Now());
   if (!may_render) {
     Failed(PublishStep::kRender, open, retry, may_render.error());
     return NoteRest(open, retry.until, false, pass);
   }
   if (!*may_render) return NoteRest(open, clock_.Now() + kCheckpointPoll, false, pass);
-  groups_.push_back({&open, &lane, wall, republisher.ServedSecond(wall), {}, {}});
+  groups_.push_back({&open, &lane, wall, open.flow->endings.ServedSecond(wall), {}, {}});
 }
 
 // If users take long, a pass has as many as the threads render in its time. If the sink is full, a pass has
@@ -354,7 +356,7 @@ void Publisher::Send(Group& group, Pass& pass) {
       }
     });
   }
-  flow.republisher.Rendered(clock_.Now());
+  flow.sweep.Rendered(clock_.Now());
   NoteRest(*group.open, retry.until, group.rendered && !pass.sink_full, pass);
   for (const auto users : group.users) {
     for (PublishFlow::Rendering& one : users) {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/probed_cells.h"
-#include "decode/own_event.h"
+#include "decode/event_decoder.h"
 #include "flow/event_rules.h"
 #include "flow/unexposed_log.h"
 

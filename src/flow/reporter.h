@@ -1,19 +1,46 @@
 #pragma once
-// One function per occurrence, which both counts it and logs it. Every drop is counted. Implemented by
-// serve/metrics.h (prometheus-cpp). Thread-safe; called per batch, not per event.
+// A histogram for the hot path. Adding takes no lock. The owner reads it out once per batch.
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include "base/latency_counts.h"
 #include "base/result.h"
 #include "flow/log_port.h"
-#include "flow/status.h"
+#include "flow/partition_status.h"
 #include "model/event.h"
 
 namespace seen {
+
+/// Latencies in milliseconds over fixed buckets. One thread.
+class LatencyCounts {
+ public:
+  /// Upper bounds in ms, inclusive. One more bucket takes all larger latencies.
+  static constexpr std::array<int64_t, 22> kBoundsMs = {
+      1, 2, 3, 5, 7, 10, 15, 20, 25, 35, 50, 75, 100, 150, 250, 500, 1000, 1200, 2000, 5000, 30'000, 300'000};
+  static constexpr size_t kBuckets = kBoundsMs.size() + 1;
+
+  void Add(int64_t latency_ms, uint64_t times = 1) {
+    // Successive latencies are similar: the bucket of the last one is nearly always right.
+    while (bucket_ < kBoundsMs.size() && latency_ms > kBoundsMs[bucket_]) ++bucket_;
+    while (bucket_ > 0 && latency_ms <= kBoundsMs[bucket_ - 1]) --bucket_;
+    counts_[bucket_] += times;
+    sum_ms_ += latency_ms * static_cast<int64_t>(times);
+  }
+  const std::array<uint64_t, kBuckets>& counts() const { return counts_; }
+  int64_t sum_ms() const { return sum_ms_; }
+  void Clear() { *this = {}; }
+
+ private:
+  std::array<uint64_t, kBuckets> counts_{};
+  int64_t sum_ms_ = 0;
+  size_t bucket_ = 0;
+};
+
+// One function per occurrence, which both counts it and logs it. Every drop is counted. Implemented by
+// serve/metrics.h (prometheus-cpp). Thread-safe; called per batch, not per event.
 
 /// How often published snapshots say "seen" for items that their users have not seen.
 struct ProbeCounts {
@@ -85,19 +112,14 @@ struct RekeyReport {
   std::array<uint64_t, kSkipReasons> skipped{};
 };
 
-/// Reports records that can't be decoded.
-class RejectReporter {
+/// Reports records that can't be decoded, and the re-keying of a source topic.
+class RekeyReporter {
  public:
-  virtual ~RejectReporter() = default;
+  virtual ~RekeyReporter() = default;
   /// One rejected record, for the log (rate-limited); the report of its batch counts it.
   virtual void EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) = 0;
   /// The dead-letter topic refused a letter even without key and value. The producer logs it.
   virtual void DeadLetterDropped() {}
-};
-
-/// Reports the re-keying of a source topic.
-class RekeyReporter : public RejectReporter {
- public:
   virtual void BatchRekeyed(const RekeyReport&) {}
   /// A record wasn't delivered: the source partition is read again from `offset`.
   virtual void RekeyingRewound(int32_t /*partition*/, int64_t /*offset*/) {}

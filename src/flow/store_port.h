@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "flow/journal_port.h"
 #include "model/day.h"
 #include "model/filter_number.h"
 #include "model/hashes.h"
@@ -114,6 +113,28 @@ struct ServedRow {
     return {due_s, {kMost, kMost}, {UINT32_MAX}, INT64_MAX, UINT16_MAX};
   }
   friend auto operator<=>(const ServedRow&, const ServedRow&) = default;
+};
+
+// The journal: rows of users, by the UTC day of their events. model/journal_row.h has the contents of a row.
+// A user, time and offset identify a row, so writing it again changes nothing.
+
+/// Where a row stands among its user's rows, newest first.
+struct JournalPlace {
+  TimeMs at;
+  int64_t offset = 0;  // of the event's record
+  friend bool operator==(const JournalPlace&, const JournalPlace&) = default;
+
+  bool IsBefore(const JournalPlace& other) const {
+    return at.value != other.at.value ? at.value > other.at.value : offset > other.offset;
+  }
+};
+
+/// Returns false to get no more rows.
+using VisitJournalRow = std::function<bool(const JournalPlace& place, std::string_view row)>;
+
+struct JournalDay {
+  Day day;
+  uint64_t bytes = 0;  // on disk
 };
 
 /// One atomic step of the store, written in key order to a file of its own. Nothing is visible before Commit.

@@ -20,9 +20,9 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
-#include "flow/checkpoint_part.h"
 #include "flow/log_port.h"
-#include "flow/status.h"
+#include "flow/partition_checkpoint.h"
+#include "flow/partition_status.h"
 #include "flow/store_port.h"
 #include "flow/unexposed_log.h"
 
@@ -44,7 +44,7 @@ class UnexposedFlow final : public CheckpointPart {
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override;
   /// Any thread: whether a checkpoint could drop rows.
-  bool HasChanges() const;
+  bool HasChanges() const override;
   /// The store may drop exposures before this horizon, because they no longer resolve anything.
   Horizon ResolvingHorizon() const;
 

@@ -100,17 +100,11 @@ std::string UnexposedText(std::string_view user_id, std::string_view item_id, Ti
 }
 
 Result<UnexposedParts> SplitUnexposedText(std::string_view text) {
-  constexpr size_t kHead = 10;
-  if (text.size() >= kHead) {
-    const auto byte = [&](size_t at) { return static_cast<uint64_t>(static_cast<unsigned char>(text[at])); };
-    uint64_t served_at = 0;
-    for (size_t i = 8; i-- > 0;) served_at = served_at << 8 | byte(i);
-    const size_t id_bytes = byte(8) | byte(9) << 8;
-    if (text.size() > kHead + id_bytes) {
-      return UnexposedParts{
-          {static_cast<int64_t>(served_at)}, text.substr(kHead, id_bytes), text.substr(kHead + id_bytes)};
-    }
-  }
+  FieldReader reader(text);
+  const TimeMs served_at{reader.Get<int64_t>()};
+  const std::string_view user_id = reader.GetTextView();
+  const std::string_view json = reader.Rest();
+  if (reader.ok() && !json.empty()) return UnexposedParts{served_at, user_id, json};
   return Fail(Code::kCorrupt,
               "served item: " + std::to_string(text.size()) + " bytes that aren't a served item");
 }

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "filter/days.h"
+#include "filter/snapshot_format.h"
 #include "flow/store_port.h"
 #include "flow/tail_memory.h"
 #include "flow/user_index.h"

@@ -10,6 +10,7 @@
 
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
+#include "flow/partition_status.h"
 #include "owner/beat.h"
 
 namespace seen {

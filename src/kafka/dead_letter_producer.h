@@ -32,7 +32,7 @@ class DeadLetterProducer final : public DeadLetterSink {
     std::string source_topic;  // the input
     uint64_t queue_bytes_max = 32 << 20;
     size_t message_bytes_max = 1'000'000;  // key, value and headers; less if the topic takes less
-    RejectReporter* reporter = nullptr;    // must outlive the producer; nullptr: drops aren't counted
+    RekeyReporter* reporter = nullptr;     // must outlive the producer; nullptr: drops aren't counted
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<DeadLetterProducer>> Open(const Options& options);

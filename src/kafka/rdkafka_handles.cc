@@ -4,8 +4,8 @@
 #include <array>
 #include <map>
 
-#include "base/buffer_arena.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "kafka/client_log.h"
 
 namespace seen::kafka {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "base/clock.h"
@@ -26,8 +28,12 @@ inline Day DayOf(TimeMs time) {
 inline TimeMs StartOf(Day day) { return {day.since_epoch * kMsPerDay}; }
 
 /// "2026-11-21"
-std::string DayText(Day day);
-/// "2026-11-21T10:04:00.123Z"
-std::string TimeText(TimeMs time);
+inline std::string DayText(Day day) { return TimeText(StartOf(day)).substr(0, 10); }
+
+/// The second since 1970, within 32 bits.
+inline uint32_t SecondOf(TimeMs time) {
+  return static_cast<uint32_t>(
+      std::clamp<int64_t>(time.value / 1000, 0, std::numeric_limits<uint32_t>::max()));
+}
 
 }  // namespace seen

@@ -24,6 +24,7 @@ class Reader {
   explicit Reader(std::string_view bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
   bool ok() const { return ok_; }
   bool AtEnd() const { return at_ == end_; }
+  size_t left() const { return static_cast<size_t>(end_ - at_); }
   const char* at() const { return at_; }
   void Fail() { ok_ = false, at_ = end_; }
   void Require(bool condition) {

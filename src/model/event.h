@@ -55,7 +55,10 @@ enum class SkipReason : uint8_t {
 inline constexpr size_t kSkipReasons = 5;
 
 /// snake_case, e.g. "condition": a metric's label.
-std::string_view SkipReasonName(SkipReason reason);
+constexpr std::string_view SkipReasonName(SkipReason reason) {
+  constexpr std::string_view kNames[kSkipReasons] = {"none", "condition", "kind", "no_filter", "replay_mark"};
+  return kNames[static_cast<size_t>(reason)];
+}
 
 /// One user was shown `items` at one time. There is at least one item, and exactly one unless the event is a
 /// batch. If the decoder was asked for kinds, the event may also be of another kind.
@@ -90,7 +93,12 @@ enum class RejectReason : uint8_t {
 inline constexpr size_t kRejectReasons = 11;
 
 /// snake_case, e.g. "missing_field": the `reason` header and metric label.
-std::string_view RejectReasonName(RejectReason reason);
+constexpr std::string_view RejectReasonName(RejectReason reason) {
+  constexpr std::string_view kNames[kRejectReasons] = {
+      "null_value", "too_large",   "not_json",     "invalid_utf8",  "missing_field", "wrong_type",
+      "empty_id",   "id_too_long", "out_of_range", "too_far_ahead", "unknown_kind"};
+  return kNames[static_cast<size_t>(reason)];
+}
 
 struct Rejection {
   RejectReason reason;

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/byte_codec.h"
+
 #define XXH_INLINE_ALL
 
 namespace seen {
@@ -23,20 +25,15 @@ UserKey UserKeyOf(std::string_view user_id) {
 
 std::array<char, 16> ToBytes(const UserKey& key) {
   std::array<char, 16> bytes;
-  for (size_t i = 0; i < 8; ++i) {
-    bytes[i] = static_cast<char>(key.high >> (56 - 8 * i));
-    bytes[8 + i] = static_cast<char>(key.low >> (56 - 8 * i));
-  }
+  char* to = bytes.data();
+  PutBigEndian(key.high, to);
+  PutBigEndian(key.low, to);
   return bytes;
 }
 
 UserKey UserKeyFromBytes(const char* bytes16) {
-  UserKey key;
-  for (size_t i = 0; i < 8; ++i) {
-    key.high = key.high << 8 | static_cast<unsigned char>(bytes16[i]);
-    key.low = key.low << 8 | static_cast<unsigned char>(bytes16[8 + i]);
-  }
-  return key;
+  const auto high = GetBigEndian<uint64_t>(bytes16);
+  return {high, GetBigEndian<uint64_t>(bytes16)};
 }
 
 namespace {

@@ -1,15 +1,21 @@
 #include "model/journal_row.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "model/delta_reader.h"
 #include "model/delta_view.h"
 
 namespace seen {
 namespace {
 
+using delta_bytes::kMax32;
 using delta_bytes::PutVarint;
+using delta_bytes::Reader;
 
 constexpr uint8_t kVersion = 1;
+constexpr uint64_t kFilterMax = 0xffff;
+constexpr uint64_t kMax63 = std::numeric_limits<int64_t>::max();
 constexpr uint8_t kHasScene = 1, kHasRequestId = 2, kHasPositions = 4;
 
 uint64_t ZigZag(int64_t value) {
@@ -29,76 +35,40 @@ std::string_view Shortened(std::string_view text) {
   return text.substr(0, size);
 }
 
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : left_(bytes) {}
+std::string_view ReadText(Reader& reader) { return reader.Bytes(reader.Varint(kMax32)); }
 
-  bool Byte(uint8_t& value) {
-    if (left_.empty()) return false;
-    value = static_cast<uint8_t>(left_.front());
-    left_.remove_prefix(1);
-    return true;
-  }
-  // The shortest form only.
-  bool Varint(uint64_t& value) {
-    value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      uint8_t byte = 0;
-      if (!Byte(byte)) return false;
-      if (shift == 63 && byte > 1) return false;
-      value |= uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return byte != 0 || shift == 0;
-    }
-    return false;
-  }
-  bool Text(std::string_view& text) {
-    uint64_t size = 0;
-    if (!Varint(size) || size > left_.size()) return false;
-    text = left_.substr(0, size);
-    left_.remove_prefix(size);
-    return true;
-  }
-  size_t left() const { return left_.size(); }
-
- private:
-  std::string_view left_;
-};
-
-bool ReadFilters(Reader& reader, std::vector<FilterId>& filters) {
-  uint64_t count = 0;
-  if (!reader.Varint(count) || count == 0 || count > reader.left()) return false;
+void ReadFilters(Reader& reader, std::vector<FilterId>& filters) {
+  const uint64_t count = reader.Varint(reader.left());
+  reader.Require(count > 0);
   uint64_t next = 0;  // the least number that the next filter may have
-  for (; count > 0; --count) {
-    uint64_t gap = 0;
-    if (!reader.Varint(gap) || gap > 0xffff || next + gap > 0xffff) return false;
-    filters.push_back(FilterId(next + gap));
-    next += gap + 1;
+  for (uint64_t i = 0; i < count && reader.ok(); ++i) {
+    const uint64_t number = next + reader.Varint(kFilterMax);
+    reader.Require(number <= kFilterMax);
+    filters.push_back(FilterId(number));
+    next = number + 1;
   }
-  return true;
 }
 
-bool ReadItems(Reader& reader, bool positions, std::vector<JournalItem>& items) {
-  uint64_t count = 0;
-  if (!reader.Varint(count) || count == 0 || count > reader.left()) return false;
+void ReadItems(Reader& reader, bool positions, std::vector<JournalItem>& items) {
+  const uint64_t count = reader.Varint(reader.left());
+  reader.Require(count > 0);
   bool any = false;
   int64_t expected = 0;
   items.reserve(count);
-  for (; count > 0; --count) {
-    JournalItem item;
-    if (!reader.Text(item.item_id)) return false;
-    uint64_t coded = 0;
-    if (positions && !reader.Varint(coded)) return false;
-    if (coded > 0) {
-      const int64_t difference = FromZigZag(coded - 1);
-      if (difference > 2 * kJournalPositionMax || difference < -2 * kJournalPositionMax - 1) return false;
-      item.position = expected + difference;
-      if (*item.position > kJournalPositionMax || *item.position < -kJournalPositionMax) return false;
-      expected = *item.position + 1;
-      any = true;
-    }
-    items.push_back(item);
+  for (uint64_t i = 0; i < count && reader.ok(); ++i) {
+    JournalItem& item = items.emplace_back();
+    item.item_id = ReadText(reader);
+    const uint64_t coded = positions ? reader.Varint(kMax63) : 0;
+    if (coded == 0) continue;
+    const int64_t difference = FromZigZag(coded - 1);
+    reader.Require(difference <= 2 * kJournalPositionMax && difference >= -2 * kJournalPositionMax - 1);
+    if (!reader.ok()) return;
+    item.position = expected + difference;
+    reader.Require(*item.position <= kJournalPositionMax && *item.position >= -kJournalPositionMax);
+    expected = *item.position + 1;
+    any = true;
   }
-  return any == positions;
+  reader.Require(any == positions);
 }
 
 }  // namespace
@@ -138,13 +108,14 @@ bool DecodeJournalRow(std::string_view bytes, JournalRow& row) {
   row.items.clear();
   row.scene = row.request_id = {};
   Reader reader(bytes);
-  uint8_t head = 0;
-  if (!reader.Byte(head) || head >> 4 != kVersion || (head & 0x8u) != 0 || !reader.Byte(row.kind))
-    return false;
-  if (!ReadFilters(reader, row.filters)) return false;
-  if ((head & kHasScene) != 0 && (!reader.Text(row.scene) || row.scene.empty())) return false;
-  if ((head & kHasRequestId) != 0 && (!reader.Text(row.request_id) || row.request_id.empty())) return false;
-  return ReadItems(reader, (head & kHasPositions) != 0, row.items) && reader.left() == 0;
+  const uint8_t head = reader.Byte();
+  reader.Require(head >> 4 == kVersion && (head & 0x8u) == 0);
+  row.kind = reader.Byte();
+  ReadFilters(reader, row.filters);
+  if ((head & kHasScene) != 0) reader.Require(!(row.scene = ReadText(reader)).empty());
+  if ((head & kHasRequestId) != 0) reader.Require(!(row.request_id = ReadText(reader)).empty());
+  ReadItems(reader, (head & kHasPositions) != 0, row.items);
+  return reader.ok() && reader.AtEnd();
 }
 
 }  // namespace seen

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "flow/status.h"
+#include "flow/partition_status.h"
 #include "query/fill_port.h"
-#include "run/status.h"
+#include "run/stream_status.h"
 #include "state_stream/figures.h"
 
 namespace seen {

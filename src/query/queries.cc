@@ -137,7 +137,7 @@ Result<size_t> Queries::PublishAll() {
   OpenPartitions* partitions = partitions_.load(std::memory_order_acquire);
   if (!partitions) return Fail(Code::kUnavailable, "starting: no partition is open yet");
   const auto open = partitions->All();
-  for (const PartitionPointer& partition : open) partition->flow->republisher.RequestAll();
+  for (const PartitionPointer& partition : open) partition->flow->sweep.RequestAll();
   return open.size();
 }
 

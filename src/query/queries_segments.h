@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "flow/filter_policy.h"
-#include "flow/journal_port.h"
+#include "flow/store_port.h"
 #include "model/delta.h"
 #include "query/query_port.h"
 

@@ -2,8 +2,10 @@
 // What a partition's store was made for, kept in the store itself: schemas/store.md, "Descriptor".
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -90,5 +92,29 @@ std::vector<KindPolicy> PastKinds(const StoreDescriptor& descriptor, FilterId id
 /// kRefused, with the remedy, if no number is left.
 Result<std::vector<RetiredTopic>> RegisterTopics(StoreDescriptor& descriptor,
                                                  const std::vector<std::string>& configured);
+
+// How many items a day each filter of a descriptor keeps. Composing deltas needs these limits.
+
+/// Pure, any thread.
+class StoredLimits {
+ public:
+  explicit StoredLimits(const std::vector<StoredFilter>& filters) {
+    for (const StoredFilter& filter : filters) limits_.push_back(filter.limits);
+    resolving_.items_per_day_max = std::numeric_limits<uint32_t>::max();
+  }
+  /// `limits`: indexed by filter number.
+  explicit StoredLimits(std::vector<DeltaLimits> limits) : limits_(std::move(limits)) {
+    resolving_.items_per_day_max = std::numeric_limits<uint32_t>::max();
+  }
+  /// nullptr: there is no such filter.
+  const DeltaLimits* Of(FilterId filter) const {
+    if (filter == kResolvingFilter) return &resolving_;
+    return filter.number() < limits_.size() ? &limits_[filter.number()] : nullptr;
+  }
+
+ private:
+  std::vector<DeltaLimits> limits_;  // by number
+  DeltaLimits resolving_;
+};
 
 }  // namespace seen

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/byte_codec.h"
+
 namespace seen {
 
 std::string_view PositionKey() { return std::string_view("\x00", 1); }
@@ -34,20 +36,6 @@ StoredUserKey KeyOf(Table table, const UserRef& user) {
   std::copy(bytes.begin(), bytes.end(), key.begin() + 3);
   return key;
 }
-
-namespace {
-template <typename Integer>
-void PutBigEndian(Integer value, char*& to) {
-  for (size_t i = sizeof(Integer); i-- > 0;)
-    *to++ = static_cast<char>(static_cast<uint64_t>(value) >> (8 * i));
-}
-template <typename Integer>
-Integer GetBigEndian(const char*& from) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < sizeof(Integer); ++i) value = value << 8 | static_cast<unsigned char>(*from++);
-  return static_cast<Integer>(value);
-}
-}  // namespace
 
 StoredEndingKey KeyOf(const Ending& ending) {
   StoredEndingKey key;

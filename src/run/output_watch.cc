@@ -52,7 +52,7 @@ void OutputWatch::RaiseFloors() {
   for (const int32_t partition : owned) {
     const PartitionPointer open = open_.Find(partition);
     if (!open || raised_.contains(partition)) continue;
-    const std::vector<int64_t> ends = open->flow->republisher.TopicEnds();
+    const std::vector<int64_t> ends = open->flow->sweep.TopicEnds();
     for (FilterIndex i; i < ends.size(); i = FilterIndex(i + 1)) {
       if (ends[i] >= 0) guard_.RaiseFloor({i, partition}, ends[i]);
     }
@@ -71,7 +71,7 @@ std::vector<OutputPlace> OutputWatch::RepublishCut() {
       continue;
     }
     reporter_.OutputCut(place.partition, open->flow->state.options().filters[place.filter].name);
-    open->flow->republisher.RequestAll();
+    open->flow->sweep.RequestAll();
   }
   return waiting;
 }
@@ -80,7 +80,7 @@ void OutputWatch::StoreEnds(const std::map<OutputPlace, int64_t>& ends) {
   for (const auto& [place, end] : ends) {
     const PartitionPointer open = open_.Find(place.partition);
     if (open && open->assigned.load() && raised_.contains(place.partition))
-      open->flow->republisher.NoteTopicEnd(place.filter, end);
+      open->flow->sweep.NoteTopicEnd(place.filter, end);
   }
 }
 

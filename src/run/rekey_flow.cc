@@ -8,61 +8,31 @@
 #include "similar/port/options.h"
 
 namespace seen {
-namespace {
 
-class EventKeyer final : public RecordKeyer {
- public:
-  EventKeyer(const std::shared_ptr<const EventPlan>& plan, uint64_t event_bytes_max,
-             std::chrono::milliseconds future_skew_max)
-      : decoder_(event_bytes_max, plan), future_skew_max_(future_skew_max) {}
-
-  tl::expected<Key, Rejection> KeyOf(const Record& record) override {
-    const auto event = decoder_.Decode(record.value);
+RecordKeyer NewEventKeyer(const std::shared_ptr<const EventPlan>& plan, uint64_t event_bytes_max,
+                          std::chrono::milliseconds future_skew_max) {
+  return [decoder = std::make_shared<EventDecoder>(event_bytes_max, plan),
+          future_skew_max](const Record& record) -> tl::expected<RecordKey, Rejection> {
+    const auto event = decoder->Decode(record.value);
     if (!event) return tl::unexpected<Rejection>(event.error());
-    if (event->skip != SkipReason::kNone) return Key{{}, event->skip};
-    if (auto rejection = TooFarAhead(*event, record.timestamp, future_skew_max_)) {
+    if (event->skip != SkipReason::kNone) return RecordKey{{}, event->skip};
+    if (auto rejection = TooFarAhead(*event, record.timestamp, future_skew_max))
       return tl::unexpected<Rejection>(std::move(*rejection));
-    }
-    return Key{event->user_id};
-  }
-
- private:
-  EventDecoder decoder_;
-  const std::chrono::milliseconds future_skew_max_;
-};
-
-class ItemKeyer final : public RecordKeyer {
- public:
-  ItemKeyer(const ItemFormat& format, uint64_t record_bytes_max, std::chrono::milliseconds future_skew_max)
-      : decoder_(format, record_bytes_max), future_skew_max_(future_skew_max) {}
-
-  tl::expected<Key, Rejection> KeyOf(const Record& record) override {
-    const auto item = decoder_.Decode(record.value);
-    if (!item) return tl::unexpected<Rejection>(item.error());
-    if (auto rejection = TooFarAhead(*item, record.timestamp, future_skew_max_)) {
-      return tl::unexpected<Rejection>(std::move(*rejection));
-    }
-    key_ = LanguageKey(item->lang);
-    return Key{key_};
-  }
-
- private:
-  ItemDecoder decoder_;
-  const std::chrono::milliseconds future_skew_max_;
-  std::string key_;
-};
-
-}  // namespace
-
-std::shared_ptr<RecordKeyer> NewEventKeyer(const std::shared_ptr<const EventPlan>& plan,
-                                           uint64_t event_bytes_max,
-                                           std::chrono::milliseconds future_skew_max) {
-  return std::make_shared<EventKeyer>(plan, event_bytes_max, future_skew_max);
+    return RecordKey{event->user_id};
+  };
 }
 
-std::shared_ptr<RecordKeyer> NewItemKeyer(const ItemFormat& format, uint64_t record_bytes_max,
-                                          std::chrono::milliseconds future_skew_max) {
-  return std::make_shared<ItemKeyer>(format, record_bytes_max, future_skew_max);
+RecordKeyer NewItemKeyer(const ItemFormat& format, uint64_t record_bytes_max,
+                         std::chrono::milliseconds future_skew_max) {
+  return [decoder = std::make_shared<ItemDecoder>(format, record_bytes_max), future_skew_max,
+          key = std::make_shared<std::string>()](const Record& record) -> tl::expected<RecordKey, Rejection> {
+    const auto item = decoder->Decode(record.value);
+    if (!item) return tl::unexpected<Rejection>(item.error());
+    if (auto rejection = TooFarAhead(*item, record.timestamp, future_skew_max))
+      return tl::unexpected<Rejection>(std::move(*rejection));
+    *key = LanguageKey(item->lang);
+    return RecordKey{*key};
+  };
 }
 
 namespace {
@@ -97,7 +67,7 @@ size_t RekeyFlow::Apply(std::span<const Record> records) {
 
 RekeyFlow::Step RekeyFlow::Take(const Record& record, RekeyReport& report) {
   if (record.value_is_null) return Reject({RejectReason::kNullValue, "", "value: null"}, record, report);
-  const auto key = keyer_->KeyOf(record);
+  const auto key = keyer_(record);
   if (!key) return Reject(key.error(), record, report);
   if (key->skip != SkipReason::kNone) {
     Pass(record.offset);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -84,27 +85,21 @@ class RekeyProgress {
   std::optional<int64_t> behind_;
 };
 
-/// Chooses the key under which a record goes on to another topic.
-/// One thread.
-class RecordKeyer {
- public:
-  virtual ~RecordKeyer() = default;
-  struct Key {
-    std::string_view key;  // valid until the next call, and no longer than the record
-    SkipReason skip = SkipReason::kNone;
-  };
-  /// The record must have a value. Rejection: the record can't be read.
-  virtual tl::expected<Key, Rejection> KeyOf(const Record& record) = 0;
+struct RecordKey {
+  std::string_view key;  // valid until the next call, and no longer than the record
+  SkipReason skip = SkipReason::kNone;
 };
+/// Chooses the key under which a record goes on to another topic. The record must have a value. Rejection:
+/// the record can't be read. One thread.
+using RecordKeyer = std::function<tl::expected<RecordKey, Rejection>(const Record& record)>;
 
 /// Keys events by their user.
-std::shared_ptr<RecordKeyer> NewEventKeyer(const std::shared_ptr<const EventPlan>& plan,
-                                           uint64_t event_bytes_max,
-                                           std::chrono::milliseconds future_skew_max);
+RecordKeyer NewEventKeyer(const std::shared_ptr<const EventPlan>& plan, uint64_t event_bytes_max,
+                          std::chrono::milliseconds future_skew_max);
 
 /// Keys items by their language (LanguageKey).
-std::shared_ptr<RecordKeyer> NewItemKeyer(const ItemFormat& format, uint64_t record_bytes_max,
-                                          std::chrono::milliseconds future_skew_max);
+RecordKeyer NewItemKeyer(const ItemFormat& format, uint64_t record_bytes_max,
+                         std::chrono::milliseconds future_skew_max);
 
 struct RekeyOptions {
   int32_t partition = 0;
@@ -112,7 +107,7 @@ struct RekeyOptions {
   std::shared_ptr<const EventPlan> plan = EventPlan::Default();
   uint64_t event_bytes_max = 1 << 20;
   std::chrono::milliseconds future_skew_max{300'000};
-  std::shared_ptr<RecordKeyer> keyer;  // of this flow only; nullptr: events, by the three fields above
+  RecordKeyer keyer;  // of this flow only; empty: events, by the three fields above
 };
 
 /// Threads. Apply, ReachedEnd and Rewind: the worker. Everything else: any thread.
@@ -150,7 +145,7 @@ class RekeyFlow {
   KeyedRecordSink& sink_;
   DeadLetterSink& dead_letters_;
   RekeyReporter& reporter_;
-  const std::shared_ptr<RecordKeyer> keyer_;
+  const RecordKeyer keyer_;
 
   mutable Mutex mutex_;
   PendingOffsets pending_ GUARDED_BY(mutex_);

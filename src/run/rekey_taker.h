@@ -11,7 +11,7 @@
 #include "base/mutex.h"
 #include "flow/open_partition.h"
 #include "run/rekey_flow.h"
-#include "run/status.h"
+#include "run/stream_status.h"
 #include "run/topic_taker.h"
 
 namespace seen {
@@ -27,8 +27,8 @@ class RekeyTaker final : public TopicTaker {
   struct Options {
     std::string source_topic;
     std::string group_id;
-    int64_t ready_lag_messages = 0;                            // caught up with at most this many to re-key
-    std::function<std::shared_ptr<RecordKeyer>()> make_keyer;  // makes one for each partition
+    int64_t ready_lag_messages = 0;           // caught up with at most this many to re-key
+    std::function<RecordKeyer()> make_keyer;  // makes one for each partition
   };
   /// All references must outlive this object.
   RekeyTaker(Options options, const Readers& readers, KeyedRecordSink& sink, DeadLetterSink& dead_letters,

@@ -28,8 +28,8 @@
 #include <random>
 #include <thread>
 
-#include "base/host_port.h"
 #include "base/mutex.h"
+#include "base/text.h"
 #include "base/threads.h"
 #include "serve/http_message.h"
 #include "serve/tls.h"

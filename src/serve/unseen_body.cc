@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "base/nearest_word.h"
+#include "base/text.h"
 #include "decode/event_format.h"
 #include "decode/plain_lists.h"
 #include "model/event.h"

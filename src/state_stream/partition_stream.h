@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "rows/descriptor.h"
 #include "rows/row_fold.h"
-#include "rows/stored_limits.h"
 #include "state_stream/figures.h"
 #include "state_stream/part_writer.h"
 #include "state_stream/state_port.h"

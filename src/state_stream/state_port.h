@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "rows/descriptor.h"
 #include "rows/row_batch.h"
 #include "rows/row_fold.h"
-#include "rows/stored_limits.h"
 
 namespace seen {
 

@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/probed_cells.h"
 #include "flow/store_port.h"
 #include "store/merge_rules.h"
-#include "store/slot_index.h"
 
 namespace seen {
 

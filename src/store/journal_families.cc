@@ -12,22 +12,6 @@ namespace {
 constexpr std::string_view kFamilyPrefix = "journal-";
 constexpr uint8_t kStartVersion = 1;
 
-template <typename Integer>
-void PutBigEndian(Integer value, char* to) {
-  for (size_t i = sizeof(Integer); i-- > 0; value = static_cast<Integer>(value >> 8)) {
-    to[i] = static_cast<char>(value & 0xff);
-  }
-}
-
-template <typename Integer>
-Integer GetBigEndian(const char* from) {
-  Integer value = 0;
-  for (size_t i = 0; i < sizeof(Integer); ++i) {
-    value = static_cast<Integer>(value << 8 | static_cast<unsigned char>(from[i]));
-  }
-  return value;
-}
-
 }  // namespace
 
 std::string JournalFamilyName(Day day) {
@@ -47,18 +31,19 @@ std::optional<Day> DayOfJournalFamily(std::string_view name) {
 JournalKey JournalKeyOf(const UserKey& user, const JournalPlace& place) {
   JournalKey key;
   const auto bytes = ToBytes(user);
-  std::copy(bytes.begin(), bytes.end(), key.begin());
+  char* to = std::copy(bytes.begin(), bytes.end(), key.begin());
   const int64_t left_of_day = StartOf(DayOf(place.at)).value + kMsPerDay - 1 - place.at.value;
-  PutBigEndian(static_cast<uint32_t>(left_of_day), key.data() + kJournalUserBytes);
-  PutBigEndian(~static_cast<uint64_t>(place.offset), key.data() + kJournalUserBytes + 4);
+  PutBigEndian(static_cast<uint32_t>(left_of_day), to);
+  PutBigEndian(~static_cast<uint64_t>(place.offset), to);
   return key;
 }
 
 std::optional<JournalPlace> JournalPlaceOf(Day day, std::string_view key) {
   if (key.size() != kJournalKeyBytes) return std::nullopt;
-  const auto left_of_day = GetBigEndian<uint32_t>(key.data() + kJournalUserBytes);
+  const char* from = key.data() + kJournalUserBytes;
+  const auto left_of_day = GetBigEndian<uint32_t>(from);
   if (left_of_day >= kMsPerDay) return std::nullopt;
-  const auto offset = static_cast<int64_t>(~GetBigEndian<uint64_t>(key.data() + kJournalUserBytes + 4));
+  const auto offset = static_cast<int64_t>(~GetBigEndian<uint64_t>(from));
   return JournalPlace{{StartOf(day).value + kMsPerDay - 1 - left_of_day}, offset};
 }
 

@@ -17,7 +17,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
-#include "flow/journal_port.h"
+#include "flow/store_port.h"
 #include "model/day.h"
 #include "model/hashes.h"
 

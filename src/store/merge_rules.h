@@ -1,7 +1,9 @@
 #pragma once
 // What merging and compaction must know of each filter. RocksDB's threads share it.
 
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -10,10 +12,44 @@
 #include "base/result.h"
 #include "flow/store_port.h"
 #include "model/delta.h"
+#include "model/horizon.h"
 #include "rows/descriptor.h"
-#include "store/shared_horizon.h"
 
 namespace seen {
+
+class SharedHorizon {
+ public:
+  SharedHorizon() { Set({}); }
+
+  /// One thread at a time.
+  void Set(const Horizon& horizon) {
+    const auto words = std::bit_cast<Words>(horizon);
+    const uint32_t writes = writes_.load(std::memory_order_relaxed);
+    writes_.store(writes + 1, std::memory_order_relaxed);
+    for (size_t i = 0; i < words.size(); ++i) words_[i].store(words[i], std::memory_order_release);
+    writes_.store(writes + 2, std::memory_order_release);
+  }
+
+  /// Any thread.
+  Horizon Get() const {
+    for (;;) {
+      const uint32_t before = writes_.load(std::memory_order_acquire);
+      Words words;
+      for (size_t i = 0; i < words.size(); ++i) words[i] = words_[i].load(std::memory_order_acquire);
+      if (before % 2 == 0 && writes_.load(std::memory_order_relaxed) == before) {
+        return std::bit_cast<Horizon>(words);
+      }
+    }
+  }
+
+ private:
+  using Words = std::array<uint32_t, sizeof(Horizon) / sizeof(uint32_t)>;
+
+  std::atomic<uint32_t> writes_{0};  // odd: a write is under way
+  std::array<std::atomic<uint32_t>, std::tuple_size_v<Words>> words_{};
+};
+
+// What merging and compaction must know of each filter. RocksDB's threads share it.
 
 /// RocksDB may begin to compact before the descriptor is read, because the descriptor is in RocksDB.
 /// RocksDB's threads wait here until the rules are loaded, and never afterwards. Thread-safe.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/file_system.h>
-#include <rocksdb/sst_file_writer.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "rows/keys.h"
 #include "store/journal_families.h"
 #include "store/rocks_options.h"
+#include "store/rocks_scans.h"
 #include "store/store_directory.h"
 
 namespace seen {
@@ -215,14 +215,22 @@ Result<std::optional<std::string>> RocksPartitionStore::Database::Read(std::stri
 // nullopt: deletes the record.
 Status RocksPartitionStore::Database::WriteRecord(std::string_view what, std::string_view key,
                                                   std::optional<std::string_view> value) {
+  return WriteFile(what, incoming_file_, [&](rocksdb::SstFileWriter& file) {
+    return AddRow(file, {value ? RowOp::kPut : RowOp::kDelete, key, value.value_or("")});
+  });
+}
+
+Status RocksPartitionStore::Database::WriteFile(
+    std::string_view what, const std::string& path,
+    const std::function<rocksdb::Status(rocksdb::SstFileWriter& file)>& add) {
   rocksdb::SstFileWriter file(rocksdb::EnvOptions(rocks_options_), rocks_options_);
-  rocksdb::Status written = file.Open(incoming_file_);
-  if (written.ok())
-    written = value ? file.Put(rocksdb::Slice(key), *value) : file.Delete(rocksdb::Slice(key));
+  rocksdb::Status written = file.Open(path);
+  if (written.ok()) written = add(file);
   if (written.ok()) written = file.Finish();
   Status done = ToStatus(written, What(what));
-  if (done) done = Ingest(incoming_file_);
-  if (!done) RemoveIncomingFile();
+  const FinishedFile files[] = {{path, nullptr}};
+  if (done) done = Ingest(files);
+  if (!done) RemoveIncoming(path);
   return done;
 }
 
@@ -275,11 +283,6 @@ Status RocksPartitionStore::Database::Reopen() {
   return opened;
 }
 
-Status RocksPartitionStore::Database::Ingest(const std::string& file) {
-  const FinishedFile files[] = {{file, nullptr}};
-  return Ingest(files);
-}
-
 Status RocksPartitionStore::Database::Ingest(std::span<const FinishedFile> files) {
   rocksdb::IngestExternalFileOptions ingest;
   ingest.move_files = true;
@@ -299,8 +302,6 @@ Status RocksPartitionStore::Database::Ingest(std::span<const FinishedFile> files
   if (errors_->Stopped().ok()) deletes.Perform(*file_system_);
   return ToStatus(ingested, What("checkpoint"));
 }
-
-void RocksPartitionStore::Database::RemoveIncomingFile() const { RemoveIncoming(incoming_file_); }
 
 void RocksPartitionStore::Database::RemoveIncoming(const std::string& path) const {
   // If the file can't be removed, the next writer truncates it.

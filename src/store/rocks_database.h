@@ -4,8 +4,10 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
+#include <rocksdb/sst_file_writer.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,7 +42,9 @@ class RocksPartitionStore::Database {
     JournalFamilies::Pointer family;  // nullptr: the state's family
   };
   Status Ingest(std::span<const FinishedFile> files);
-  Status Ingest(const std::string& file);
+  /// Writes a file with `add` and ingests it. On an error no trace is left. `what`: for messages.
+  Status WriteFile(std::string_view what, const std::string& path,
+                   const std::function<rocksdb::Status(rocksdb::SstFileWriter& file)>& add);
 
   /// "partition 3: <action>", for messages.
   std::string What(std::string_view action) const;
@@ -67,7 +71,7 @@ class RocksPartitionStore::Database {
   const std::string& incoming_file() const { return incoming_file_; }
   /// The same, for the last published snapshots.
   std::string incoming_published_file() const;
-  void RemoveIncomingFile() const;
+  void RemoveIncomingFile() const { RemoveIncoming(incoming_file_); }
   /// Where RocksDB makes a checkpoint that is read as a base.
   std::string base_folder() const;
   std::string encoded_descriptor() const { return encoded_descriptor_; }

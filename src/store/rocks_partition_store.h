@@ -11,6 +11,7 @@
 #include "flow/store_port.h"
 #include "rocks/resources.h"
 #include "rows/descriptor.h"
+#include "rows/keys.h"
 #include "state_stream/state_port.h"
 
 namespace rocksdb {
@@ -98,6 +99,9 @@ class RocksPartitionStore final : public PartitionStore, public RowSource {
   class Database;
   class Writer;
   class JournalFiles;
+  template <typename Visit>
+  Status ScanTable(std::string_view what, Table table, std::string_view from, bool exclusive,
+                   const Visit& visit) const;
   Status ReadFromDisk(std::span<const UserRef> users, std::span<const size_t> which,
                       std::span<std::string> out) const;
   RocksPartitionStore(std::unique_ptr<Database> database, uint64_t delta_cache_bytes);

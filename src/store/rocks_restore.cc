@@ -1,15 +1,15 @@
 #include "store/rocks_restore.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 
+#include "base/durable_file.h"
 #include "rocks/listener.h"
 #include "rocks/rocks_status.h"
 #include "rows/keys.h"
 #include "store/rocks_options.h"
+#include "store/rocks_scans.h"
 #include "store/store_directory.h"
 
 namespace seen {
@@ -92,19 +92,7 @@ Status RocksRestore::Write(const Row& row) {
     file_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(options_), options_);
     if (Status opened = ToResult(file_->Open(files_.back())); !opened) return opened;
   }
-  const rocksdb::Slice key(row.key);
-  const rocksdb::Slice value(row.value);
-  switch (row.op) {
-    case RowOp::kPut:
-      return ToResult(file_->Put(key, value));
-    case RowOp::kMerge:
-      return ToResult(file_->Merge(key, value));
-    case RowOp::kDelete:
-      return ToResult(file_->Delete(key));
-    case RowOp::kDeleteRange:
-      return ToResult(file_->DeleteRange(key, value));
-  }
-  return {};
+  return ToResult(AddRow(*file_, row));
 }
 
 Status RocksRestore::EndFile() {
@@ -168,15 +156,11 @@ Status RocksRestore::Finish() {
   std::error_code code;
   if (fs::exists(place_, code)) fs::rename(place_, replaced, code);
   if (!code) fs::rename(folder_, place_, code);
-  if (!code) {
-    const int descriptor = ::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0 || ::fsync(descriptor) != 0) code = {errno, std::generic_category()};
-    if (descriptor >= 0) ::close(descriptor);
-  }
   if (code) {
     return Fail(Code::kUnavailable,
                 fmt::format("partition {}: restore: {}: {}", partition_, folder_, code.message()));
   }
+  if (Status synced = SyncFolder(directory_); !synced) return synced;
   fs::remove_all(replaced, code);  // if this fails, the directory's next opening removes it
   return {};
 }

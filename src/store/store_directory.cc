@@ -13,6 +13,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/durable_file.h"
 #include "base/log.h"
 #include "rocks/rocks_status.h"
 
@@ -26,45 +27,13 @@ constexpr std::string_view kPartitionPrefix = "partition-";
 // name.
 constexpr std::string_view kRemovedPrefix = "removed-";
 
+tl::unexpected<Error> FailOf(Error error) {
+  error.message = "store.directory: " + error.message;
+  return Fail(std::move(error));
+}
+
 tl::unexpected<Error> FailOf(const std::error_code& code, std::string_view what, const fs::path& path) {
-  const bool full = code == std::errc::no_space_on_device || code.value() == EDQUOT;
-  return Fail(full ? Code::kNoSpace : Code::kUnavailable,
-              fmt::format("store.directory: {} {}: {}", what, path.string(), code.message()));
-}
-
-/// For the start: kRefused if no retry mends the failure, so that an operator decides.
-tl::unexpected<Error> CantOpen(const std::error_code& code, std::string_view what, const fs::path& path) {
-  const bool forbidden = code == std::errc::permission_denied || code == std::errc::operation_not_permitted ||
-                         code == std::errc::read_only_file_system || code == std::errc::not_a_directory ||
-                         code == std::errc::is_a_directory || code == std::errc::file_exists;
-  if (!forbidden) return FailOf(code, what, path);
-  return Fail(Code::kRefused,
-              fmt::format("store.directory: {} {}: {}. Remedy: let user id {} write there, or "
-                          "name another directory",
-                          what, path.string(), code.message(), ::geteuid()));
-}
-
-std::error_code LastError() { return {errno, std::generic_category()}; }
-
-std::error_code SyncDirectory(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return LastError();
-  const std::error_code code = ::fsync(descriptor) == 0 ? std::error_code{} : LastError();
-  ::close(descriptor);
-  return code;
-}
-
-// Makes each new folder's entry durable too.
-std::error_code CreateDirectories(const fs::path& path) {
-  std::error_code code;
-  if (path.empty() || fs::is_directory(path, code)) return {};
-  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (parent != path) {
-    code = CreateDirectories(parent);
-    if (code) return code;
-  }
-  fs::create_directory(path, code);
-  return code ? code : SyncDirectory(parent);
+  return FailOf(FileError(code.value(), what, path.string()));
 }
 
 std::optional<int32_t> PartitionNamed(std::string_view name) {
@@ -110,13 +79,13 @@ std::string StoreDirectory::GroupsPath(const std::string& directory) { return di
 std::string StoreDirectory::IncomingPath(const std::string& directory) { return directory + "/incoming"; }
 
 Result<std::unique_ptr<StoreDirectory>> StoreDirectory::Open(const std::string& path) {
-  if (const std::error_code code = CreateDirectories(path)) return CantOpen(code, "can't create", path);
+  if (const Status made = MakeFolder(path); !made) return FailOf(made.error());
   const std::string lock_path = path + "/LOCK";
   const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock < 0) return CantOpen(LastError(), "can't open", lock_path);
+  if (lock < 0) return FailOf(FileError(errno, "can't open", lock_path));
   std::unique_ptr<StoreDirectory> directory(new StoreDirectory(path, lock));
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return CantOpen(LastError(), "can't lock", lock_path);
+    if (errno != EWOULDBLOCK) return FailOf(FileError(errno, "can't lock", lock_path));
     return Fail(Code::kRefused,
                 fmt::format("store.directory: {} is in use by {}: stop it, or give this one a "
                             "directory of its own",
@@ -126,9 +95,9 @@ Result<std::unique_ptr<StoreDirectory>> StoreDirectory::Open(const std::string& 
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) < 0) {
     log::Warning("the lock of the store's directory doesn't name this process",
-                 {{"path", lock_path}, {"error", LastError().message()}});
+                 {{"path", lock_path}, {"error", std::strerror(errno)}});
   }
-  if (const std::error_code code = RemoveLeftovers(path)) return CantOpen(code, "can't clear", path);
+  if (const std::error_code code = RemoveLeftovers(path)) return FailOf(code, "can't clear", path);
   return directory;
 }
 
@@ -138,10 +107,10 @@ Result<std::unique_ptr<StoreDirectory>> StoreDirectory::OpenStopped(const std::s
     return Fail(Code::kNotFound, fmt::format("{}: no such directory. Name a daemon's store.directory", path));
   const std::string lock_path = path + "/LOCK";
   const int lock = ::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (lock < 0 && errno != ENOENT) return CantOpen(LastError(), "can't open", lock_path);
+  if (lock < 0 && errno != ENOENT) return FailOf(FileError(errno, "can't open", lock_path));
   std::unique_ptr<StoreDirectory> directory(new StoreDirectory(path, lock));
   if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) == 0) return directory;
-  if (errno != EWOULDBLOCK) return CantOpen(LastError(), "can't lock", lock_path);
+  if (errno != EWOULDBLOCK) return FailOf(FileError(errno, "can't lock", lock_path));
   return Fail(Code::kRefused,
               fmt::format("{} is in use by {}: stop it, or ask it over HTTP", path, HolderOf(lock)));
 }
@@ -176,8 +145,7 @@ Status StoreDirectory::RemovePartition(int32_t partition) const {
   fs::rename(from, removed, code);
   if (code == std::errc::no_such_file_or_directory) return {};
   if (code) return FailOf(code, "can't rename", from);
-  code = SyncDirectory(path_);
-  if (code) return FailOf(code, "can't sync", path_);
+  if (const Status synced = SyncFolder(path_); !synced) return FailOf(synced.error());
   fs::remove_all(removed, code);
   if (code) return FailOf(code, "can't remove", removed);
   return {};

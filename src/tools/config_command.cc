@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/nearest_word.h"
+#include "base/text.h"
 #include "config/config_keys.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"

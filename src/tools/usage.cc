@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/nearest_word.h"
+#include "base/text.h"
 #include "tools/common_options.h"
 
 namespace seen {

@@ -19,7 +19,7 @@ class Rekeying {
   /// Called when the process can't go on.
   using OnFailed = std::function<void(const Error&)>;
   /// Makes a keyer. The flow of each partition has its own.
-  using MakeKeyer = std::function<std::shared_ptr<RecordKeyer>()>;
+  using MakeKeyer = std::function<RecordKeyer()>;
   struct Options {
     const Config* config = nullptr;
     std::string source_topic;

@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-#include "run/status.h"
+#include "run/stream_status.h"
 #include "run/topic_runner.h"
 #include "similar/groups/group_flow.h"
 #include "similar/groups/item_reading.h"

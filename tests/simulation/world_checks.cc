@@ -98,7 +98,7 @@ std::string World::CheckPublished(const Lane& lane, const std::string& user, Fil
 }
 
 std::string World::CheckAllIsPublished(const Lane& lane, const std::string& user) const {
-  const bool says_so = lane.flow().publish.Outstanding() == 0 && !lane.flow().republisher.IsSweeping();
+  const bool says_so = lane.flow().publish.Outstanding() == 0 && !lane.flow().sweep.IsSweeping();
   // A snapshot of a time when the clock was wrong stays until a sweep finds it.
   if (!says_so || clock_was_wrong_) return {};
   for (FilterIndex filter; filter < filters_.size(); filter = FilterIndex(filter + 1)) {

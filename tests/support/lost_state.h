@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "decode/own_event.h"
+#include "decode/event_decoder.h"
 #include "flow/partition_flow.h"
 #include "flow/publisher.h"
 #include "model/day.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "filter/cuckoo_places.h"
+#include "filter/cuckoo.h"
 
 namespace seen {
 

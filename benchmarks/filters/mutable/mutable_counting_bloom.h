@@ -14,7 +14,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "filter/counting_bloom.h"
+#include "filter/bloom.h"
 
 namespace seen {
 

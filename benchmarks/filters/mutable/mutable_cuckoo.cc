@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "filter/cuckoo_places.h"
+#include "filter/cuckoo.h"
 
 namespace seen {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/result.h"
-#include "filter/cuckoo_places.h"
+#include "filter/cuckoo.h"
 
 namespace seen {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/log_budget.h"
 #include "base/mutex.h"
 #include "kafka/topic_reader.h"
-#include "run/status.h"
+#include "run/stream_status.h"
 #include "similar/store/rocks_group_table.h"
 
 namespace seen {

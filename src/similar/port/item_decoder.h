@@ -9,8 +9,7 @@
 #include <tl/expected.hpp>
 
 #include "base/clock.h"
-#include "decode/event_time.h"
-#include "decode/json_pointer.h"
+#include "decode/field_rule.h"
 #include "model/event.h"
 
 namespace seen {

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/log_budget.h"
 #include "flow/log_port.h"
-#include "run/status.h"
+#include "run/stream_status.h"
 #include "similar/groups/group_flow.h"
 #include "similar/groups/group_guard.h"
 #include "similar/groups/item_reading.h"

@@ -4,7 +4,7 @@
 
 #include "flow/log_port.h"
 #include "model/partitioner.h"
-#include "run/status.h"
+#include "run/stream_status.h"
 #include "run/topic_runner.h"
 #include "similar/port/options.h"
 

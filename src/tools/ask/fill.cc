@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "base/host_port.h"
+#include "base/text.h"
 #include "model/day.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/commands.h"

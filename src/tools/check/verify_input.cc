@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 
-#include "decode/own_event.h"
+#include "decode/event_decoder.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/progress.h"
 #include "tools/whole_topic.h"

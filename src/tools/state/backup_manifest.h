@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "model/byte_hash.h"
+#include "model/set_digest.h"
 #include "tools/state/state_report.h"
 
 namespace seen {

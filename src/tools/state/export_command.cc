@@ -15,10 +15,10 @@
 #include <string_view>
 #include <vector>
 
-#include "model/byte_hash.h"
 #include "model/delta.h"
 #include "model/hashes.h"
 #include "model/journal_row.h"
+#include "model/set_digest.h"
 #include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"

@@ -23,10 +23,10 @@ TEST(FormatLine, WritesJsonAsOneObject) {
             R"("partition":3,"reason":"disk full","rate":0.5,"ready":false})");
 }
 
-TEST(FormatTime, HoldsFromTheFirstDayOfTheEpochToLeapDays) {
-  EXPECT_EQ(FormatTime({0}), "1970-01-01T00:00:00.000Z");
-  EXPECT_EQ(FormatTime({-1}), "1969-12-31T23:59:59.999Z");
-  EXPECT_EQ(FormatTime({1'709'164'800'000}), "2024-02-29T00:00:00.000Z");
+TEST(TimeText, HoldsFromTheFirstDayOfTheEpochToLeapDays) {
+  EXPECT_EQ(TimeText({0}), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(TimeText({-1}), "1969-12-31T23:59:59.999Z");
+  EXPECT_EQ(TimeText({1'709'164'800'000}), "2024-02-29T00:00:00.000Z");
 }
 
 struct StringCase {

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "decode/event_decoder.h"
-#include "decode/own_event.h"
 #include "unit/decode/format_of.h"
 #include "unit/decode/second_reading.h"
 

@@ -3,8 +3,7 @@
 
 #include "decode/coverage.h"
 #include "decode/event_kinds.h"
-#include "decode/event_time.h"
-#include "decode/json_pointer.h"
+#include "decode/field_rule.h"
 #include "decode/name_table.h"
 #include "unit/decode/format_of.h"
 

@@ -1,11 +1,10 @@
-#include "decode/plain_skip.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 
 #include "decode/json_document.h"
+#include "decode/plain_scanner.h"
 
 namespace seen {
 namespace {

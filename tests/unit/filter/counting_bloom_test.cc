@@ -1,5 +1,3 @@
-#include "filter/counting_bloom.h"
-
 #include <gtest/gtest.h>
 
 #include <map>

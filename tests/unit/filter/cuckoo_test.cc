@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 
-#include "filter/cuckoo_places.h"
 #include "filter/snapshot_format.h"
 #include "filters/mutable/mutable_cuckoo.h"
 #include "unit/filter/kind_checks.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "filter/days.h"
+#include "filter/snapshot_format.h"
 #include "unit/filter/kind_checks.h"
 #include "unit/filter/reference_bloom.h"
 

@@ -1,7 +1,7 @@
 // How the flow treats the kinds, conditions and coverage that the decoder found.
 #include <gtest/gtest.h>
 
-#include "decode/own_event.h"
+#include "decode/event_decoder.h"
 #include "flow/partition_flow.h"
 #include "support/fakes.h"
 

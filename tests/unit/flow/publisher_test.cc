@@ -380,7 +380,7 @@ TEST_F(PublisherTest, ComesBackSoonWhereSomethingMayChangeThatWakesNobody) {
   replica.Step();
   EXPECT_EQ(replica.Step(), milliseconds(250));
   ReadsFail(0, true);
-  lanes[0].open->flow->republisher.RequestAll();
+  lanes[0].open->flow->sweep.RequestAll();
   EXPECT_EQ(replica.Step(), milliseconds(50)) << "a sweep goes page by page";
 }
 

@@ -214,10 +214,10 @@ TEST_F(RepublishTest, AChangedRateOrARequestPublishesEverybody) {
   Open();
   Publish();
   EXPECT_EQ(topic.sent_total, before + 5);
-  flow->republisher.RequestAll();
-  EXPECT_TRUE(flow->republisher.GetStatus().all_requested);
+  flow->sweep.RequestAll();
+  EXPECT_TRUE(flow->sweep.GetStatus().all_requested);
   Publish();
-  EXPECT_FALSE(flow->republisher.GetStatus().sweeping);
+  EXPECT_FALSE(flow->sweep.GetStatus().sweeping);
   EXPECT_EQ(topic.sent_total, before + 10);
 }
 
@@ -336,21 +336,21 @@ TEST_F(RepublishTest, SweepProgressSurvivesACrash) {
 TEST_F(RepublishTest, TheEndOfATopicSurvivesARestartAndGoesDownOnlyOnceAllUsersAreDue) {
   using Ends = std::vector<int64_t>;
   Open();
-  EXPECT_EQ(flow->republisher.TopicEnds(), Ends()) << "the store hasn't been read yet";
+  EXPECT_EQ(flow->sweep.TopicEnds(), Ends()) << "the store hasn't been read yet";
   Send(Event("exposed", "a", kNow));
   Publish();
-  EXPECT_EQ(flow->republisher.TopicEnds(), Ends{-1});
-  flow->republisher.NoteTopicEnd(0, 70);
+  EXPECT_EQ(flow->sweep.TopicEnds(), Ends{-1});
+  flow->sweep.NoteTopicEnd(0, 70);
   Checkpoint();
   Open();
   Publish(1);
-  EXPECT_EQ(flow->republisher.TopicEnds(), Ends{70});
-  flow->republisher.RequestAll();
-  flow->republisher.NoteTopicEnd(0, 60);
-  EXPECT_EQ(flow->republisher.TopicEnds(), Ends{70}) << "a crash now would lose the request";
+  EXPECT_EQ(flow->sweep.TopicEnds(), Ends{70});
+  flow->sweep.RequestAll();
+  flow->sweep.NoteTopicEnd(0, 60);
+  EXPECT_EQ(flow->sweep.TopicEnds(), Ends{70}) << "a crash now would lose the request";
   Publish(1);
-  flow->republisher.NoteTopicEnd(0, 60);
-  EXPECT_EQ(flow->republisher.TopicEnds(), Ends{60});
+  flow->sweep.NoteTopicEnd(0, 60);
+  EXPECT_EQ(flow->sweep.TopicEnds(), Ends{60});
   Checkpoint();
   EXPECT_EQ(DecodeSweepProgress(durable.sweep)->filters[0].topic_end, 60);
 }
@@ -399,14 +399,14 @@ TEST_F(RepublishTest, NoSnapshotOfANewDayLeavesBeforeTheStoreHoldsTheDay) {
   publisher->Step();
   publisher->Step();
   EXPECT_FALSE(Published("b"));
-  EXPECT_TRUE(flow->republisher.GetStatus().awaits_checkpoint);
+  EXPECT_TRUE(flow->sweep.GetStatus().awaits_checkpoint);
   ASSERT_TRUE(flow->intake.CheckpointDue()) << "at once, whatever the interval";
   Checkpoint();
   EXPECT_GE(*DecodeSweepProgress(durable.sweep)->rendered, today);
   publisher->Step();
   publisher->Step();
   EXPECT_TRUE(Published("b"));
-  EXPECT_FALSE(flow->republisher.GetStatus().awaits_checkpoint);
+  EXPECT_FALSE(flow->sweep.GetStatus().awaits_checkpoint);
 }
 
 TEST_F(RepublishTest, MidnightKeepsNoSnapshotWaiting) {

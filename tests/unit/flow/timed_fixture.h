@@ -80,7 +80,7 @@ class TimedTest : public ::testing::Test {
     for (int round = 0; round < rounds; ++round) {
       for (int i = 0; i < 4; ++i) {
         publisher->Step();
-        if (flow->republisher.AwaitsCheckpoint()) Checkpoint();
+        if (flow->sweep.IsUrgent()) Checkpoint();
       }
       clock.Advance(600);
     }

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "flow/journal_port.h"
+#include "flow/partition_options.h"
 
 namespace seen {
 namespace {

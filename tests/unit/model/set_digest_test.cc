@@ -7,7 +7,6 @@
 #include <set>
 
 #include "delta_case.h"
-#include "model/byte_hash.h"
 #include "support/effort.h"
 
 namespace seen {

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "flow/journal_port.h"
+#include "flow/partition_options.h"
 #include "store_fixture.h"
 
 namespace seen::test {

@@ -1,9 +1,9 @@
-#include "store/shared_horizon.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
+
+#include "store/merge_rules.h"
 
 namespace seen {
 namespace {

@@ -1,9 +1,9 @@
-#include "store/slot_index.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
+
+#include "base/probed_cells.h"
 
 namespace seen {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/partitioner.h"
-#include "run/status.h"
+#include "run/stream_status.h"
 #include "run/topic_runner.h"
 #include "similar/groups/item_reading.h"
 #include "support/fake_group_log.h"

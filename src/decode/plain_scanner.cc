@@ -1,4 +1,4 @@
-#include "decode/plain_skip.h"
+#include "decode/plain_scanner.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,47 +1,45 @@
 #pragma once
-// Finds snapshots that must be re-rendered although no event came: served items end, the window moves on at
-// midnight (UTC), the configured rendering changed, or an operator asked. It makes users due, and PublishFlow
-// publishes them.
+// Makes users due whose snapshots must be re-rendered although no event came: the window moves on at midnight
+// (UTC), the configured rendering changed, or an operator asked. Each filter's users are swept once a day, in
+// the order of their keys, at a limited rate.
 //
-// Endings are rows in the store, one per user and second. The checkpoint that learns of an ending writes it,
-// so a restart has nothing to rebuild. Memory holds only the time of the next ending. The sweep goes through
-// the users in the store once a day, in the order of their keys, at a limited rate. It makes those users due
-// whose set the new day's windows cut. It makes all users due if they were not swept yesterday, or if their
-// filter's rendering has changed. Checkpoints write the sweep's progress, too. Whatever the written progress
-// says is done became due before the checkpoint collected its marks. So a crash repeats some of it and leaves
-// out nothing.
+// - A sweep makes those users due whose set the new day's windows cut.
+// - It makes all users due if they were not swept yesterday, or if their filter's rendering has changed.
+// - Checkpoints write the progress. Whatever the written progress says is done became due before the
+//   checkpoint collected its marks. So a crash repeats some of it and leaves out nothing.
+// - The progress holds `ended` for Endings, and where the snapshot topics ended.
 //
 // Threads: the publisher calls Step, the checkpoint thread the functions of CheckpointPart, and any thread
 // the rest.
 
 #include <atomic>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/result.h"
-#include "flow/checkpoint_part.h"
 #include "flow/filter_policy.h"
-#include "flow/publish_flow.h"
+#include "flow/partition_checkpoint.h"
+#include "flow/partition_status.h"
 #include "flow/rendered_day.h"
-#include "flow/status.h"
 #include "flow/store_port.h"
 #include "flow/sweep_progress.h"
 
 namespace seen {
 
-class Republisher final : public CheckpointPart {
- public:
-  /// `filters`: in configuration order. `users_per_second`: the most that the sweep publishes. `is_new`: the
-  /// store is new, so nobody has to be swept.
-  Republisher(std::vector<FilterPolicy> filters, const PartitionStore& store, PublishFlow& publish,
-              double users_per_second, bool is_new);
+class Endings;
+class PublishFlow;
 
-  /// Makes some of the users due whose snapshots must be re-rendered. `tails_since`: everything that was read
-  /// before it is in the store.
+class Sweep final : public CheckpointPart {
+ public:
+  /// All references outlive this. `filters`: in configuration order. `users_per_second`: the most that the
+  /// sweep publishes. `is_new`: the store is new, so nobody has to be swept.
+  Sweep(std::vector<FilterPolicy> filters, const PartitionStore& store, PublishFlow& publish,
+        Endings& endings, double users_per_second, bool is_new);
+
+  /// Makes some of the users due. `tails_since`: everything that was read before it is in the store.
   Status Step(Instant now, TimeMs wall, Instant tails_since);
 
   /// Publisher thread: whether snapshots may be rendered by the windows of `wall`. If not, a checkpoint is
@@ -49,10 +47,6 @@ class Republisher final : public CheckpointPart {
   /// turns out to be in the future, a sweep of all users is due: their snapshots may lack items that still
   /// count.
   Result<bool> MayRender(TimeMs wall, Instant now);
-  /// Any thread, after MayRender: a snapshot of `wall` counts served items that end after this second. If the
-  /// clock went back, ended items stay ended. Their endings may be out of the store, so they would make
-  /// nobody due again.
-  uint32_t ServedSecond(TimeMs wall) const;
   /// Publisher thread: the rendering that MayRender allowed is over.
   void Rendered(Instant now) { rendered_day_.Rendered(now); }
 
@@ -69,22 +63,15 @@ class Republisher final : public CheckpointPart {
   /// Writes the progress, before the marks are collected. Whatever the progress says is done became due
   /// before.
   Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
-  /// Adds the checkpoint's endings, and drops those that are done.
-  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override;
   void Failed() override;
-  /// Checkpoint thread, for endings that are written outside of a checkpoint. Removes those that are done:
-  /// everything that is rendered from now on counts them as ended.
-  void KeepNotDone(std::vector<Ending>& endings) const;
-  /// The store has `endings`, which are ascending.
-  void EndingsWritten(std::span<const Ending> endings);
   /// Snapshots wait for a checkpoint.
-  bool AwaitsCheckpoint() const {
+  bool IsUrgent() const override {
     return rendered_day_.AwaitsCheckpoint() || awaits_lower_.load(std::memory_order_acquire);
   }
   /// Publisher thread: whether a sweep runs, page by page, or all users are requested.
   bool IsSweeping() const;
-  bool HasChanges() const { return has_changes_.load(std::memory_order_acquire); }
+  bool HasChanges() const override { return has_changes_.load(std::memory_order_acquire); }
 
   /// As far as the store knows, all snapshots use the windows of this day or a later one. Users who were left
   /// with nothing on this day, or earlier, have their tombstones.
@@ -93,14 +80,11 @@ class Republisher final : public CheckpointPart {
 
  private:
   Status Open(TimeMs wall);
-  Status StepEndings(Instant now, TimeMs wall);
-  Result<uint32_t> NextEnding(const std::optional<Ending>& after, uint32_t until) const;
   Status StepSweep(Instant now, TimeMs wall);
   void StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since);
   void LookAtPolicies(Instant now) REQUIRES(mutex_);
   void EndSweep() REQUIRES(mutex_);
   void SetSweptThrough(Day done);
-  void FollowBack(uint32_t now_s) REQUIRES(mutex_);
   std::optional<size_t> IndexOf(FilterId id) const;
   SweepProgress::Filter* ProgressOf(FilterId id) REQUIRES(mutex_);
   void Changed() { has_changes_.store(true, std::memory_order_release); }
@@ -109,6 +93,7 @@ class Republisher final : public CheckpointPart {
   const bool publishes_;
   const PartitionStore& store_;
   PublishFlow& publish_;
+  Endings& endings_;
   const double users_per_second_;
   const bool is_new_;
   std::atomic<bool> all_requested_{false};
@@ -116,7 +101,6 @@ class Republisher final : public CheckpointPart {
   std::atomic<bool> awaits_lower_{false};  // snapshots wait until the store holds an earlier day as swept
   std::atomic<int32_t> swept_through_;
   std::atomic<uint64_t> users_made_due_{0};
-  std::atomic<uint64_t> endings_due_{0};  // found so far
 
   mutable Mutex mutex_;  // never held while the store is read
   struct Rendering {
@@ -134,18 +118,9 @@ class Republisher final : public CheckpointPart {
   // for good.
   Day swept_stored_ GUARDED_BY(mutex_) = kFirstOfDays;
   Day swept_collected_ GUARDED_BY(mutex_) = kFirstOfDays;  // by the checkpoint under way
-  std::optional<Ending> endings_after_ GUARDED_BY(mutex_);
-  uint64_t endings_round_ GUARDED_BY(mutex_) = 0;    // how many checkpoints added endings
-  uint32_t next_ending_ GUARDED_BY(mutex_) = 0;      // the store is read again at this second
-  uint32_t endings_done_ GUARDED_BY(mutex_) = 0;     // endings before it became due
-  uint32_t endings_dropped_ GUARDED_BY(mutex_) = 0;  // endings before it are out of the store
-
   RenderedDay rendered_day_;
 
-  uint32_t endings_written_ = 0;  // checkpoint thread: the checkpoint under way drops endings before it
-
   // Publisher thread.
-  Instant endings_at_{};
   Instant swept_at_{};
   double allowance_ = 0;
   std::vector<UserRef> due_;

@@ -54,7 +54,7 @@ struct MisroutedExample {
   std::string user_id_start;  // at most 16 bytes: enough to recognise, not a dump of ids
 };
 
-/// What is republished without an event; see flow/republisher.h.
+/// What is republished without an event; see flow/sweep.h and flow/endings.h.
 struct RepublishStatus {
   bool sweeping = false;
   bool all_requested = false;        // and not begun yet

@@ -1,31 +1,29 @@
-#include "flow/republisher.h"
+#include "flow/sweep.h"
 
 #include <algorithm>
 #include <limits>
 
+#include "flow/endings.h"
+#include "flow/publish_flow.h"
+
 namespace seen {
 namespace {
-constexpr size_t kRepublishPage = 256;
-constexpr std::chrono::milliseconds kEndingsEvery{500};
-constexpr uint32_t kEndingsAheadS = 60;
+constexpr size_t kSweepPage = 256;
 // Looking at a user costs a small part of publishing one.
 constexpr double kLookCost = 0.1;
 constexpr UserKey kLastKey{std::numeric_limits<uint64_t>::max(), std::numeric_limits<uint64_t>::max()};
 
-uint32_t SecondOf(TimeMs wall) {
-  return static_cast<uint32_t>(
-      std::clamp<int64_t>(wall.value / 1000, 0, std::numeric_limits<uint32_t>::max()));
-}
 uint32_t VersionOf(const FilterPolicy& filter) { return filter.snapshot ? filter.snapshot->version() : 0; }
 }  // namespace
 
-Republisher::Republisher(std::vector<FilterPolicy> filters, const PartitionStore& store, PublishFlow& publish,
-                         double users_per_second, bool is_new)
+Sweep::Sweep(std::vector<FilterPolicy> filters, const PartitionStore& store, PublishFlow& publish,
+             Endings& endings, double users_per_second, bool is_new)
     : filters_(std::move(filters)),
       publishes_(std::any_of(filters_.begin(), filters_.end(),
                              [](const FilterPolicy& filter) { return filter.snapshot.has_value(); })),
       store_(store),
       publish_(publish),
+      endings_(endings),
       users_per_second_(users_per_second),
       is_new_(is_new),
       swept_through_(std::numeric_limits<int32_t>::min()),
@@ -37,7 +35,7 @@ Republisher::Republisher(std::vector<FilterPolicy> filters, const PartitionStore
 
 // A reload may have changed how snapshots are rendered. The users rendered before are in the store, or in
 // tails that the next checkpoint writes there.
-void Republisher::LookAtPolicies(Instant now) {
+void Sweep::LookAtPolicies(Instant now) {
   for (size_t i = 0; i < filters_.size(); ++i) {
     const uint32_t version = VersionOf(filters_[i]);
     if (version == renderings_[i].version) continue;
@@ -47,7 +45,7 @@ void Republisher::LookAtPolicies(Instant now) {
   }
 }
 
-Status Republisher::Open(TimeMs wall) {
+Status Sweep::Open(TimeMs wall) {
   {
     const MutexLock lock(mutex_);
     if (opened_) return {};
@@ -69,87 +67,28 @@ Status Republisher::Open(TimeMs wall) {
     Changed();
   }
   rendered_day_.Opened(progress_.rendered);
+  endings_.Opened(progress_.ended);
   if (!stored->empty()) swept_stored_ = progress_.Latest();
   if (progress_.done) SetSweptThrough(*progress_.done);
   opened_ = true;
   return {};
 }
 
-Status Republisher::Step(Instant now, TimeMs wall, Instant tails_since) {
+Status Sweep::Step(Instant now, TimeMs wall, Instant tails_since) {
   if (!publishes_) return {};
   if (Status opened = Open(wall); !opened) return opened;
-  if (Status endings = StepEndings(now, wall); !endings) return endings;
   StartSweepIfDue(now, wall, tails_since);
   return StepSweep(now, wall);
 }
 
-Status Republisher::StepEndings(Instant now, TimeMs wall) {
-  if (now - endings_at_ < kEndingsEvery || !publish_.TakesMore(kRepublishPage)) return {};
-  const uint32_t until = SecondOf(wall);
-  std::optional<Ending> after;
-  uint64_t round = 0;
-  {
-    const MutexLock lock(mutex_);
-    FollowBack(until);
-    if (until < next_ending_) {
-      endings_done_ = std::max(endings_done_, until + 1);
-      endings_at_ = now;
-      return {};
-    }
-    after = endings_after_;
-    round = endings_round_;
-  }
-  const auto page = store_.ScanEndings(after, until, kRepublishPage);
-  if (!page) return Fail(page.error());
-  due_.clear();
-  for (const Ending& ending : *page) due_.push_back(ending.user);
-  publish_.AddDue(due_, now);
-  endings_due_.fetch_add(page->size(), std::memory_order_relaxed);
-  if (page->size() < kRepublishPage) endings_at_ = now;  // else the next page is read at once
-  const Result<uint32_t> next = page->empty() ? NextEnding(after, until) : 0;
-  if (!next) return Fail(next.error());
-  const MutexLock lock(mutex_);
-  // A checkpoint added endings that the page may lack: the page is read again.
-  if (endings_round_ != round) return {};
-  next_ending_ = *next;
-  if (!page->empty()) endings_after_ = page->back();
-  // A full page may lack endings of its last second.
-  const uint32_t done = page->size() < kRepublishPage ? until + 1 : page->back().at_s;
-  endings_done_ = std::max(endings_done_, done);
-  if (!page->empty()) Changed();
-  return {};
-}
-
-// The second before which there are no endings, unless a checkpoint adds some.
-Result<uint32_t> Republisher::NextEnding(const std::optional<Ending>& after, uint32_t until) const {
-  const uint32_t ahead = until + kEndingsAheadS;
-  const auto next = store_.ScanEndings(after, ahead, 1);
-  if (!next) return Fail(next.error());
-  return next->empty() ? ahead + 1 : next->front().at_s;
-}
-
-// If the clock went back, it will pass the later endings once more.
-void Republisher::FollowBack(uint32_t now_s) {
-  if (endings_done_ <= now_s + 1) return;
-  endings_done_ = now_s + 1;
-  endings_after_.reset();
-  next_ending_ = 0;
-}
-
-uint32_t Republisher::ServedSecond(TimeMs wall) const {
-  const MutexLock lock(mutex_);
-  return std::max(SecondOf(wall), std::max(progress_.ended, 1U) - 1);
-}
-
-Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
+Result<bool> Sweep::MayRender(TimeMs wall, Instant now) {
   if (!publishes_) return true;  // nobody is ever due
   if (Status opened = Open(wall); !opened) return Fail(opened.error());
   const Day day = DayOf(wall);
   if (!rendered_day_.MayRender(day, now)) return false;
+  // A snapshot by this clock holds items that end after its time. No checkpoint may drop these endings.
+  endings_.FollowBack(wall);
   const MutexLock lock(mutex_);
-  // A snapshot by this clock holds items that end after its time. From now on no checkpoint may drop these
-  // endings.
-  FollowBack(SecondOf(wall));
   // If the clock went back to `day`, its snapshots may hold items that have expired since that day. So a
   // sweep is due.
   const auto lower = [&](std::optional<Day>& swept) REQUIRES(mutex_) {
@@ -166,7 +105,7 @@ Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
   return is_stored;
 }
 
-void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since) {
+void Sweep::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since) {
   const MutexLock lock(mutex_);
   LookAtPolicies(now);
   if (progress_.running) return;
@@ -204,7 +143,7 @@ void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since)
   Changed();
 }
 
-Status Republisher::StepSweep(Instant now, TimeMs wall) {
+Status Sweep::StepSweep(Instant now, TimeMs wall) {
   const double since = std::chrono::duration<double>(now - swept_at_).count();
   swept_at_ = now;
   allowance_ =
@@ -250,7 +189,7 @@ Status Republisher::StepSweep(Instant now, TimeMs wall) {
   return {};
 }
 
-std::vector<int64_t> Republisher::TopicEnds() const {
+std::vector<int64_t> Sweep::TopicEnds() const {
   const MutexLock lock(mutex_);
   if (!opened_) return {};
   std::vector<int64_t> ends(filters_.size(), -1);
@@ -260,7 +199,7 @@ std::vector<int64_t> Republisher::TopicEnds() const {
   return ends;
 }
 
-void Republisher::NoteTopicEnd(FilterIndex filter, int64_t end) {
+void Sweep::NoteTopicEnd(FilterIndex filter, int64_t end) {
   const MutexLock lock(mutex_);
   auto* const progress = ProgressOf(filters_[filter].id);
   if (progress == nullptr || progress->topic_end == end) return;
@@ -271,35 +210,28 @@ void Republisher::NoteTopicEnd(FilterIndex filter, int64_t end) {
 }
 
 // One day less, because tombstones of that day may still be on their way.
-void Republisher::SetSweptThrough(Day done) {
+void Sweep::SetSweptThrough(Day done) {
   swept_through_.store(done.since_epoch - 1, std::memory_order_relaxed);
 }
 
-void Republisher::EndSweep() {
+void Sweep::EndSweep() {
   progress_.done = progress_.running;
   progress_.running.reset();
   progress_.cursor.reset();
   for (auto& filter : progress_.filters) filter.whole = false;
 }
 
-Status Republisher::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
+Status Sweep::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
+  if (!publishes_) return {};
+  if (Status opened = Open(checkpoint.wall); !opened) return opened;
   std::string progress;
-  if (publishes_) {
-    if (Status opened = Open(checkpoint.wall); !opened) return opened;
-  }
   {
     const MutexLock lock(mutex_);
-    if (publishes_) {
-      const Day rendered = rendered_day_.Begin(checkpoint.wall);
-      progress_changed_ |= progress_.rendered != rendered;
-      progress_.rendered = rendered;
-    }
-    // A clock that is ahead makes users due too soon; their endings stay for the right moment.
-    endings_written_ = std::min(endings_done_, SecondOf(checkpoint.position.partition_time));
-    if (publishes_ && endings_written_ > progress_.ended) {
-      progress_.ended = endings_written_;
-      progress_changed_ = true;
-    }
+    const Day rendered = rendered_day_.Begin(checkpoint.wall);
+    const uint32_t ended = endings_.ended();
+    progress_changed_ |= progress_.rendered != rendered || progress_.ended != ended;
+    progress_.rendered = rendered;
+    progress_.ended = ended;
     progress_collected_ = progress_changed_;
     if (progress_changed_) progress = EncodeSweepProgress(progress_);
     progress_changed_ = false;
@@ -313,66 +245,27 @@ Status Republisher::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
   return progress.empty() ? Status() : writer.PutSweep(progress);
 }
 
-Status Republisher::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
-  uint32_t done = 0;
-  {
-    const MutexLock lock(mutex_);
-    if (endings_written_ > endings_dropped_) done = endings_written_;
-  }
-  if (done > 0) {
-    if (Status dropped = writer.DropEndings(done); !dropped) return dropped;
-  }
-  // Endings before `done` are dropped. An ending that comes so late is added at `done`, so it ends at once.
-  auto& endings = checkpoint.endings;
-  for (Ending& ending : endings) ending.at_s = std::max(ending.at_s, done);
-  std::sort(endings.begin(), endings.end());
-  endings.erase(std::unique(endings.begin(), endings.end()), endings.end());
-  for (const Ending& ending : endings) {
-    if (Status added = writer.AddEnding(ending); !added) return added;
-  }
-  return {};
-}
-
-void Republisher::KeepNotDone(std::vector<Ending>& endings) const {
-  const MutexLock lock(mutex_);
-  std::erase_if(endings,
-                [&](const Ending& ending) REQUIRES(mutex_) { return ending.at_s < endings_dropped_; });
-}
-
-void Republisher::EndingsWritten(std::span<const Ending> endings) {
-  if (endings.empty()) return;
-  const MutexLock lock(mutex_);
-  // If the endings came late, the scan has passed their seconds without them. Then it must go back.
-  const uint32_t earliest = endings.front().at_s;
-  ++endings_round_;
-  next_ending_ = 0;
-  endings_done_ = std::min(endings_done_, earliest);
-  if (endings_after_ && earliest <= endings_after_->at_s) endings_after_.reset();
-}
-
-void Republisher::Committed(const Checkpoint& checkpoint) {
+void Sweep::Committed(const Checkpoint&) {
   if (publishes_) rendered_day_.Committed();
-  EndingsWritten(checkpoint.endings);
   const MutexLock lock(mutex_);
-  endings_dropped_ = std::max(endings_dropped_, endings_written_);
   if (progress_collected_ && progress_.done) SetSweptThrough(*progress_.done);
   if (progress_collected_) swept_stored_ = swept_collected_;
   progress_collected_ = false;
 }
 
-void Republisher::Failed() {
+void Sweep::Failed() {
   const MutexLock lock(mutex_);
   progress_changed_ |= progress_collected_;
   progress_collected_ = false;
   Changed();
 }
 
-bool Republisher::IsSweeping() const {
+bool Sweep::IsSweeping() const {
   const MutexLock lock(mutex_);
   return progress_.running.has_value() || all_requested_.load();
 }
 
-RepublishStatus Republisher::GetStatus() const {
+RepublishStatus Sweep::GetStatus() const {
   const MutexLock lock(mutex_);
   RepublishStatus status;
   status.sweeping = progress_.running.has_value();
@@ -380,18 +273,18 @@ RepublishStatus Republisher::GetStatus() const {
   status.awaits_checkpoint = rendered_day_.AwaitsCheckpoint();
   if (progress_.done) status.swept_day = progress_.done->since_epoch;
   status.users_made_due = users_made_due_.load(std::memory_order_relaxed);
-  status.endings = endings_due_.load(std::memory_order_relaxed);
+  status.endings = endings_.due();
   return status;
 }
 
-std::optional<size_t> Republisher::IndexOf(FilterId id) const {
+std::optional<size_t> Sweep::IndexOf(FilterId id) const {
   for (size_t i = 0; i < filters_.size(); ++i) {
     if (filters_[i].id == id) return i;
   }
   return std::nullopt;
 }
 
-SweepProgress::Filter* Republisher::ProgressOf(FilterId id) {
+SweepProgress::Filter* Sweep::ProgressOf(FilterId id) {
   const auto found = std::find_if(progress_.filters.begin(), progress_.filters.end(),
                                   [&](const auto& filter) { return filter.id == id; });
   return found == progress_.filters.end() ? nullptr : &*found;
