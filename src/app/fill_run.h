@@ -16,7 +16,7 @@
 #include "config/config.h"
 #include "flow/open_partition.h"
 #include "kafka/topic_reader.h"
-#include "query/fill_port.h"
+#include "query/daemon_status.h"
 
 namespace seen {
 

@@ -21,7 +21,7 @@
 #include "base/result.h"
 #include "base/threads.h"
 #include "flow/open_partition.h"
-#include "query/fill_port.h"
+#include "serve/operator_ports.h"
 
 namespace seen {
 

@@ -1,7 +1,7 @@
 #pragma once
 // At the daemon's start, waits until the store's disk has space.
 
-#include "app/daemon_status.h"
+#include "app/status_board.h"
 #include "app/stop_signal.h"
 #include "base/result.h"
 #include "flow/reporter.h"
