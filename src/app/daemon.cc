@@ -3,7 +3,6 @@
 #include <atomic>
 
 #include "app/changes.h"
-#include "app/daemon_status.h"
 #include "app/exposures.h"
 #include "app/fills.h"
 #include "app/kept_copies.h"
@@ -13,6 +12,7 @@
 #include "app/process.h"
 #include "app/reload.h"
 #include "app/state_copies.h"
+#include "app/status_board.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "config/peer_rules.h"
@@ -79,12 +79,7 @@ class Daemon {
                    return status;
                  }),
         changes_(config_.input.event_bytes_max, clock_),
-        routes_(
-            queries_, changes_, [this] { return metrics_.Page(queries_.GetStatus()); },
-            [this] {
-              const DaemonStatus status = queries_.GetStatus();
-              return Readiness{status.ready, status.not_ready_reason, status.troubles};
-            }) {}
+        pages_{queries_, changes_, [this] { return metrics_.Page(queries_.GetStatus()); }} {}
 
   int Run();
 
@@ -178,7 +173,7 @@ class Daemon {
   std::unique_ptr<Fills> fills_;               // for the partitions of exposures_
   Queries queries_;
   Changes changes_;
-  Routes routes_;
+  PageSources pages_;
   PeerRoutes peer_routes_{config_, partition_routes_};
   std::unique_ptr<Credentials> credentials_;
   std::unique_ptr<Forwarder> forwarder_;  // only with config_.cluster.peers
@@ -242,12 +237,12 @@ Status Daemon::StartHttp() {
     forwarding.tls = [this] { return credentials_->client_tls(); };
     forwarder_ = std::make_unique<Forwarder>(std::move(forwarding));
   }
-  routes_.SetCluster({status_.instance_id(), config_.cluster.token, &partition_routes_, forwarder_.get()});
-  auto listeners = Listeners::Start(config_, budget_.bodies_bytes, *credentials_, routes_, metrics_);
+  pages_.cluster = {status_.instance_id(), &partition_routes_, forwarder_.get()};
+  auto listeners = Listeners::Start(config_, budget_.bodies_bytes, *credentials_, pages_, metrics_);
   if (!listeners) return Fail(listeners.error());
   listeners_ = std::move(*listeners);
   reload_ = std::make_unique<Reload>(options_.source, config_, *credentials_, *listeners_);
-  routes_.SetReload(reload_.get());
+  pages_.reload = reload_.get();
   const MutexLock lock(hang_up_mutex_);
   reload_on_hang_up_ = reload_.get();
   return {};
@@ -388,14 +383,14 @@ void Daemon::StartBesideExposures(int32_t user_partitions) {
       StateCopies::Options{directory_->path(), config_.input.topic,
                            std::string(PartitionerName(config_.input.partitioner)), user_partitions},
       exposures_->open(), resources_, clock_);
-  routes_.SetStateCopies(state_copies_.get());
+  pages_.copies = state_copies_.get();
   FillRun::Options fills{&config_, directory_->path(), budget_.FillBytes(), !options_.embedded_kafka};
   Fills::Hooks hooks{
       [this] { exposures_->WakePublisher(); },
       [consumer = &exposures_->consumer()] { return consumer->joined() && !consumer->opening(); }};
   fills_ = std::make_unique<Fills>(std::move(fills), exposures_->open(), std::move(hooks), clock_);
   shown_fills_.store(fills_.get());
-  routes_.SetFills(fills_.get());
+  pages_.fills = fills_.get();
 }
 
 // Starts items and re-keying when this group becomes the owner, and stops them when another group does.
@@ -583,9 +578,9 @@ void Daemon::ShutDown() {
   if (cluster_events_) cluster_events_->Stop();
   if (events_) events_->Stop();  // answers waiting requests while a server can still send the answers
   if (listeners_) listeners_->Stop();
-  routes_.SetStateCopies(nullptr);
+  pages_.copies = nullptr;
   state_copies_.reset();
-  routes_.SetFills(nullptr);
+  pages_.fills = nullptr;
   shown_fills_.store(nullptr);
   fills_.reset();
   forwarder_.reset();  // answers requests that still wait; the server object still exists

@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "flow/open_partition.h"
 #include "kafka/topic_reader.h"
+#include "query/daemon_status.h"
 #include "run/fill_queue.h"
 
 namespace seen {

@@ -14,8 +14,8 @@
 #include "base/result.h"
 #include "base/threads.h"
 #include "flow/open_partition.h"
-#include "query/fill_port.h"
 #include "run/fill_queue.h"
+#include "serve/operator_ports.h"
 
 namespace seen {
 

@@ -16,25 +16,24 @@ CredentialFiles CredentialFilesOf(const AccessConfig& access) {
 }
 
 Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, size_t bodies_bytes,
-                                                    const Credentials& credentials, const Routes& routes,
+                                                    const Credentials& credentials, const PageSources& pages,
                                                     Metrics& metrics) {
   std::unique_ptr<Listeners> listeners(new Listeners());
   Gate::Options gate;
   gate.tokens = [&credentials] { return credentials.tokens(); };
   gate.cluster_token = config.cluster.token;
   gate.audit_hashes_users = config.access.audit_hashes_users;
-  listeners->admin_gate_ = Gate(gate);
+  listeners->admin_pages_ = std::make_unique<const Routes>(pages, Gate(gate));
   gate.queries_only = config.admin.listen.has_value();
   gate.elsewhere = "admin.listen";
-  listeners->queries_gate_ = Gate(gate);
+  listeners->query_pages_ = std::make_unique<const Routes>(pages, Gate(gate));
 
-  const auto start = [&](const HttpOptions& options, const Gate& of) {
+  const auto start = [&](const HttpOptions& options, const Routes& routes) {
     return HttpServer::Start(
-        options, [&routes, &of](const HttpRequest& request) { return routes.Handle(request, of); },
+        options, routes,
         [&metrics](std::string_view route, unsigned code, std::chrono::nanoseconds duration) {
           metrics.HttpAnswered(route, code, duration);
         },
-        [&routes, &of](const HttpRequest& head) { return routes.RuleFor(head, of); },
         [&credentials] { return credentials.server_tls(); });
   };
   HttpOptions http;
@@ -46,7 +45,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, size_t
   // Two listeners share the memory for bodies.
   http.bodies_bytes_max = config.admin.listen ? bodies_bytes * 3 / 4 : bodies_bytes;
   http.client_bodies_bytes_max = http.bodies_bytes_max * 3 / 4;
-  auto server = start(http, listeners->queries_gate_);
+  auto server = start(http, *listeners->query_pages_);
   if (!server) return Fail(server.error());
   listeners->http_ = std::move(*server);
   if (!config.admin.listen) return listeners;
@@ -58,7 +57,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, size_t
   admin.connections_max = kAdminConnectionsMax;
   admin.client_connections_max = kAdminConnectionsMax;
   admin.bodies_bytes_max = bodies_bytes - http.bodies_bytes_max;
-  server = start(admin, listeners->admin_gate_);
+  server = start(admin, *listeners->admin_pages_);
   if (!server) return Fail(server.error());
   listeners->admin_ = std::move(*server);
   log::Info("admin pages have a port of their own",

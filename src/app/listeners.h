@@ -1,5 +1,5 @@
 #pragma once
-// The daemon's two listeners over one set of routes: http.listen for look-ups, admin.listen for all pages.
+// The daemon's two listeners over one set of pages: http.listen for look-ups, admin.listen for all pages.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,6 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "serve/credentials.h"
-#include "serve/gate.h"
 #include "serve/http_server.h"
 #include "serve/metrics.h"
 #include "serve/routes.h"
@@ -18,9 +17,9 @@ namespace seen {
 /// Start, SetLimits and Stop: one thread.
 class Listeners {
  public:
-  /// `credentials`, `routes` and `metrics` outlive this object. Errors as HttpServer::Start.
+  /// `credentials`, `pages` and `metrics` outlive this object. Errors as HttpServer::Start.
   static Result<std::unique_ptr<Listeners>> Start(const Config& config, size_t bodies_bytes,
-                                                  const Credentials& credentials, const Routes& routes,
+                                                  const Credentials& credentials, const PageSources& pages,
                                                   Metrics& metrics);
 
   /// The port of http.listen.
@@ -32,8 +31,8 @@ class Listeners {
 
  private:
   Listeners() = default;
-  Gate queries_gate_;
-  Gate admin_gate_;
+  std::unique_ptr<const Routes> query_pages_;
+  std::unique_ptr<const Routes> admin_pages_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<HttpServer> admin_;  // only with admin.listen
 };

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "app/daemon_status.h"
+#include "app/status_board.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "flow/reporter.h"

@@ -9,7 +9,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "config/command_line.h"
-#include "serve/reload_port.h"
+#include "serve/operator_ports.h"
 
 namespace seen {
 

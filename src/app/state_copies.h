@@ -13,7 +13,7 @@
 #include "base/mutex.h"
 #include "flow/open_partition.h"
 #include "rocks/resources.h"
-#include "serve/state_copies_port.h"
+#include "serve/operator_ports.h"
 
 namespace seen {
 

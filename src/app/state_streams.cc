@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/daemon_status.h"
+#include "app/status_board.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "rows/position_codec.h"

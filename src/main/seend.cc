@@ -4,8 +4,8 @@
 #include <variant>
 
 #include "app/daemon.h"
-#include "app/daemon_status.h"
 #include "app/reload.h"
+#include "app/status_board.h"
 #include "base/log.h"
 #include "config/command_line.h"
 #include "kafka/client_settings.h"

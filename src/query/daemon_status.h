@@ -4,14 +4,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flow/partition_status.h"
-#include "query/fill_port.h"
+#include "run/fill_queue.h"
 #include "run/stream_status.h"
 #include "state_stream/figures.h"
 
 namespace seen {
+
+struct FillFigures {
+  std::vector<FillStatus> fills;  // since the start, the last one of each filter
+  uint64_t records = 0;           // read since the start
+  uint64_t users = 0;             // written since the start
+};
 
 /// A part of store.memory_mib.
 struct MemoryShare {
@@ -60,8 +67,8 @@ struct DaemonStatus {
   int32_t window_days_max = 0;                // the longest window of a filter
   TimeMs started_at;
   bool ready = false;
-  std::string not_ready_reason;       // empty when ready
-  std::vector<std::string> troubles;  // for people: what doesn't work, ready or not; see serve/readiness.h
+  std::string not_ready_reason;           // empty when ready
+  std::vector<std::string> troubles;      // for people: what doesn't work, ready or not; see JudgeReadiness
   std::vector<std::string> missing_acls;  // a sentence each, with the remedy
   std::vector<PartitionStatus> partitions;
   UnreadPartitions unread;                      // of the input topic
@@ -76,5 +83,24 @@ struct DaemonStatus {
   std::vector<MemoryShare> memory;
   std::optional<DiskSpace> disk;  // nullopt: not known
 };
+
+// What /readyz answers. Pure.
+
+struct Readiness {
+  bool ready = false;
+  std::string reason;                 // for people; empty when ready
+  std::vector<std::string> troubles;  // for people: what doesn't work, ready or not
+};
+
+/// Ready means that users get answers here, or from daemons that requests are passed on to. The daemon
+/// becomes ready when every partition that it reads answers and has at most `ready_lag_messages` to read. A
+/// daemon that reads no partition becomes ready when requests can be passed on.
+/// Then the daemon stays ready while any partition answers or requests can be passed on. So a partition that
+/// is refused, held or catching up costs the others nothing. Partitions that are refused or have no owner
+/// don't keep the daemon from becoming ready.
+/// `was_ready`: what the last call returned. `status.not_ready_reason` set: nothing works, and the daemon
+/// isn't ready. `waits`: what else keeps the daemon from becoming ready; may be empty.
+Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
+                         const std::vector<std::string>& waits, bool was_ready);
 
 }  // namespace seen

@@ -51,6 +51,13 @@ constexpr unsigned kRetryAfterMaxS = 3;
 constexpr std::string_view kPassedOn[] = {"Seen-As-Of", "Seen-Complete-Since", "Seen-Answered-By",
                                           "Retry-After", "Allow"};
 
+// For requests that are passed on, unless they say how long their client waits.
+constexpr int64_t kDeadlineMs = 1'000;
+constexpr int64_t kDeadlineMsMin = 1;
+constexpr int64_t kDeadlineMsMax = 10'000;
+// For one daemon that doesn't answer, if another one is left to ask.
+constexpr std::chrono::milliseconds kPatience{250};
+
 HttpResponse Unanswered(std::string_view detail, std::string_view target) {
   HttpResponse response = Problem(503, detail, target);
   // Clients must not all come back at once.
@@ -62,7 +69,6 @@ HttpResponse Unanswered(std::string_view detail, std::string_view target) {
 }  // namespace
 
 struct Forwarder::Impl {
-  using Give = std::function<void(HttpResponse)>;
   struct Connection {
     Connection(asio::io_context& io, std::shared_ptr<TlsContext> with)
         : stream(io), context(std::move(with)) {
@@ -153,7 +159,7 @@ ForwardFigures Forwarder::figures() const {
   return {impl_->answered.load(), impl_->failed.load(), impl_->refused.load()};
 }
 
-void Forwarder::Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) {
+void Forwarder::Forward(ForwardedRequest request, Give give) {
   if (impl_->stopping.load()) return give(Unanswered("the daemon stops", request.target));
   auto hop = std::make_shared<Impl::Hop>();
   hop->until = steady_clock::now() + request.deadline;
@@ -321,6 +327,65 @@ void Forwarder::Impl::End(const HopPointer& hop, HttpResponse response) {
   hop->connection.reset();
   hop->timer.reset();
   std::exchange(hop->give, nullptr)(std::move(response));
+}
+
+namespace {
+
+/// Asks one daemon after the other until one answers. All but the last get only a part of the time.
+void AskOneAfterTheOther(ForwardPort& forwarder, ForwardedRequest request, std::vector<std::string> addresses,
+                         steady_clock::time_point until, ForwardPort::Give give) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - steady_clock::now());
+  request.deadline = std::max(left, std::chrono::milliseconds(1));
+  request.address = std::move(addresses.front());
+  addresses.erase(addresses.begin());
+  if (addresses.empty()) return forwarder.Forward(std::move(request), std::move(give));
+  ForwardedRequest next = request;
+  request.deadline = std::min(request.deadline / 2, kPatience);
+  forwarder.Forward(std::move(request), [&forwarder, next = std::move(next), addresses = std::move(addresses),
+                                         until, give = std::move(give)](HttpResponse response) mutable {
+    if (response.status != 503 || steady_clock::now() >= until) return give(std::move(response));
+    AskOneAfterTheOther(forwarder, std::move(next), std::move(addresses), until, std::move(give));
+  });
+}
+
+// The daemons that can answer what this daemon can't answer now. A request takes one hop at most.
+std::vector<std::string> PeersFor(const Cluster& cluster, const HttpRequest& request,
+                                  std::string_view user_id) {
+  if (cluster.forwarder == nullptr || cluster.routes == nullptr || !request.hop.empty()) return {};
+  std::vector<std::string> addresses = cluster.routes->AddressesFor(user_id);
+  std::erase_if(addresses, [&](const std::string& address) { return !cluster.forwarder->Allows(address); });
+  std::stable_partition(addresses.begin(), addresses.end(),
+                        [&](const std::string& address) { return !cluster.forwarder->IsSilent(address); });
+  return addresses;
+}
+
+}  // namespace
+
+bool CanPassOn(const Cluster& cluster, const HttpRequest& request, std::string_view user_id) {
+  return !PeersFor(cluster, request, user_id).empty();
+}
+
+std::optional<HttpResponse> PassOn(const Cluster& cluster, const HttpRequest& request,
+                                   std::string_view user_id) {
+  auto addresses = PeersFor(cluster, request, user_id);
+  if (addresses.empty()) return std::nullopt;
+  int64_t deadline_ms = kDeadlineMs;
+  std::from_chars(request.deadline_ms.data(), request.deadline_ms.data() + request.deadline_ms.size(),
+                  deadline_ms);
+  ForwardedRequest forwarded{
+      {},
+      std::string(request.method),
+      std::string(request.target),
+      std::string(request.body),
+      std::string(request.content_type),
+      std::chrono::milliseconds(std::clamp(deadline_ms, kDeadlineMsMin, kDeadlineMsMax))};
+  HttpResponse response;
+  response.later = [forwarder = cluster.forwarder, forwarded = std::move(forwarded),
+                    addresses = std::move(addresses)](ForwardPort::Give give) {
+    AskOneAfterTheOther(*forwarder, forwarded, addresses, steady_clock::now() + forwarded.deadline,
+                        std::move(give));
+  };
+  return response;
 }
 
 }  // namespace seen

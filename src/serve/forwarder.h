@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "owner/route_port.h"
 #include "query/daemon_status.h"
 #include "serve/http_message.h"
 
@@ -34,8 +36,23 @@ class ForwardPort {
   /// True: a request to this address got no answer within the last second, so others are asked first.
   virtual bool IsSilent(const std::string& address) const = 0;
   /// Calls `give` once, from any thread: with the other daemon's answer, or with 503 and the reason.
-  virtual void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) = 0;
+  using Give = std::function<void(HttpResponse)>;
+  virtual void Forward(ForwardedRequest request, Give give) = 0;
 };
+
+/// The cluster's daemons, this one among them. The objects pointed to outlive this.
+struct Cluster {
+  std::string instance;               // of this daemon: Seen-Answered-By
+  const RoutePort* routes = nullptr;  // nullptr: nobody is known
+  ForwardPort* forwarder = nullptr;   // nullptr: nothing is passed on
+};
+
+/// Whether another daemon may answer a request about the user.
+bool CanPassOn(const Cluster& cluster, const HttpRequest& request, std::string_view user_id);
+/// The answer of another daemon, later. nullopt: there is none to ask. Owners are asked before replicas, and
+/// those that don't answer last.
+std::optional<HttpResponse> PassOn(const Cluster& cluster, const HttpRequest& request,
+                                   std::string_view user_id);
 
 /// It has one thread, which waits only for its sockets. So a daemon that hangs doesn't delay answers of the
 /// others.
@@ -58,7 +75,7 @@ class Forwarder final : public ForwardPort {
 
   bool Allows(const std::string& address) const override;
   bool IsSilent(const std::string& address) const override;
-  void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) override;
+  void Forward(ForwardedRequest request, Give give) override;
 
   ForwardFigures figures() const;
 

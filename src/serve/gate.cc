@@ -6,7 +6,7 @@
 #include "base/log_budget.h"
 #include "model/hashes.h"
 #include "serve/http_message.h"
-#include "serve/query_string.h"
+#include "serve/request_input.h"
 
 namespace seen {
 namespace {
@@ -20,28 +20,44 @@ LogBudget& Refusals() {
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::string_view kAnonymous = "anonymous";
 
-/// The subject of a change. A user is given by hash unless the operator wants ids, anything else as it is.
-std::string SubjectOf(const PageAccess& page, bool hash_users) {
-  if (page.subject.empty()) return {};
-  auto decoded = DecodePathSegment(page.subject);
-  if (!decoded) return std::string(page.subject.substr(0, 128));
-  if (!page.subject_is_user || !hash_users) return *decoded;
+/// What an audit line says besides the status.
+struct Audited {
+  std::string_view route;
+  bool is_about_user;
+  std::string who, from, method, subject;
+};
+
+/// A user is given by hash unless the operator wants ids, anything else as it is.
+std::string SubjectOf(std::string_view segment, bool hash) {
+  if (segment.empty()) return {};
+  auto decoded = DecodePathSegment(segment);
+  if (!decoded) return std::string(segment.substr(0, 128));
+  if (!hash) return *decoded;
   std::string hex;
   for (const char byte : ToBytes(UserKeyOf(*decoded)))
     hex += fmt::format("{:02x}", static_cast<uint8_t>(byte));
   return hex;
 }
 
-void WriteAudit(std::string_view who, std::string_view from, const PageAccess& page, std::string_view method,
-                std::string_view subject, unsigned status) {
+Audited AuditedOf(const RoutedRequest& routed, bool hash_users) {
+  const bool is_about_user = routed.route.starts_with("/v1/users/");
+  return {routed.route,
+          is_about_user,
+          routed.asked_by,
+          std::string(routed.request.remote),
+          std::string(routed.request.method),
+          SubjectOf(routed.parameters[0], is_about_user && hash_users)};
+}
+
+void WriteAudit(const Audited& of, unsigned status) {
   const bool is_done = status < 400;
   if (!is_done && !Refusals().Allow()) return;
   log::Audit(status == 401 || status == 403 ? "access refused" : "change asked for",
-             {{"who", who},
-              {"from", from},
-              {"method", method},
-              {"page", page.route},
-              {page.subject_is_user ? "user" : "subject", subject},
+             {{"who", of.who},
+              {"from", of.from},
+              {"method", of.method},
+              {"page", of.route},
+              {of.is_about_user ? "user" : "subject", of.subject},
               {"status", status},
               {"lines_held_back", is_done ? uint64_t{0} : Refusals().TakeHeldBack()}});
 }
@@ -49,10 +65,8 @@ void WriteAudit(std::string_view who, std::string_view from, const PageAccess& p
 }  // namespace
 
 TokenTable::Holder Gate::HolderOf(const HttpRequest& request) const {
-  // Daemons recognise each other by the cluster's token. They ask on behalf of a client that they have let
-  // in.
-  if (!request.hop.empty() && !options_.cluster_token.empty() &&
-      EqualSecrets(request.token, options_.cluster_token)) {
+  // A daemon with the cluster's token (see Check) asks on behalf of a client that it has let in.
+  if (!request.hop.empty() && !options_.cluster_token.empty()) {
     return {Role::kRead, fmt::format("daemon:{}", request.hop)};
   }
   const auto tokens = options_.tokens ? options_.tokens() : nullptr;
@@ -64,40 +78,44 @@ TokenTable::Holder Gate::HolderOf(const HttpRequest& request) const {
   return {Role::kNone, std::string(kAnonymous)};
 }
 
-std::optional<HttpResponse> Gate::Refuse(const PageAccess& page, const HttpRequest& request) const {
-  if (options_.queries_only && !page.is_query) {
-    return Problem(404,
-                   fmt::format("{} isn't on this port; use the port of {}", page.route, options_.elsewhere),
-                   request.target);
+void Gate::Check(const PageAccess& page, RoutedRequest& routed) const {
+  const std::string_view target = routed.request.target;
+  // A request that was passed on says so in Seen-Hop; otherwise it could go round. Only daemons may set it.
+  if (!routed.request.hop.empty() && !options_.cluster_token.empty() &&
+      !EqualSecrets(routed.request.token, options_.cluster_token)) {
+    routed.refusal = Problem(
+        403, "Seen-Token: not the cluster.token of this daemon. Give all daemons the same token", target);
+    return;
   }
-  if (page.role == Role::kNone) return std::nullopt;
-  const TokenTable::Holder holder = HolderOf(request);
-  if (holder.role >= page.role) return std::nullopt;
-  const bool is_known = holder.role != Role::kNone;
-  HttpResponse response =
-      is_known ? Problem(403,
-                         fmt::format("the token of {} has the role {}; this page needs {}", holder.name,
-                                     RoleName(holder.role), RoleName(page.role)),
-                         request.target)
-               : Problem(401, "send a token of access.tokens: Authorization: Bearer TOKEN", request.target);
-  if (!is_known) response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"seend\"");
-  WriteAudit(holder.name, request.remote, page, request.method, SubjectOf(page, options_.audit_hashes_users),
-             response.status);
-  return response;
+  if (options_.queries_only && !page.is_query) {
+    routed.refusal = Problem(
+        404, fmt::format("{} isn't on this port; use the port of {}", routed.route, options_.elsewhere),
+        target);
+    return;
+  }
+  if (page.role == Role::kNone) return;
+  TokenTable::Holder holder = HolderOf(routed.request);
+  routed.asked_by = std::move(holder.name);
+  if (holder.role >= page.role) return;
+  if (holder.role != Role::kNone) {
+    routed.refusal = Problem(403,
+                             fmt::format("the token of {} has the role {}; this page needs {}",
+                                         routed.asked_by, RoleName(holder.role), RoleName(page.role)),
+                             target);
+  } else {
+    routed.refusal = Problem(401, "send a token of access.tokens: Authorization: Bearer TOKEN", target);
+    routed.refusal->headers.emplace_back("WWW-Authenticate", "Bearer realm=\"seend\"");
+  }
+  WriteAudit(AuditedOf(routed, options_.audit_hashes_users), routed.refusal->status);
 }
 
-void Gate::Audit(const PageAccess& page, const HttpRequest& request, HttpResponse& response) const {
-  if (!page.is_change) return;
-  const std::string who = HolderOf(request).name;
-  const std::string subject = SubjectOf(page, options_.audit_hashes_users);
-  if (!response.later) return WriteAudit(who, request.remote, page, request.method, subject, response.status);
-  // The request's views are invalid by the time that the answer comes.
-  PageAccess kept = page;
-  kept.subject = {};
-  response.later = [later = std::move(response.later), who, subject, kept, from = std::string(request.remote),
-                    method = std::string(request.method)](std::function<void(HttpResponse)> give) {
-    later([=, give = std::move(give)](HttpResponse answer) {
-      WriteAudit(who, from, kept, method, subject, answer.status);
+void Gate::Audit(const RoutedRequest& request, HttpResponse& response) const {
+  Audited audited = AuditedOf(request, options_.audit_hashes_users);
+  if (!response.later) return WriteAudit(audited, response.status);
+  response.later = [later = std::move(response.later),
+                    audited = std::move(audited)](std::function<void(HttpResponse)> give) {
+    later([audited, give = std::move(give)](HttpResponse answer) {
+      WriteAudit(audited, answer.status);
       give(std::move(answer));
     });
   };

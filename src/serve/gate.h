@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "serve/http_message.h"
 #include "serve/tokens.h"
@@ -14,11 +13,7 @@ namespace seen {
 /// What a page requires of a client.
 struct PageAccess {
   Role role = Role::kRead;
-  bool is_query = false;       // http.listen serves it even if the other pages have a listener of their own
-  bool is_change = false;      // goes into the audit log
-  std::string_view route;      // its pattern
-  std::string_view subject{};  // percent-encoded segment that the page is about; empty: none
-  bool subject_is_user = false;
+  bool is_query = false;  // http.listen serves it even if the other pages have a listener of their own
 };
 
 /// Any thread.
@@ -34,10 +29,12 @@ class Gate {
   Gate() = default;
   explicit Gate(Options options) : options_(std::move(options)) {}
 
-  /// nullopt: the client may ask for the page. Else 404 (not on this listener), 401 or 403.
-  std::optional<HttpResponse> Refuse(const PageAccess& page, const HttpRequest& request) const;
+  /// Sets `request.asked_by`, and `request.refusal` if the client may not ask for the page: 404 (not on this
+  /// listener), 401 or 403. Writes an audit line
+  /// about a client whose token doesn't suffice.
+  void Check(const PageAccess& page, RoutedRequest& request) const;
   /// Writes an audit line once the answer to a change is known: at once, or when `response.later` gives it.
-  void Audit(const PageAccess& page, const HttpRequest& request, HttpResponse& response) const;
+  void Audit(const RoutedRequest& request, HttpResponse& response) const;
 
  private:
   TokenTable::Holder HolderOf(const HttpRequest& request) const;

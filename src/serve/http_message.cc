@@ -1,5 +1,6 @@
 #include "serve/http_message.h"
 
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 namespace seen {
@@ -23,47 +24,51 @@ unsigned StatusOf(Code code) {
   return 500;
 }
 
+/// IMF-fixdate (RFC 9110 section 5.6.7), formatted once a second in each thread.
+std::string_view DateNow() {
+  thread_local std::time_t made_at = -1;
+  thread_local char text[64] = "";
+  const std::time_t now = std::time(nullptr);
+  if (now != made_at) {
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc);
+    made_at = now;
+  }
+  return text;
+}
+
+void AppendHeader(std::string_view name, std::string_view value, std::string& out) {
+  Check(value.find_first_of("\r\n") == std::string_view::npos, "a header value is one line");
+  out.append(name).append(": ").append(value).append("\r\n");
+}
+
 }  // namespace
 
 std::string_view ReasonPhrase(unsigned status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 202:
-      return "Accepted";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case 413:
-      return "Content Too Large";
-    case 415:
-      return "Unsupported Media Type";
-    case 417:
-      return "Expectation Failed";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 501:
-      return "Not Implemented";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Unknown";
+  constexpr std::pair<unsigned, std::string_view> kPhrases[] = {
+      {200, "OK"},
+      {202, "Accepted"},
+      {400, "Bad Request"},
+      {401, "Unauthorized"},
+      {403, "Forbidden"},
+      {404, "Not Found"},
+      {405, "Method Not Allowed"},
+      {408, "Request Timeout"},
+      {413, "Content Too Large"},
+      {415, "Unsupported Media Type"},
+      {417, "Expectation Failed"},
+      {429, "Too Many Requests"},
+      {431, "Request Header Fields Too Large"},
+      {500, "Internal Server Error"},
+      {501, "Not Implemented"},
+      {503, "Service Unavailable"},
+      {505, "HTTP Version Not Supported"},
+  };
+  for (const auto& [known, phrase] : kPhrases) {
+    if (known == status) return phrase;
   }
+  return "Unknown";
 }
 
 HttpResponse Problem(unsigned status, std::string_view detail, std::string_view target) {
@@ -77,7 +82,6 @@ HttpResponse Problem(unsigned status, std::string_view detail, std::string_view 
   HttpResponse response;
   response.status = status;
   response.content_type = kProblemJson;
-  response.route = kRouteNone;
   // Details and targets repeat what a client sent, which may not be UTF-8.
   response.body = problem.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   if (status == 503) response.headers.emplace_back("Retry-After", "1");
@@ -86,6 +90,23 @@ HttpResponse Problem(unsigned status, std::string_view detail, std::string_view 
 
 HttpResponse Problem(const Error& error, std::string_view target) {
   return Problem(StatusOf(error.code), error.message, target);
+}
+
+void AppendResponse(const HttpResponse& response, const WireOptions& options, std::string& out) {
+  out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
+  out.append(ReasonPhrase(response.status)).append("\r\n");
+  AppendHeader("Date", DateNow(), out);
+  if (!response.content_type.empty()) AppendHeader("Content-Type", response.content_type, out);
+  AppendHeader("Content-Length", std::to_string(response.body.size()), out);
+  AppendHeader("Cache-Control", "no-store", out);  // an answer is true as of now
+  for (const auto& [name, value] : response.headers) AppendHeader(name, value, out);
+  if (!options.keep_alive) {
+    AppendHeader("Connection", "close", out);
+  } else if (options.http_1_0) {
+    AppendHeader("Connection", "keep-alive", out);
+  }
+  out.append("\r\n");
+  if (!options.head) out.append(response.body);
 }
 
 }  // namespace seen

@@ -1,6 +1,7 @@
 #pragma once
-// An HTTP request and its answer as plain values, so that the routes are tested without sockets.
+// An HTTP request and its answer as plain values, so that the pages are tested without sockets.
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -30,25 +31,30 @@ struct HttpResponse {
   unsigned status = 200;
   std::string content_type;
   std::vector<std::pair<std::string, std::string>> headers;  // besides those the server writes itself
-  std::string body;        // also for HEAD: the server sends its length only
-  std::string_view route;  // a constant, the pattern that matched; the `route` label of metrics
+  std::string body;  // also for HEAD: the server sends its length only
 
-  /// If this is set, the answer comes later, and only `route` counts of this response. The server calls
+  /// If this is set, the answer comes later, and nothing else of this response counts. The server calls
   /// `later` once. `give` takes the answer: once, from any thread, maybe before `later` returns, and before
   /// the server goes. Views of the request are invalid by then.
   std::function<void(std::function<void(HttpResponse)> give)> later = {};
 };
 
-/// What a request's body may be. The request's head alone decides it.
-struct BodyRule {
-  std::string_view route;   // as in HttpResponse
-  size_t bytes_max = 0;     // 413 beyond
-  size_t bytes_a_byte = 1;  // memory that a byte of the body takes until the answer, itself included
-  std::optional<HttpResponse> refusal = {};  // answered instead; nobody looks at the body
-};
-
 /// The route label if no route matched, or if the server refused before it asked the routes.
 inline constexpr std::string_view kRouteNone = "none";
+
+struct Page;  // a row of serve/routes.cc
+
+/// A request that was matched with its route. The server keeps it from the end of the header to the answer.
+struct RoutedRequest {
+  HttpRequest request;                           // without its body, until the body is here
+  std::string_view route = kRouteNone;           // a constant: the pattern that matched; a label of metrics
+  const Page* page = nullptr;                    // nullptr: none
+  std::array<std::string_view, 2> parameters{};  // what "{...}" of the pattern stand for, percent-encoded
+  std::string asked_by{};                        // the name of the token's holder
+  size_t body_bytes_max = 0;                     // 413 beyond
+  size_t body_bytes_a_byte = 1;  // memory that a byte of the body takes until the answer, itself included
+  std::optional<HttpResponse> refusal{};  // answered instead; nobody looks at the body
+};
 
 /// "Not Found" for 404; "Unknown" for a status this program never sends.
 std::string_view ReasonPhrase(unsigned status);
@@ -62,5 +68,16 @@ HttpResponse Problem(unsigned status, std::string_view detail, std::string_view 
 
 /// The same for an error of the QueryPort: 404, 400, 503 or 500 by its code.
 HttpResponse Problem(const Error& error, std::string_view target);
+
+// An answer's bytes.
+
+struct WireOptions {
+  bool head = false;      // length only, no body
+  bool http_1_0 = false;  // the client's version: the answer must say keep-alive
+  bool keep_alive = true;
+};
+
+/// Appends status line, headers and body to `out`. Any thread.
+void AppendResponse(const HttpResponse& response, const WireOptions& options, std::string& out);
 
 }  // namespace seen

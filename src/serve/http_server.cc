@@ -65,8 +65,8 @@ std::string Remedy(const error_code& error) {
 }  // namespace
 
 struct HttpServer::Impl {
-  explicit Impl(const HttpOptions& options)
-      : shared(options),
+  Impl(const HttpOptions& options, const HttpPages& pages)
+      : shared(options, pages),
         io(static_cast<int>(options.threads)),
         acceptor(asio::make_strand(io)),
         accept_pause(acceptor.get_executor()),
@@ -91,16 +91,14 @@ struct HttpServer::Impl {
   std::vector<std::thread> threads;
 };
 
-Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options, Handler handler,
-                                                      Observer observer, BodyRules rules, TlsOfNow tls) {
+Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options, const HttpPages& pages,
+                                                      Observer observer, TlsOfNow tls) {
   Check(options.threads > 0, "an HTTP server has a thread");
   const auto endpoint = ParseListen(options.key, options.listen);
   if (!endpoint) return Fail(endpoint.error());
 
-  auto impl = std::make_unique<Impl>(options);
-  impl->shared.handler = std::move(handler);
+  auto impl = std::make_unique<Impl>(options, pages);
   impl->shared.observer = std::move(observer);
-  impl->shared.rules = std::move(rules);
   impl->shared.tls = std::move(tls);
   error_code error;
   tcp::acceptor& acceptor = impl->acceptor;

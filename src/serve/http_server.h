@@ -1,5 +1,5 @@
 #pragma once
-// HTTP/1.1 over Boost.Beast: sockets, limits and time-outs. A handler gives the answers (routes.h).
+// HTTP/1.1 over Boost.Beast: sockets, limits and time-outs. Pages give the answers (routes.h).
 
 #include <chrono>
 #include <cstddef>
@@ -21,7 +21,6 @@ struct HttpOptions {
   std::string listen = "127.0.0.1:8080";              // ADDRESS:PORT or [ADDRESS]:PORT; port 0: any free one
   unsigned threads = 2;                               // at least 1
   size_t header_bytes_max = 16 * 1024;                // request line and headers; 431 beyond
-  size_t body_bytes_max = 4 * 1024 * 1024;            // 413 beyond; of requests without a rule
   size_t bodies_bytes_max = 64 * 1024 * 1024;         // all bodies together, with what reading them takes
   std::chrono::milliseconds idle_timeout{60'000};     // between requests: the connection is closed
   std::chrono::milliseconds request_timeout{10'000};  // from a request's first byte to its last: 408; and for
@@ -34,13 +33,21 @@ struct HttpOptions {
   size_t pipeline_max = 64;                            // answers gathered before they are written
 };
 
+/// What a server serves. Called from several threads at once, in the sessions' threads. It may block for a
+/// disk read, but no longer.
+class HttpPages {
+ public:
+  virtual ~HttpPages() = default;
+  /// Called once the header is complete. Finds the request's page, and refuses who may not ask for it.
+  virtual RoutedRequest Find(const HttpRequest& head) const = 0;
+  /// Called before the server reads a body that hasn't come with the header. A refusal saves the body.
+  virtual std::optional<HttpResponse> RefuseBody(const RoutedRequest& request) const = 0;
+  /// Called once the whole request is here, unless it was refused.
+  virtual HttpResponse Answer(const RoutedRequest& request) const = 0;
+};
+
 class HttpServer {
  public:
-  /// Called from several threads at once, in the session's thread. It may block for a disk read, but no
-  /// longer.
-  using Handler = std::function<HttpResponse(const HttpRequest&)>;
-  /// Asked before a body is read. Called like the handler; the head has no body yet.
-  using BodyRules = std::function<BodyRule(const HttpRequest& head)>;
   /// Called for every answer, also for those that the server itself gives (400, 408, 413, 431, 505 and
   /// others). Their route is kRouteNone, unless the request's route is known. `duration`: from the request's
   /// last byte to the finished answer. Any of the threads.
@@ -52,10 +59,9 @@ class HttpServer {
 
   /// Listens and serves from its own threads until Stop(). kInvalidArgument: `options.listen` can't be
   /// listened on (not an address, taken, not allowed). The message names `options.key` and the remedy.
-  /// Without `rules`, all bodies up to `body_bytes_max` are taken. Without `tls`, all connections are plain.
-  static Result<std::unique_ptr<HttpServer>> Start(const HttpOptions& options, Handler handler,
-                                                   Observer observer = {}, BodyRules rules = {},
-                                                   TlsOfNow tls = {});
+  /// `pages` outlives the server. Without `tls`, all connections are plain.
+  static Result<std::unique_ptr<HttpServer>> Start(const HttpOptions& options, const HttpPages& pages,
+                                                   Observer observer = {}, TlsOfNow tls = {});
   ~HttpServer();  // Stop()
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -70,7 +76,7 @@ class HttpServer {
   uint16_t port() const;
 
   /// Closes the port and idle connections. Lets requests under way finish for `stop_timeout`, then joins the
-  /// threads. Any thread but a handler's; a second call does nothing.
+  /// threads. Any thread but one that answers; a second call does nothing.
   void Stop();
 
  private:

@@ -11,12 +11,12 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/string.hpp>
 #include <exception>
 #include <random>
 
 #include "base/log.h"
 #include "serve/http_message.h"
-#include "serve/http_wire.h"
 
 namespace seen {
 namespace asio = boost::asio;
@@ -34,15 +34,6 @@ constexpr auto kAwaited = std::chrono::seconds(60);  // far beyond what later an
 constexpr auto kLingerWhenStopping = std::chrono::milliseconds(200);
 
 std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
-
-bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
-  if (text.size() != lower.size()) return false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] - 'A' + 'a') : text[i];
-    if (c != lower[i]) return false;
-  }
-  return true;
-}
 
 /// True if a request line ends in a well-formed version. Then the version is wrong, not the line.
 bool EndsInVersion(std::string_view input) {
@@ -204,7 +195,7 @@ bool HttpSession::BeginRequest() {
   parser_->header_limit(static_cast<uint32_t>(shared_.options.header_bytes_max));
   parser_->body_limit(UINT64_MAX);  // CheckBody sets the limit before the first byte
   header_checked_ = false;
-  body_rule_ = {};
+  routed_ = {};
   request_started_ = std::chrono::steady_clock::now();
   return true;
 }
@@ -242,43 +233,46 @@ void HttpSession::CheckHeader() {
   // request.
   const auto [coding, codings_end] = request.equal_range(http::field::transfer_encoding);
   if (coding != codings_end &&
-      (std::next(coding) != codings_end || !EqualsIgnoringCase(View(coding->value()), "chunked"))) {
+      (std::next(coding) != codings_end || !boost::beast::iequals(coding->value(), "chunked"))) {
     return Reject(501, "this server takes only the transfer coding chunked");
   }
   const auto expect = request.find(http::field::expect);
   const bool expects = expect != request.end() && request.version() >= 11;
-  if (expects && !EqualsIgnoringCase(View(expect->value()), "100-continue")) {
+  if (expects && !boost::beast::iequals(expect->value(), "100-continue")) {
     return Reject(417, "the only expectation that this server knows is 100-continue");
   }
   const bool client_waits = expects && input_.size() == 0;
   const bool may_ask =
       client_ == nullptr ||
       client_->MayAsk(request_started_, shared_.limits.requests_per_s_max.load(std::memory_order_relaxed));
-  if (parser_->is_done()) {
-    if (!may_ask) body_rule_.refusal = TooManyRequests();
-    return;
+  if (may_ask) {
+    routed_ = shared_.pages.Find(HeadOf());
+  } else {
+    routed_.refusal = TooManyRequests();
   }
-  if (!may_ask) return RefuseBody(TooManyRequests(), client_waits);
+  if (parser_->is_done()) return;
+  if (routed_.refusal) return RefuseBody(std::move(*routed_.refusal), client_waits);
   CheckBody(client_waits);
   if (client_waits && !closing_) output_.append("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 /// Checks whether the body is wanted and whether there is room for it, before a byte of it is kept.
 void HttpSession::CheckBody(bool client_waits) {
-  body_rule_.bytes_max = shared_.options.body_bytes_max;
-  if (shared_.rules) {
-    body_rule_ = shared_.rules(RequestOf({}));
-  }
-  if (body_rule_.refusal) return RefuseBody(std::move(*body_rule_.refusal), client_waits);
-  const size_t fits = shared_.bodies.total() / body_rule_.bytes_a_byte;
-  const size_t bytes_max = std::min(body_rule_.bytes_max, fits);
   const auto length = parser_->content_length();
+  const bool is_here = length && input_.size() >= *length;  // then a refusal would save nothing
+  if (!is_here) {
+    if (auto refusal = shared_.pages.RefuseBody(routed_))
+      return RefuseBody(std::move(*refusal), client_waits);
+  }
+  const size_t fits = shared_.bodies.total() / routed_.body_bytes_a_byte;
+  const size_t bytes_max = std::min(routed_.body_bytes_max, fits);
   if (length && *length > bytes_max) return RejectFor(http::error::body_limit);
   parser_->body_limit(bytes_max);
   auto& body = parser_->get().body();
   body.share = &body_share_;
-  body.bytes_a_byte = body_rule_.bytes_a_byte;
-  if (length && !body_share_.GrowTo(*length * body_rule_.bytes_a_byte)) RefuseBody(NoRoomNow(), client_waits);
+  body.bytes_a_byte = routed_.body_bytes_a_byte;
+  if (length && !body_share_.GrowTo(*length * routed_.body_bytes_a_byte))
+    RefuseBody(NoRoomNow(), client_waits);
 }
 
 /// A short body is read and dropped, so that the connection can be used again.
@@ -286,7 +280,7 @@ void HttpSession::RefuseBody(HttpResponse refusal, bool client_waits) {
   const auto length = parser_->content_length();
   if (client_waits || !length || *length > kDroppedBytesMax) return RejectWith(refusal);
   parser_->get().body().dropped = true;
-  body_rule_.refusal = std::move(refusal);
+  routed_.refusal = std::move(refusal);
 }
 
 HttpResponse HttpSession::TooManyRequests() const {
@@ -300,7 +294,6 @@ HttpResponse HttpSession::TooManyRequests() const {
       Problem(429, "this client asks more often than http.client_requests_per_s_max allows; ask later",
               View(parser_->get().target()));
   response.headers.emplace_back("Retry-After", "1");
-  response.route = kRouteNone;
   return response;
 }
 
@@ -308,7 +301,7 @@ HttpResponse HttpSession::NoRoomNow() const {
   const ByteBudget& bodies = body_share_.budget();
   if (shared_.log_budget.Allow()) {
     log::Warning("request refused: there is no room for its body now",
-                 {{"route", body_rule_.route},
+                 {{"route", routed_.route},
                   {"bodies_bytes", bodies.taken()},
                   {"bodies_bytes_max", bodies.total()},
                   {"remedy", "send fewer or shorter bodies at a time, or raise store.memory_mib"},
@@ -319,7 +312,6 @@ HttpResponse HttpSession::NoRoomNow() const {
               "the bodies of other requests take all memory for bodies, " + std::to_string(bodies.total()) +
                   " bytes. Try again later, send fewer bodies at a time, or raise store.memory_mib",
               View(parser_->get().target()));
-  response.route = body_rule_.route;
   // Clients must not all come back at once.
   thread_local std::minstd_rand random{std::random_device{}()};
   response.headers.back().second = std::to_string(1 + random() % kRetryAfterMaxS);
@@ -327,10 +319,10 @@ HttpResponse HttpSession::NoRoomNow() const {
 }
 
 std::string HttpSession::TooLong() const {
-  const size_t bytes_a_byte = body_rule_.bytes_a_byte;
+  const size_t bytes_a_byte = routed_.body_bytes_a_byte;
   const size_t fits = shared_.bodies.total() / bytes_a_byte;
-  if (body_rule_.bytes_max <= fits) {
-    return "the body is longer than " + std::to_string(body_rule_.bytes_max) + " bytes; send less";
+  if (routed_.body_bytes_max <= fits) {
+    return "the body is longer than " + std::to_string(routed_.body_bytes_max) + " bytes; send less";
   }
   return "the body is longer than " + std::to_string(fits) +
          " bytes, the most that fits into the memory for bodies. That memory is " +
@@ -338,11 +330,11 @@ std::string HttpSession::TooLong() const {
          std::to_string(bytes_a_byte) + " of them. Send less, or raise store.memory_mib";
 }
 
-HttpRequest HttpSession::RequestOf(std::string_view body) const {
+HttpRequest HttpSession::HeadOf() const {
   const auto& message = parser_->get();
   return {View(message.method_string()),
           View(message.target()),
-          body,
+          {},
           View(message[http::field::content_type]),
           View(message["Seen-Hop"]),
           View(message["Seen-Token"]),
@@ -353,25 +345,24 @@ HttpRequest HttpSession::RequestOf(std::string_view body) const {
 
 void HttpSession::Answer() {
   const auto started = std::chrono::steady_clock::now();
-  const HttpRequest request = RequestOf(parser_->get().body().bytes);
+  routed_.request.body = parser_->get().body().bytes;
   HttpResponse response;
   try {
-    response = body_rule_.refusal ? std::move(*body_rule_.refusal) : shared_.handler(request);
+    response = routed_.refusal ? std::move(*routed_.refusal) : shared_.pages.Answer(routed_);
   } catch (const std::exception& exception) {
-    response = Problem(500, exception.what(), request.target);
+    response = Problem(500, exception.what(), View(parser_->get().target()));
   }
   if (response.later) return Await(response, started);
   if (!parser_->keep_alive() || shared_.stopping) closing_ = true;  // known only now
-  Give(response, request.method == "HEAD", started);
+  Give(response, parser_->get().method() == http::verb::head, started);
   EndRequest();
   SetDeadline(std::chrono::steady_clock::now() + shared_.options.idle_timeout);
 }
 
 void HttpSession::Await(const HttpResponse& response, TimePoint since) {
   awaiting_ = true;
-  awaited_route_ = response.route;
   awaited_since_ = since;
-  parser_->get().body().bytes = {};  // the handler doesn't need it any more
+  parser_->get().body().bytes = {};  // nobody needs it any more
   body_share_.GiveBack();
   SetDeadline(since + kAwaited);
   response.later([self = shared_from_this()](HttpResponse answer) {
@@ -385,7 +376,6 @@ void HttpSession::Await(const HttpResponse& response, TimePoint since) {
 /// An answer that comes while earlier answers are being written waits for them: see AfterWrite.
 void HttpSession::GiveAwaited() {
   awaiting_ = false;
-  awaited_->route = awaited_route_;
   if (!parser_->keep_alive() || shared_.stopping) closing_ = true;
   Give(*awaited_, parser_->get().method() == http::verb::head, awaited_since_);
   awaited_.reset();
@@ -405,17 +395,15 @@ void HttpSession::Give(const HttpResponse& response, bool head, TimePoint since)
   AppendResponse(response, {head, http_1_0, !closing_}, output_);
   ++answers_;
   if (shared_.observer) {
-    shared_.observer(response.route, response.status, std::chrono::steady_clock::now() - since);
+    shared_.observer(routed_.route, response.status, std::chrono::steady_clock::now() - since);
   }
 }
 
-/// Answers a request that never reaches the handler. The connection can't be read any further, so it is
+/// Answers a request that never reaches a page. The connection can't be read any further, so it is
 /// closed.
 void HttpSession::Reject(unsigned status, std::string_view detail) {
   const bool known = parser_ && header_checked_;
-  HttpResponse response = Problem(status, detail, known ? View(parser_->get().target()) : std::string_view());
-  if (known && !body_rule_.route.empty()) response.route = body_rule_.route;
-  RejectWith(response);
+  RejectWith(Problem(status, detail, known ? View(parser_->get().target()) : std::string_view()));
 }
 
 void HttpSession::RejectWith(const HttpResponse& response) {

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/buffers_range.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <memory>
 #include <optional>
@@ -14,19 +17,68 @@
 
 #include "base/log_budget.h"
 #include "base/mutex.h"
-#include "serve/byte_budget.h"
 #include "serve/http_clients.h"
-#include "serve/http_connection.h"
 #include "serve/http_server.h"
-#include "serve/http_wire.h"
+#include "serve/tls.h"
 
 namespace seen {
 
 class HttpSession;
 
+/// A request's body as it arrives: kept within a budget, or dropped. A Body of Boost.Beast, for parsers.
+struct HttpBody {
+  struct value_type {
+    std::string bytes;
+    BudgetShare* share = nullptr;  // the budget of `bytes`; set before the first byte comes
+    size_t bytes_a_byte = 1;       // of the share, for each byte of the body
+    bool dropped = false;          // the body isn't kept
+  };
+
+  class reader {
+   public:
+    template <bool kIsRequest, class Fields>
+    reader(boost::beast::http::header<kIsRequest, Fields>&, value_type& body) : body_(body) {}
+
+    using Error = boost::system::error_code;
+    template <class Length>
+    static void init(const Length&, Error& error) {
+      error = {};
+    }
+    template <class Buffers>
+    size_t put(const Buffers& buffers, Error& error) {
+      error = {};
+      const size_t size = boost::asio::buffer_size(buffers);
+      if (body_.dropped) return size;
+      if (!MakeRoom(body_.bytes.size() + size)) {
+        error = boost::beast::http::error::buffer_overflow;
+        return 0;
+      }
+      for (const auto buffer : boost::beast::buffers_range_ref(buffers)) {
+        body_.bytes.append(static_cast<const char*>(buffer.data()), buffer.size());
+      }
+      return size;
+    }
+    static void finish(Error& error) { error = {}; }
+
+   private:
+    // A body of known length was taken from the budget as a whole; a body that comes in chunks grows.
+    bool MakeRoom(size_t size) {
+      if (size <= body_.bytes.capacity()) return true;
+      const size_t whole = body_.share->held() / body_.bytes_a_byte;
+      const size_t room = size <= whole ? whole : std::max(size, 2 * body_.bytes.capacity());
+      if (!body_.share->GrowTo(room * body_.bytes_a_byte)) return false;
+      body_.bytes.reserve(room);
+      return true;
+    }
+
+    value_type& body_;
+  };
+};
+
 /// What the sessions of a server share. Thread-safe; outlives them.
 struct HttpShared {
-  explicit HttpShared(const HttpOptions& of) : options(of), bodies(of.bodies_bytes_max) {
+  HttpShared(const HttpOptions& of, const HttpPages& asked)
+      : options(of), bodies(of.bodies_bytes_max), pages(asked) {
     limits.connections_max = of.client_connections_max;
     limits.requests_per_s_max = of.client_requests_per_s_max;
   }
@@ -36,9 +88,8 @@ struct HttpShared {
   ClientLimits limits;
   HttpClients clients{limits, std::min(options.client_bodies_bytes_max, options.bodies_bytes_max), bodies};
   LogBudget log_budget;
-  HttpServer::BodyRules rules;  // may be empty
-  HttpServer::Handler handler;
-  HttpServer::Observer observer;
+  const HttpPages& pages;
+  HttpServer::Observer observer;                  // may be empty
   HttpServer::TlsOfNow tls;                       // may be empty
   boost::asio::io_context* handshakes = nullptr;  // of the one thread that computes handshakes
   std::atomic<bool> stopping{false};
@@ -91,7 +142,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void RefuseBody(HttpResponse refusal, bool client_waits);
   HttpResponse NoRoomNow() const;
   std::string TooLong() const;
-  HttpRequest RequestOf(std::string_view body) const;
+  HttpRequest HeadOf() const;
   void Answer();
   void Await(const HttpResponse& response, TimePoint since);
   void GiveAwaited();
@@ -128,7 +179,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Phase phase_ = Phase::kReading;
   bool header_checked_ = false;
   BudgetShare body_share_{client_ ? client_->bodies : shared_.bodies};  // of the request under way
-  BodyRule body_rule_;                                                  // of the request under way
+  RoutedRequest routed_;                                                // the request under way
   bool is_shaking_ = false;                                             // another thread uses connection_
   bool more_input_ = false;  // stopped at pipeline_max: input_ may hold a whole request
   bool closing_ = false;     // closes after output_ is written
@@ -136,7 +187,6 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   bool awaiting_ = false;  // the request under way is answered later: no later request is looked at
   std::optional<HttpResponse> awaited_;  // the answer that has come
-  std::string_view awaited_route_;
   TimePoint awaited_since_;
 };
 

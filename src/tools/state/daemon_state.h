@@ -7,7 +7,7 @@
 
 #include "base/durable_file.h"
 #include "base/result.h"
-#include "serve/state_copies_port.h"
+#include "serve/operator_ports.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/state/backup_directory.h"
 #include "tools/state/state_report.h"

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "rows/state_digest.h"
-#include "serve/state_copies_port.h"
 
 namespace seen {
 

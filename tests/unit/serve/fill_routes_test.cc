@@ -1,10 +1,8 @@
-#include "serve/fill_routes.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "serve/routes.h"
+#include "unit/serve/asked_pages.h"
 #include "unit/serve/fake_change.h"
 #include "unit/serve/fake_query.h"
 
@@ -31,15 +29,16 @@ class FakeFills final : public FillPort {
 
 class FillRoutesTest : public testing::Test {
  protected:
-  FillRoutesTest() { routes_.SetFills(&fills_); }
+  FillRoutesTest() { sources_.fills = &fills_; }
   HttpResponse Ask(std::string_view method, std::string_view target, std::string_view body = {},
                    std::string_view type = "application/json") {
-    return routes_.Handle({method, target, body, type});
+    return Asked(routes_, {method, target, body, type});
   }
   FakeQuery query_;
   FakeChange change_;
   FakeFills fills_;
-  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{true, "", {}}; }};
+  PageSources sources_{query_, change_, [] { return std::string(); }};
+  Routes routes_{sources_};
 };
 
 TEST_F(FillRoutesTest, StartsAFillUnderAName) {
@@ -57,10 +56,11 @@ TEST_F(FillRoutesTest, StartsAFillUnderAName) {
 }
 
 TEST_F(FillRoutesTest, NamesWhatIsWrong) {
-  const std::pair<const char*, const char*> kCases[] = {{"[]", "$: expected an object"},
-                                                        {R"({"idd":"x"})", "$.idd"},
-                                                        {R"({"id":7})", "$.id: expected a string"},
-                                                        {"{", "$: expected an object"}};
+  const std::pair<const char*, const char*> kCases[] = {
+      {"[]", "$: expected an object"},
+      {R"({"idd":"x"})", R"($: unknown key \"idd\"; the only one is \"id\")"},
+      {R"({"id":7})", "$.id: expected a string"},
+      {"{", "body: not JSON"}};
   for (const auto& [sent, named] : kCases) {
     const HttpResponse answer = Ask("POST", "/v1/filters/video/fill", sent);
     EXPECT_EQ(answer.status, 400U) << sent;
@@ -89,7 +89,7 @@ TEST_F(FillRoutesTest, ShowsAndStops) {
   EXPECT_EQ(fill.at("partitions").at(0).at("complete_since_ms"), 0);
   EXPECT_EQ(Ask("DELETE", "/v1/fills/video").status, 200U);
   EXPECT_EQ(Ask("DELETE", "/v1/fills/other").status, 404U);
-  routes_.SetFills(nullptr);
+  sources_.fills = nullptr;
   EXPECT_EQ(Ask("GET", "/v1/fills").status, 503U) << "no partition is open yet";
 }
 

@@ -4,7 +4,7 @@
 #include <future>
 
 #include "serve/http_message.h"
-#include "serve/routes.h"
+#include "unit/serve/asked_pages.h"
 #include "unit/serve/fake_change.h"
 #include "unit/serve/fake_query.h"
 #include "unit/serve/http_server_fixture.h"
@@ -163,8 +163,8 @@ class FakeForward final : public ForwardPort {
   void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) override {
     forwarded.push_back(std::move(request));
     if (forwarded.back().address == "away:80")
-      return give(HttpResponse{.status = 503, .content_type = {}, .headers = {}, .body = {}, .route = {}});
-    give(HttpResponse{.status = 200, .content_type = {}, .headers = {}, .body = "theirs", .route = {}});
+      return give(HttpResponse{.status = 503, .content_type = {}, .headers = {}, .body = {}});
+    give(HttpResponse{.status = 200, .content_type = {}, .headers = {}, .body = "theirs"});
   }
   bool allows = true;
   std::string silent;
@@ -174,14 +174,10 @@ class FakeForward final : public ForwardPort {
 class ForwardedRoutesTest : public testing::Test {
  protected:
   ForwardedRoutesTest() {
-    routes_.SetCluster({"seend-1", "12345678", &peers_, &forward_});
+    sources_.cluster = {"seend-1", &peers_, &forward_};
     query_.error = Error{Code::kUnavailable, "partition 1 isn't open here"};
   }
-  HttpResponse Ask(HttpRequest request) {
-    HttpResponse response = routes_.Handle(request);
-    if (const auto later = response.later) later([&](HttpResponse answer) { response = std::move(answer); });
-    return response;
-  }
+  HttpResponse Ask(HttpRequest request) { return Asked(routes_, request); }
   // The deadline is a little shorter, because some time has passed.
   static void ExpectAbout(milliseconds deadline, milliseconds asked) {
     EXPECT_LE(deadline, asked);
@@ -191,12 +187,13 @@ class ForwardedRoutesTest : public testing::Test {
   FakeChange change_;
   FakeRoutes peers_;
   FakeForward forward_;
-  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{}; }};
+  PageSources sources_{query_, change_, [] { return std::string(); }};
+  Routes routes_{sources_, Gate({.cluster_token = "12345678"})};
 };
 
 TEST_F(ForwardedRoutesTest, WhatThisDaemonCanNotAnswerAnotherOneDoes) {
   const std::string target = "/v1/filters/home/users/u1/unseen?max_age_ms=5";
-  EXPECT_FALSE(routes_.RuleFor({"POST", target}).refusal) << "its body is wanted";
+  EXPECT_FALSE(RefusedBody(routes_, {"POST", target})) << "its body is wanted";
   const HttpResponse response = Ask({"POST", target, "{\"items\":[\"a\"]}", "application/json"});
   EXPECT_EQ(response.body, "theirs");
   ASSERT_EQ(forward_.forwarded.size(), 1u);
@@ -229,7 +226,7 @@ TEST_F(ForwardedRoutesTest, WithoutAPeerTheReasonIsSaid) {
   EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/home/users/u2"}).status, 503u);
   forward_.allows = false;
   EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/home/users/u1"}).status, 503u);
-  EXPECT_TRUE(routes_.RuleFor({"POST", "/v1/filters/home/users/u1/unseen"}).refusal);
+  EXPECT_TRUE(RefusedBody(routes_, {"POST", "/v1/filters/home/users/u1/unseen"}));
   EXPECT_TRUE(forward_.forwarded.empty());
 }
 

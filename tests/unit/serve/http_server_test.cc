@@ -110,7 +110,7 @@ TEST_F(HttpServerTest, AnswersHeadWithTheLengthAlone) {
 }
 
 TEST_F(HttpServerTest, AsksForTheBodyOfAClientThatWaits) {
-  Start({.body_bytes_max = 1000});
+  Start({}, {.body_bytes_max = 1000});
   RawClient client(server_->port());
   client.Send(kGet + "POST /w HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 5\r\n\r\n");
   EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "GET /a ");
@@ -231,13 +231,14 @@ TEST_F(HttpServerTest, SaysWhyItCannotListen) {
       {"[127.0.0.1]:8080", "http.listen: \"[127.0.0.1]:8080\" is not ADDRESS:PORT"},
       {"example.org:80", "http.listen: \"example.org:80\" is not ADDRESS:PORT"},
   };
+  const FakePages pages;
   for (const auto& [listen, message] : cases) {
-    const auto server = HttpServer::Start({.listen = listen}, Echo);
+    const auto server = HttpServer::Start({.listen = listen}, pages);
     ASSERT_FALSE(server) << listen;
     EXPECT_EQ(server.error().code, Code::kInvalidArgument);
     EXPECT_TRUE(server.error().message.starts_with(message)) << server.error().message;
   }
-  EXPECT_TRUE(HttpServer::Start({.listen = "localhost:0"}, Echo));
+  EXPECT_TRUE(HttpServer::Start({.listen = "localhost:0"}, pages));
 }
 
 /// A server that answers "/later..." when the test says so, and all other targets at once.
@@ -247,7 +248,6 @@ class LaterTest : public HttpServerTest {
     Start(options, [this](const HttpRequest& request) {
       if (!request.target.starts_with("/later")) return Echo(request);
       HttpResponse response;
-      response.route = "/later";
       response.later = [this, target = std::string(request.target)](auto give) {
         const std::lock_guard lock(waiting_mutex_);
         waiting_.emplace_back(target, std::move(give));
@@ -296,7 +296,7 @@ TEST_F(LaterTest, HoldsNobodyUp) {
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 202U);
   EXPECT_EQ(answer->body, "later /later");
-  EXPECT_EQ(Answers("/later", 202), 1);
+  EXPECT_EQ(Answers("/echo", 202), 1);
   waits.Send(kGet);  // the connection stays open
   EXPECT_TRUE(waits.Receive());
 }

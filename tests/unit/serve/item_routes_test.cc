@@ -1,11 +1,9 @@
 // GET /v1/groups/{item}: requests in, JSON out.
-#include "serve/item_routes.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "serve/routes.h"
+#include "unit/serve/asked_pages.h"
 #include "unit/serve/fake_change.h"
 #include "unit/serve/fake_query.h"
 
@@ -16,11 +14,12 @@ using nlohmann::json;
 
 class ItemRoutesTest : public testing::Test {
  protected:
-  HttpResponse Get(const std::string& page) { return routes_.Handle({"GET", "/v1/groups/" + page, "", ""}); }
+  Answered Get(const std::string& page) { return Asked(routes_, {"GET", "/v1/groups/" + page, "", ""}); }
   std::string DetailOf(const HttpResponse& response) { return json::parse(response.body).at("detail"); }
   FakeQuery query_;
   FakeChange change_;
-  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{true, "", {}}; }};
+  PageSources sources_{query_, change_, [] { return std::string(); }};
+  Routes routes_{sources_};
 };
 
 TEST_F(ItemRoutesTest, ListAnItemsGroup) {
@@ -28,7 +27,7 @@ TEST_F(ItemRoutesTest, ListAnItemsGroup) {
       GroupAnswer{{"n7", "n1", {5}, FoundBy::kBoth, 0.93, 2, {{"n1", 0.93, 2, FoundBy::kBoth}}, ""},
                   {{"n1", 1.0}, {"n\"7", std::nullopt}},
                   "n\"7"};
-  const HttpResponse response = Get("n%2F7?after=%E7%94%A8");
+  const Answered response = Get("n%2F7?after=%E7%94%A8");
   EXPECT_EQ(response.status, 200U) << response.body;
   EXPECT_EQ(response.content_type, "application/json");
   EXPECT_EQ(response.route, "/v1/groups/{item}");
@@ -79,7 +78,7 @@ TEST_F(ItemRoutesTest, SayWhatIsWrong) {
       {"a?from=b", "query: \"from\" isn't known here; there are: after"},
   };
   for (const auto& [page, detail] : cases) {
-    const HttpResponse response = Get(page);
+    const Answered response = Get(page);
     EXPECT_EQ(response.status, 400U) << page;
     EXPECT_EQ(DetailOf(response), detail) << page;
   }

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "serve/query_string.h"
-#include "serve/routes.h"
+#include "serve/request_input.h"
+#include "unit/serve/asked_pages.h"
 #include "unit/serve/fake_change.h"
 #include "unit/serve/fake_query.h"
 
@@ -15,22 +15,23 @@ using nlohmann::json;
 
 class JournalRoutesTest : public testing::Test {
  protected:
-  HttpResponse Get(const std::string& page) {
-    return routes_.Handle({"GET", "/v1/filters/home/users/u1/" + page, "", ""});
+  Answered Get(const std::string& page) {
+    return Asked(routes_, {"GET", "/v1/filters/home/users/u1/" + page, "", ""});
   }
   std::string ProblemAt(const std::string& page) {
-    const HttpResponse response = Get(page);
+    const Answered response = Get(page);
     EXPECT_EQ(response.status, 400U) << page;
     return json::parse(response.body).at("detail");
   }
   FakeQuery query_;
   FakeChange change_;
-  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{true, "", {}}; }};
+  PageSources sources_{query_, change_, [] { return std::string(); }};
+  Routes routes_{sources_};
 };
 
 TEST_F(JournalRoutesTest, ListExposures) {
   query_.next = "abc1";
-  const HttpResponse response = Get("exposures?limit=2");
+  const Answered response = Get("exposures?limit=2");
   EXPECT_EQ(response.status, 200U) << response.body;
   EXPECT_EQ(json::parse(response.body), json::parse(R"({"exposures": [
       {"item_id": "a", "kind": "exposed", "scene": "home", "position": 3, "at": 1763700000001, "request_id": "r-1"},

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "serve/query_string.h"
+#include "serve/request_input.h"
 
 namespace seen {
 namespace {

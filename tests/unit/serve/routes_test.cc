@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "serve/unseen_body.h"
+#include "unit/serve/asked_pages.h"
 #include "unit/serve/fake_change.h"
 #include "unit/serve/fake_query.h"
 
@@ -17,10 +18,11 @@ using nlohmann::json;
 
 class RoutesTest : public testing::Test {
  protected:
-  HttpResponse Ask(std::string_view method, std::string_view target, std::string_view body = {}) {
-    return routes_.Handle({method, target, body, "application/json"});
+  Answered Ask(std::string_view method, std::string_view target, std::string_view body = {},
+               std::string_view content_type = "application/json") {
+    return Asked(routes_, {method, target, body, content_type});
   }
-  HttpResponse Get(std::string_view target) { return Ask("GET", target); }
+  Answered Get(std::string_view target) { return Ask("GET", target); }
   static std::string Header(const HttpResponse& response, std::string_view name) {
     for (const auto& [n, value] : response.headers) {
       if (n == name) return value;
@@ -42,27 +44,15 @@ class RoutesTest : public testing::Test {
     return problem["detail"].get<std::string>().find(text) != std::string::npos;
   }
 
-  /// Sends a request whose answer may come later. Takes that answer at once.
-  HttpResponse Change(std::string_view method, std::string_view target, std::string_view body = {},
-                      std::string_view content_type = "application/json") {
-    HttpResponse response = routes_.Handle({method, target, body, content_type});
-    const std::string_view route = response.route;
-    const auto later = response.later;
-    if (later) later([&](HttpResponse answer) { response = std::move(answer); });
-    response.route = route;
-    return response;
-  }
-
   FakeQuery query_;
   FakeChange change_;
-  Readiness readiness_{true, "", {}};
-  Routes routes_{query_, change_, [] { return std::string("seen_ready 1\n"); },
-                 [this] { return readiness_; }};
+  PageSources sources_{query_, change_, [] { return std::string("seen_ready 1\n"); }};
+  Routes routes_{sources_};
 };
 
 TEST_F(RoutesTest, GiveASnapshotsBytesAsTheyAre) {
   for (const auto* method : {"GET", "HEAD"}) {
-    const HttpResponse response = Ask(method, "/v1/filters/home/users/u1");
+    const Answered response = Ask(method, "/v1/filters/home/users/u1");
     EXPECT_EQ(response.status, 200U);
     EXPECT_EQ(response.content_type, "application/octet-stream");
     EXPECT_EQ(response.body, std::string("SEEN\0\xff\r\n", 8));
@@ -92,7 +82,7 @@ TEST_F(RoutesTest, AskForASnapshotOfAnotherKindOrRate) {
       {"?rate=0.1", "query: "},
   };
   for (const auto& [query, message] : wrong) {
-    const HttpResponse response = Ask("GET", path + query);
+    const Answered response = Ask("GET", path + query);
     EXPECT_EQ(response.status, 400U) << query;
     EXPECT_NE(response.body.find(message), std::string::npos) << query << ": " << response.body;
   }
@@ -134,8 +124,7 @@ TEST_F(RoutesTest, RefuseBadUserIds) {
   };
   for (const auto& [user, detail] : cases) {
     const std::string target = "/v1/filters/home/users/" + user;
-    const HttpResponse response =
-        Ask(user.ends_with("unseen") ? "POST" : "GET", target, R"({"items":["a"]})");
+    const Answered response = Ask(user.ends_with("unseen") ? "POST" : "GET", target, R"({"items":["a"]})");
     EXPECT_EQ(response.status, 400U) << user;
     EXPECT_TRUE(ProblemOf(response)["detail"].get<std::string>().starts_with(detail)) << response.body;
   }
@@ -143,8 +132,8 @@ TEST_F(RoutesTest, RefuseBadUserIds) {
 }
 
 TEST_F(RoutesTest, AnswerWhichItemsAreUnseenInTheOrderGiven) {
-  const HttpResponse response = Ask("POST", "/v1/filters/home/users/u1/unseen",
-                                    R"({"items":["z","a",7,8,"z","c","b"],"also_seen":["c"]})");
+  const Answered response = Ask("POST", "/v1/filters/home/users/u1/unseen",
+                                R"({"items":["z","a",7,8,"z","c","b"],"also_seen":["c"]})");
   EXPECT_EQ(response.status, 200U);
   EXPECT_EQ(response.content_type, "application/json");
   EXPECT_EQ(json::parse(response.body), json::parse(R"({"unseen":["z","8","b"]})"));
@@ -155,7 +144,7 @@ TEST_F(RoutesTest, AnswerWhichItemsAreUnseenInTheOrderGiven) {
 
 TEST_F(RoutesTest, TellOfSimilarCandidatesWhereTheDaemonDoes) {
   query_.similar = {{0, {"a", SimilarBecause::kNear}}};
-  const HttpResponse response =
+  const Answered response =
       Ask("POST", "/v1/filters/home/users/u1/unseen", R"({"items":["z","b"],"one_per_group":true})");
   EXPECT_EQ(
       response.body,
@@ -164,7 +153,7 @@ TEST_F(RoutesTest, TellOfSimilarCandidatesWhereTheDaemonDoes) {
 }
 
 TEST_F(RoutesTest, NameCandidatesByIdWhereTheyWereGivenWithTheirTime) {
-  const HttpResponse response =
+  const Answered response =
       Ask("POST", "/v1/filters/home/users/u1/unseen",
           R"({"items":["z",{"id":"a","created_at":5000},{"id":8,"created_at":1763700000000},"b"]})");
   EXPECT_EQ(response.status, 200U);
@@ -173,7 +162,7 @@ TEST_F(RoutesTest, NameCandidatesByIdWhereTheyWereGivenWithTheirTime) {
 }
 
 TEST_F(RoutesTest, RefuseABadQuestionWithThePathOfTheElement) {
-  const HttpResponse response = Ask("POST", "/v1/filters/home/users/u%201/unseen", R"({"items":["z",[]]})");
+  const Answered response = Ask("POST", "/v1/filters/home/users/u%201/unseen", R"({"items":["z",[]]})");
   EXPECT_EQ(response.status, 400U);
   const json problem = ProblemOf(response);
   EXPECT_EQ(problem["detail"],
@@ -182,7 +171,7 @@ TEST_F(RoutesTest, RefuseABadQuestionWithThePathOfTheElement) {
 }
 
 TEST_F(RoutesTest, ShowAUsersSegments) {
-  const HttpResponse response = Get("/v1/filters/home/users/u%201/segments");
+  const Answered response = Get("/v1/filters/home/users/u%201/segments");
   EXPECT_EQ(response.status, 200U);
   EXPECT_EQ(Header(response, "Seen-As-Of"), "1763700000123; lag=17; age_ms=240");
   EXPECT_EQ(json::parse(response.body), json::parse(R"({
@@ -208,7 +197,7 @@ TEST_F(RoutesTest, MapTheErrorsOfTheFlowToStatuses) {
   for (const auto& [code, status] : cases) {
     query_.error = Error{code, "partition 3 is catching up: 12000 messages behind"};
     for (const std::string page : {"", "/segments", "/unseen"}) {
-      const HttpResponse response =
+      const Answered response =
           Ask(page == "/unseen" ? "POST" : "GET", "/v1/filters/home/users/u1" + page, R"({"items":["a"]})");
       EXPECT_EQ(response.status, status) << CodeName(code) << page;
       EXPECT_EQ(ProblemOf(response)["detail"], query_.error->message);
@@ -219,7 +208,7 @@ TEST_F(RoutesTest, MapTheErrorsOfTheFlowToStatuses) {
 }
 
 TEST_F(RoutesTest, SayThatAFilterIsUnknown) {
-  const HttpResponse response = Get("/v1/filters/nope/users/u1");
+  const Answered response = Get("/v1/filters/nope/users/u1");
   EXPECT_EQ(response.status, 404U);
   EXPECT_EQ(ProblemOf(response)["detail"], "no filter named \"nope\"");
 }
@@ -229,7 +218,7 @@ TEST_F(RoutesTest, HaveNoOtherPages) {
        {"/nope", "/v1", "/v1/", "/v1/filters/home/users", "/v1/filters/home", "/v1/filters/home/users/u1/",
         "//", "/v1/filters/home/users/u1/unseen/x", "/healthz/", "/metricsx", "/Healthz", "*", "", "x", "?",
         "/v1/status/%2f"}) {
-    const HttpResponse response = Get(target);
+    const Answered response = Get(target);
     EXPECT_EQ(response.status, 404U) << target;
     EXPECT_EQ(response.route, kRouteNone);
     ProblemOf(response);
@@ -250,7 +239,7 @@ TEST_F(RoutesTest, NameTheMethodsThatAreAllowed) {
       {"HEAD", "/v1/lost-ranges/acknowledge", "POST"},
   };
   for (const Case& c : cases) {
-    const HttpResponse response = Ask(c.method, c.target);
+    const Answered response = Ask(c.method, c.target);
     EXPECT_EQ(response.status, 405U) << c.target;
     EXPECT_EQ(Header(response, "Allow"), c.allow) << c.target;
     ProblemOf(response);
@@ -286,22 +275,22 @@ TEST_F(RoutesTest, RefuseARequestBeforeItsBody) {
       {"POST", "/v1/status", "", 405, 0},
   };
   for (const auto& c : cases) {
-    const BodyRule rule = routes_.RuleFor({c.method, c.target, {}, c.content_type});
-    EXPECT_EQ(rule.refusal ? rule.refusal->status : 0, c.status) << c.target;
+    const auto refusal = RefusedBody(routes_, {c.method, c.target, {}, c.content_type});
+    EXPECT_EQ(refusal ? refusal->status : 0, c.status) << c.target;
     if (c.status == 0) {
-      EXPECT_EQ(rule.bytes_max, c.bytes_max) << c.target;
+      EXPECT_EQ(routes_.Find({c.method, c.target}).body_bytes_max, c.bytes_max) << c.target;
     } else {
       const std::string_view body = c.target == "/v1/similar" ? R"({"text":"a"})" : R"({"items":["a"]})";
-      const HttpResponse handled = routes_.Handle({c.method, c.target, body, c.content_type});
-      EXPECT_EQ(handled.status, c.status) << c.target << ": the handler says the same";
-      EXPECT_EQ(handled.route, rule.refusal->route) << c.target;
+      EXPECT_EQ(Ask(c.method, c.target, body, c.content_type).status, c.status)
+          << c.target << ": the answer is the same";
     }
   }
   query_.error = Error{Code::kUnavailable, "partition 3 is catching up"};
-  const BodyRule rule = routes_.RuleFor({"POST", "/v1/filters/home/users/u1/unseen"});
-  ASSERT_TRUE(rule.refusal);
-  EXPECT_EQ(rule.refusal->status, 503U);
-  EXPECT_EQ(rule.route, "/v1/filters/{filter}/users/{user}/unseen");
+  const HttpRequest head{"POST", "/v1/filters/home/users/u1/unseen"};
+  const auto refusal = RefusedBody(routes_, head);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->status, 503U);
+  EXPECT_EQ(routes_.Find(head).route, "/v1/filters/{filter}/users/{user}/unseen");
 }
 
 TEST_F(RoutesTest, StateTheirAge) {
@@ -344,7 +333,7 @@ TEST_F(RoutesTest, RefuseToAnswerFromAStateThatMayBeTooOld) {
     };
     query_.as_of.age = std::chrono::milliseconds(1000);
     EXPECT_EQ(ask("max_age_ms=1000").status, 200U) << page.page;
-    const HttpResponse late = ask("max_age_ms=999");
+    const Answered late = ask("max_age_ms=999");
     EXPECT_EQ(late.status, 503U) << page.page;
     EXPECT_TRUE(Names(ProblemOf(late), "may be 1000 ms old, more than max_age_ms = 999"));
     EXPECT_EQ(Header(late, "Seen-As-Of"), "1763700000123; lag=17; age_ms=1000");
@@ -360,16 +349,16 @@ TEST_F(RoutesTest, RefuseToAnswerFromAStateThatMayBeTooOld) {
 }
 
 TEST_F(RoutesTest, TellHealthAndReadinessApart) {
-  readiness_ = {false, "no broker reachable at 127.0.0.1:9092", {}};
+  query_.status.not_ready_reason = "no broker reachable at 127.0.0.1:9092";
   EXPECT_EQ(Get("/healthz").status, 200U);
-  const HttpResponse response = Get("/readyz");
+  const Answered response = Get("/readyz");
   EXPECT_EQ(response.status, 503U);
   EXPECT_EQ(Header(response, "Retry-After"), "1");
-  EXPECT_EQ(ProblemOf(response)["detail"], readiness_.reason);
-  readiness_ = {true, "", {}};
+  EXPECT_EQ(ProblemOf(response)["detail"], query_.status.not_ready_reason);
+  query_.status.ready = true;
   EXPECT_EQ(Get("/readyz").status, 200U);
   EXPECT_EQ(Get("/readyz").body, "ready\n");
-  readiness_.troubles = {"partition 3 is refused: no state", "partition 4 is held: no space"};
+  query_.status.troubles = {"partition 3 is refused: no state", "partition 4 is held: no space"};
   EXPECT_EQ(Get("/readyz").status, 200U);
   EXPECT_EQ(Get("/readyz").body, "ready\npartition 3 is refused: no state\npartition 4 is held: no space\n");
 }
@@ -398,7 +387,7 @@ TEST_F(RoutesTest, AreAllDocumented) {
 
 TEST_F(RoutesTest, PublishEverythingAnew) {
   EXPECT_EQ(Ask("GET", "/v1/publish").status, 405U);
-  const HttpResponse answer = Ask("POST", "/v1/publish");
+  const Answered answer = Ask("POST", "/v1/publish");
   EXPECT_EQ(answer.status, 202U);
   EXPECT_EQ(answer.body, "{\"partitions\":2}\n");
   query_.error = Error{Code::kNotFound, "no filter publishes"};
@@ -407,7 +396,7 @@ TEST_F(RoutesTest, PublishEverythingAnew) {
 
 TEST_F(RoutesTest, PromotesByJsonAlone) {
   EXPECT_EQ(Ask("GET", "/v1/promote").status, 405U);
-  EXPECT_EQ(routes_.Handle({"POST", "/v1/promote", {}, "text/plain"}).status, 415U)
+  EXPECT_EQ(Ask("POST", "/v1/promote", {}, "text/plain").status, 415U)
       << "a page of another origin could send it";
   EXPECT_EQ(change_.asked, 0);
 }
@@ -419,7 +408,7 @@ TEST_F(RoutesTest, AcknowledgeLostRanges) {
 
 TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
   query_.status = BusyStatus();
-  const HttpResponse response = Get("/v1/status");
+  const Answered response = Get("/v1/status");
   EXPECT_EQ(response.status, 200U);
   const json status = json::parse(response.body);
   json expected = json::parse(R"({
@@ -494,7 +483,7 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
 }
 
 TEST_F(RoutesTest, EraseAUser) {
-  const HttpResponse response = Change("DELETE", "/v1/users/%E7%94%A8%2F1");
+  const Answered response = Ask("DELETE", "/v1/users/%E7%94%A8%2F1");
   EXPECT_EQ(response.status, 202U);
   EXPECT_EQ(response.content_type, "application/json");
   EXPECT_EQ(json::parse(response.body), (json{{"partition", 3}, {"offset", 41}}));
@@ -503,14 +492,14 @@ TEST_F(RoutesTest, EraseAUser) {
   EXPECT_FALSE(change_.removed);
   EXPECT_EQ(Get("/v1/users/u1").status, 405U);
   EXPECT_EQ(Header(Get("/v1/users/u1"), "Allow"), "DELETE");
-  EXPECT_EQ(Change("DELETE", "/v1/users/" + std::string(513, 'x')).status, 400U);
-  EXPECT_EQ(Change("DELETE", "/v1/users/").status, 400U);
+  EXPECT_EQ(Ask("DELETE", "/v1/users/" + std::string(513, 'x')).status, 400U);
+  EXPECT_EQ(Ask("DELETE", "/v1/users/").status, 400U);
   EXPECT_EQ(change_.asked, 1);
 }
 
 TEST_F(RoutesTest, TakeItemsBack) {
-  const HttpResponse response = Change("POST", "/v1/users/u1/removed", R"({"items":["a\u0062",7,"曝"]})",
-                                       "Application/JSON; charset=utf-8");
+  const Answered response = Ask("POST", "/v1/users/u1/removed", R"({"items":["a\u0062",7,"曝"]})",
+                                "Application/JSON; charset=utf-8");
   EXPECT_EQ(response.status, 202U) << response.body;
   EXPECT_EQ(change_.user_asked, "u1");
   EXPECT_EQ(change_.removed, (std::vector<std::string>{"ab", "7", "曝"}));
@@ -540,26 +529,26 @@ TEST_F(RoutesTest, RefuseBadRemovals) {
       {std::string(500'000, '['), "body: not JSON"},
   };
   for (const auto& [body, detail] : cases) {
-    const HttpResponse response = Change("POST", "/v1/users/u1/removed", body);
+    const Answered response = Ask("POST", "/v1/users/u1/removed", body);
     EXPECT_EQ(response.status, 400U) << body.substr(0, 80);
     const auto said = ProblemOf(response).at("detail").get<std::string>();
     EXPECT_TRUE(said.starts_with(detail)) << said;
   }
-  EXPECT_EQ(ProblemOf(Change("POST", "/v1/users/u1/removed", R"({"items":["a"]})", "text/plain"))["status"],
+  EXPECT_EQ(ProblemOf(Ask("POST", "/v1/users/u1/removed", R"({"items":["a"]})", "text/plain"))["status"],
             415);
   EXPECT_EQ(change_.asked, 0);
 }
 
 TEST_F(RoutesTest, SayWhyAChangeWasNotTaken) {
   change_.place = Fail(Code::kUnavailable, "the brokers didn't acknowledge it");
-  HttpResponse response = Change("DELETE", "/v1/users/u1");
+  Answered response = Ask("DELETE", "/v1/users/u1");
   EXPECT_EQ(ProblemOf(response)["detail"], "the brokers didn't acknowledge it");
   EXPECT_EQ(response.status, 503U);
   EXPECT_EQ(Header(response, "Retry-After"), "1");
   change_.place = Fail(Code::kNotFound, "topic \"exposures\": unknown");
-  EXPECT_EQ(Change("DELETE", "/v1/users/u1").status, 503U);
+  EXPECT_EQ(Ask("DELETE", "/v1/users/u1").status, 503U);
   change_.place = Fail(Code::kInvalidArgument, "too large");
-  EXPECT_EQ(Change("POST", "/v1/users/u1/removed", R"({"items":["a"]})").status, 400U);
+  EXPECT_EQ(Ask("POST", "/v1/users/u1/removed", R"({"items":["a"]})").status, 400U);
 }
 
 }  // namespace

@@ -1,27 +1,48 @@
-// The JSON of POST /v1/similar: the requests, the errors for wrong requests, and the answer.
+// POST /v1/similar: the requests, the errors for wrong requests, and the answer.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "serve/answer_json.h"
-#include "serve/item_routes.h"
+#include "unit/serve/asked_pages.h"
+#include "unit/serve/fake_change.h"
+#include "unit/serve/fake_query.h"
 
 namespace seen {
 namespace {
 
-TEST(SimilarBody, ReadsWhatIsThere) {
-  const auto all = ParseSimilarBody(R"({"title":"T","text":"x","lang":"en","item_id":7,"limit":100})");
-  ASSERT_TRUE(all) << all.error().message;
-  EXPECT_EQ(all->title, "T");
-  EXPECT_EQ(all->text, "x");
-  EXPECT_EQ(all->lang, "en");
-  EXPECT_EQ(all->item_id, "7");
-  EXPECT_EQ(all->limit, 100U);
-  const auto little = ParseSimilarBody(R"({"title":"T","text":null,"item_id":null,"limit":null})");
-  ASSERT_TRUE(little) << little.error().message;
-  EXPECT_EQ(little->limit, 10U);
-  EXPECT_EQ(little->item_id, "");
+class SimilarQuery : public FakeQuery {
+ public:
+  mutable std::string asked;
+  Status CanFindSimilar() const override { return {}; }
+  Result<SimilarAnswer> Similar(const SimilarQuestion& question) const override {
+    const auto& [title, text, lang] = question.text;
+    asked = std::string(title) + "|" + std::string(text) + "|" + std::string(lang) + "|" +
+            std::string(question.except) + "|" + std::to_string(question.limit);
+    return SimilarAnswer{};
+  }
+};
+
+class SimilarBody : public testing::Test {
+ protected:
+  std::string Detail(const std::string& body) {
+    const Answered answer = Asked(routes_, {"POST", "/v1/similar", body, "application/json"});
+    return answer.status == 200 ? "read" : nlohmann::json::parse(answer.body).at("detail").get<std::string>();
+  }
+  SimilarQuery query_;
+  FakeChange change_;
+  PageSources sources_{query_, change_, [] { return std::string(); }};
+  Routes routes_{sources_};
+};
+
+TEST_F(SimilarBody, ReadsWhatIsThere) {
+  EXPECT_EQ(Detail(R"({"title":"T","text":"x","lang":"en","item_id":7,"limit":100})"), "read");
+  EXPECT_EQ(query_.asked, "T|x|en|7|100");
+  EXPECT_EQ(Detail(R"({"title":"T","text":null,"item_id":null,"limit":null})"), "read");
+  EXPECT_EQ(query_.asked, "T||||10");
 }
 
-TEST(SimilarBody, NamesWhatIsWrong) {
+TEST_F(SimilarBody, NamesWhatIsWrong) {
   const std::pair<std::string, std::string> cases[] = {
       {"[]", "$: expected an object such as {\"title\":\"...\",\"text\":\"...\"}"},
       {"{}", "$.text: missing; give a text, a title or both"},
@@ -31,23 +52,21 @@ TEST(SimilarBody, NamesWhatIsWrong) {
       {R"({"text":"x","body":"y"})",
        "$: unknown key \"body\"; there are \"title\", \"text\", \"lang\", \"item_id\" and \"limit\""},
       {R"({"text":"x","item_id":1.5})",
-       "$.item_id: expected a string, a 64-bit integer or null, found a number"},
-      {R"({"text":"x","item_id":""})", "$.item_id: 0 bytes; an item id has 1 to 512 bytes"},
+       "$.item_id: expected a string, a 64-bit integer or null, found another number"},
+      {R"({"text":"x","item_id":""})", "$.item_id: empty; an item id has 1 to 512 bytes"},
       {R"({"text":"x","limit":0})", "$.limit: 0; expected an integer from 1 to 100"},
       {R"({"text":"x","limit":101})", "$.limit: 101; expected an integer from 1 to 100"},
       {R"({"text":"x","limit":-1})", "$.limit: -1; expected an integer from 1 to 100"},
       {R"({"text":"x","limit":"1"})", "$.limit: string; expected an integer from 1 to 100"}};
   for (const auto& [body, said] : cases) {
-    const auto read = ParseSimilarBody(body);
-    EXPECT_EQ(read ? "read" : read.error().message, said) << body;
+    EXPECT_EQ(Detail(body), said) << body;
   }
   for (const char* const body : {"", "{", "{\"text\":\"\xff\"}"}) {
-    const auto read = ParseSimilarBody(body);
-    EXPECT_TRUE(!read && read.error().message.starts_with("body: not JSON")) << body;
+    EXPECT_TRUE(Detail(body).starts_with("body: not JSON")) << body;
   }
 }
 
-TEST(SimilarBody, AnswersAsTheTopicOfGroupsHasIt) {
+TEST_F(SimilarBody, AnswersAsTheTopicOfGroupsHasIt) {
   SimilarAnswer answer;
   answer.similar = {{"n1", 2.0 / 3, 2, FoundBy::kBoth}, {"n2", std::nullopt, 0, FoundBy::kSimHash}};
   answer.cut = true;

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/answer_json.h"
-#include "serve/routes.h"
+#include "unit/serve/asked_pages.h"
 #include "unit/serve/fake_change.h"
 #include "unit/serve/fake_query.h"
 
@@ -34,10 +34,10 @@ class FakeCopies : public StateCopiesPort {
 
 class StateRoutesTest : public testing::Test {
  protected:
-  StateRoutesTest() { routes_.SetStateCopies(&copies_); }
+  StateRoutesTest() { sources_.copies = &copies_; }
   HttpResponse Ask(std::string_view method, std::string_view target,
                    std::string_view content_type = "application/json") {
-    return routes_.Handle({method, target, {}, content_type});
+    return Asked(routes_, {method, target, {}, content_type});
   }
   static std::string Header(const HttpResponse& response, std::string_view name) {
     for (const auto& [n, value] : response.headers) {
@@ -49,7 +49,8 @@ class StateRoutesTest : public testing::Test {
   FakeQuery query_;
   FakeChange change_;
   FakeCopies copies_;
-  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness(); }};
+  PageSources sources_{query_, change_, [] { return std::string(); }};
+  Routes routes_{sources_};
 };
 
 TEST_F(StateRoutesTest, ADigestIsUnderWayAndThenThere) {
@@ -112,7 +113,7 @@ TEST_F(StateRoutesTest, ACopyIsMadeAndReleased) {
 }
 
 TEST_F(StateRoutesTest, BeforePartitionsAreOpenThereIsNothing) {
-  routes_.SetStateCopies(nullptr);
+  sources_.copies = nullptr;
   EXPECT_EQ(Ask("GET", "/v1/digest?partition=1").status, 503U);
   EXPECT_EQ(Ask("POST", "/v1/copies").status, 503U);
   EXPECT_EQ(Ask("DELETE", "/v1/copies/1").status, 503U);

@@ -1,10 +1,15 @@
-#include "serve/query_string.h"
+#include "serve/request_input.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "model/event.h"
 
 namespace seen {
 namespace {
@@ -120,6 +125,80 @@ Result<double> ParseDecimal(std::string_view name, std::string_view text, double
     return value;
   return Fail(Code::kInvalidArgument, fmt::format("{}: \"{}\" isn't a number above {} and at most {}", name,
                                                   text.substr(0, 64), above, most));
+}
+
+std::optional<HttpResponse> RefuseUnlessJson(const HttpRequest& head) {
+  constexpr std::string_view kJson = "application/json";
+  const std::string_view type = head.content_type.substr(0, head.content_type.find_first_of("; \t"));
+  if (type.size() == kJson.size() && strncasecmp(type.data(), kJson.data(), kJson.size()) == 0)
+    return std::nullopt;
+  return Problem(415, "send it with Content-Type: application/json", head.target);
+}
+
+tl::unexpected<Error> RefuseValue(std::string_view path, std::string_view message) {
+  return Fail(Code::kInvalidArgument, fmt::format("{}: {}", path, message));
+}
+
+namespace {
+
+std::string KnownKeys(std::span<const std::string_view> keys) {
+  if (keys.size() == 1) return fmt::format("the only one is \"{}\"", keys[0]);
+  return fmt::format("there are \"{}\" and \"{}\"", fmt::join(keys.first(keys.size() - 1), "\", \""),
+                     keys.back());
+}
+
+}  // namespace
+
+Result<nlohmann::json> ParseBody(std::string_view body, const BodyShape& shape, size_t* list_values) {
+  using Event = nlohmann::json::parse_event_t;
+  std::string wrong_key, repeated_key;
+  std::vector<std::string> given;
+  size_t values = 0;
+  const auto keep = [&](int depth, Event event, nlohmann::json& parsed) {
+    if (event == Event::key && depth == 1) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (std::find(shape.keys.begin(), shape.keys.end(), key) == shape.keys.end()) {
+        if (wrong_key.empty()) wrong_key = key.substr(0, 64);
+        return false;
+      }
+      if (std::find(given.begin(), given.end(), key) == given.end()) {
+        given.push_back(key);
+      } else {
+        repeated_key = key;
+      }
+    }
+    const bool begins = event == Event::value || event == Event::array_start || event == Event::object_start;
+    if (depth == 2 && begins && ++values > shape.list_values_max) return false;
+    return depth < shape.depth_max;
+  };
+  nlohmann::json document;
+  try {
+    document = nlohmann::json::parse(body, keep);
+  } catch (const nlohmann::json::exception& exception) {
+    std::string_view what =
+        exception.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
+    if (const size_t end = what.find("] "); end != std::string_view::npos) what.remove_prefix(end + 2);
+    return RefuseValue("body", fmt::format("not JSON: {}", what.substr(0, 300)));
+  }
+  if (!document.is_object())
+    return RefuseValue("$", fmt::format("expected an object such as {}", shape.example));
+  if (!wrong_key.empty())
+    return RefuseValue("$", fmt::format("unknown key \"{}\"; {}", wrong_key, KnownKeys(shape.keys)));
+  if (!repeated_key.empty()) return RefuseValue("$." + repeated_key, "given twice");
+  if (list_values != nullptr) *list_values = values;
+  return document;
+}
+
+Result<std::string> ReadItemId(const nlohmann::json& value, std::string_view path,
+                               std::string_view expected) {
+  if (!value.is_string() && !value.is_number_integer()) {
+    return RefuseValue(path, fmt::format("expected {}, found {}", expected,
+                                         value.is_number() ? "another number" : value.type_name()));
+  }
+  std::string id = value.is_string() ? value.get<std::string>() : value.dump();
+  if (!id.empty() && id.size() <= kIdBytesMax) return id;
+  return RefuseValue(path, id.empty() ? "empty; an item id has 1 to 512 bytes"
+                                      : fmt::format("{} bytes; an item id has 1 to 512 bytes", id.size()));
 }
 
 }  // namespace seen

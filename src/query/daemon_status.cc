@@ -1,4 +1,4 @@
-#include "serve/readiness.h"
+#include "query/daemon_status.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

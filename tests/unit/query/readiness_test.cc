@@ -1,6 +1,6 @@
-#include "serve/readiness.h"
-
 #include <gtest/gtest.h>
+
+#include "query/daemon_status.h"
 
 namespace seen {
 namespace {

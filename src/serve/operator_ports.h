@@ -1,6 +1,6 @@
 #pragma once
-// What HTTP asks of the partitions' state as a whole: digests, and copies for a backup. Implemented by
-// app/state_copies.h; faked in serve's tests.
+// What operators ask of the daemon over HTTP: digests and copies of the state, fills, and to read the
+// configuration again. Implemented in app; faked in serve's tests.
 
 #include <cstdint>
 #include <optional>
@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "query/daemon_status.h"
 #include "rows/state_digest.h"
 
 namespace seen {
@@ -46,6 +47,33 @@ class StateCopiesPort {
   virtual Result<StateCopy> Copy() = 0;
   /// kNotFound: there is no copy with that id.
   virtual Status Release(std::string_view copy) = 0;
+};
+
+/// Any thread. No call waits for long.
+class FillPort {
+ public:
+  virtual ~FillPort() = default;
+  /// Fills all partitions that are open here. If a fill of the filter with this id exists, only the
+  /// partitions that it lacks are added. A fill with another id replaces the filter's fill. `id` empty: the
+  /// daemon chooses one. kNotFound: no such filter. kUnavailable: no partition is open. kNoSpace.
+  virtual Result<FillStatus> Start(std::string_view filter, std::string_view id) = 0;
+  /// Stops the filter's fill; what it wrote stays. kNotFound: the filter has no fill.
+  virtual Result<FillStatus> Stop(std::string_view filter) = 0;
+  virtual FillFigures Figures() const = 0;
+};
+
+/// Keys as the configuration's errors name them.
+struct ReloadReport {
+  std::vector<std::string> applied;
+  std::vector<std::string> waits_for_restart;
+};
+
+/// Any thread.
+class ReloadPort {
+ public:
+  virtual ~ReloadPort() = default;
+  /// kInvalidArgument: the configuration has a mistake; nothing has changed.
+  virtual Result<ReloadReport> Run() = 0;
 };
 
 }  // namespace seen

@@ -1,4 +1,4 @@
-#include "app/daemon_status.h"
+#include "app/status_board.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,7 +10,6 @@
 #include "kafka/missing_acls.h"
 #include "rocks/rocks_status.h"
 #include "rows/descriptor.h"
-#include "serve/readiness.h"
 #include "topics/rekeying.h"
 #include "topics/retention_watch.h"
 
