@@ -133,7 +133,7 @@ def test_lost_messages(kafka, watched):
         fire()
         # Filters stay incomplete for the length of their window. An operator acknowledges the loss.
         wait_until(lambda: "SeendFiltersIncomplete" in watched.firing(), "filters are incomplete", 60)
-        run("lost", "--http", f"http://{watched.seend.address}", "--acknowledge")
+        run("status", "--lost", "--http", f"http://{watched.seend.address}", "--acknowledge")
 
 
 def test_a_prometheus_that_scrapes_nothing(watched):

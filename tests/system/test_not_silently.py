@@ -54,10 +54,10 @@ def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledge
     assert ranges() == expected, "until acknowledged, whatever happens"
     at = ["--http", f"http://{seend.address}"]
     for more in ([], ["--json"]):
-        shown = run("lost", *at, *more, status=1)[0]
+        shown = run("status", "--lost", *at, *more, status=1)[0]
         assert all(str(ends[p]) in shown and str(gone[p]) in shown for p in ends), shown
-    assert "acknowledged" in run("lost", *at, "--acknowledge")[0]
-    assert "no lost messages" in run("lost", *at)[0]
+    assert "acknowledged" in run("status", "--lost", *at, "--acknowledge")[0]
+    assert "no lost messages" in run("status", "--lost", *at)[0]
     wait_until(lambda: ranges() == {p: [] for p in ends}, "acknowledged ranges are gone")
     load.send(topics, topic_name, 20)
     seend.wait_at_rest()

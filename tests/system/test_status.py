@@ -25,7 +25,7 @@ def test_one_screen_says_whether_all_is_well_and_why_not(topics, daemon, topic_n
     assert rows == ["0", "1", "2"] and "\x1b[" not in shown
     assert len(shown.splitlines()) < 24, "one screen"
     assert json.loads(run("status", *at, "--json")[0])["ready"] is True
-    nothing = run("lost", *at)[0]
+    nothing = run("status", "--lost", *at)[0]
     assert "no lost messages" in nothing
 
     watched = subprocess.Popen(
