@@ -170,9 +170,13 @@ int ShowGroup(const AskArguments& given) {
   auto daemon = DaemonClient::Make(given.http);
   if (!daemon) return ExitWith(daemon.error());
   const std::string page = given.after.empty() ? "" : "?after=" + PercentEncode(given.after);
-  const auto answer = daemon->AskJson("GET", "/v1/groups/" + PercentEncode(given.pair.pair.front()) + page);
+  const auto answer = daemon->Ask("GET", "/v1/groups/" + PercentEncode(given.pair.pair.front()) + page);
   if (!answer) return ExitWith(answer.error());
-  fmt::print("{}", given.json ? answer->dump() + "\n" : GroupText(*answer));
+  try {
+    fmt::print("{}", given.json ? answer->body + "\n" : GroupText(Json::parse(answer->body)));
+  } catch (const Json::exception& error) {
+    return ExitWith({Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what())});
+  }
   return kExitOk;
 }
 

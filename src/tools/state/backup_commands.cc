@@ -74,7 +74,8 @@ Status Verify(const StateArguments& given, const BackupDirectory& directory, con
   }
   const auto state = StoredState::OfBackup(directory, manifest);
   if (!state) return Fail(state.error());
-  const auto found = DigestStored(**state, manifest.report.as_of, given.quiet);
+  if (!given.quiet) (*state)->ShowProgress("digest");
+  const auto found = DigestStored(**state, manifest.report.as_of);
   if (!found) return Fail(found.error());
   const std::vector<std::string> differences = CompareReports(manifest.report, *found);
   if (differences.empty()) return {};

@@ -93,10 +93,9 @@ Result<StateReport> ComputeOfHistory(const StateArguments& given, TimeMs as_of) 
 Result<StateReport> Compute(const StateArguments& given, TimeMs as_of) {
   if (!given.history.empty()) return ComputeOfHistory(given, as_of);
   if (given.is_stored()) {
-    const auto state = given.directories.empty() ? StoredState::OfBackup(given.backups.front(), given.backup)
-                                                 : StoredState::OfDirectory(given.directories.front());
+    const auto state = OpenStored(given, "digest");
     if (!state) return Fail(state.error());
-    return DigestStored(**state, as_of, given.quiet);
+    return DigestStored(**state, as_of);
   }
   auto daemon = DaemonClient::Make(given.http);
   if (!daemon) return Fail(daemon.error());
@@ -119,10 +118,7 @@ void WarnOfThePast(const StateReport& report) {
 }
 
 Status CheckSources(const StateArguments& given) {
-  if (!given.directories.empty() && !given.backups.empty())
-    return Fail(Code::kInvalidArgument, "--from: --dir is given as well; leave one of them out");
-  if (given.backup && given.backups.empty())
-    return Fail(Code::kInvalidArgument, "--backup: give --from, the directory of backups");
+  if (Status one = CheckStored(given); !one) return one;
   if (given.history.empty()) return {};
   if (given.is_stored() || given.wait) {
     return Fail(Code::kInvalidArgument,

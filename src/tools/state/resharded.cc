@@ -144,10 +144,11 @@ Status ForEachMerged(const std::vector<std::unique_ptr<RestingRows>>& sources, c
 /// The id of the row's user; empty: nobody knows it. nullopt: the row stays behind.
 using RoutedId = Result<std::optional<std::string>>;
 
-Result<std::string> IdInDeltaOf(const UserRef& user, const RowLookup& lookup) {
+RoutedId IdInDeltaOf(const UserRef& user, const RowLookup& lookup) {
   const auto delta = lookup.delta(user);
   if (!delta) return Fail(delta.error());
-  return std::string(UserIdOfDelta(*delta));
+  const std::string_view id = UserIdOfDelta(*delta);
+  return id.empty() ? std::nullopt : std::optional(std::string(id));
 }
 
 RoutedId IdOfDeltaRow(std::string_view key, std::string_view value, const RowLookup& lookup) {
@@ -166,18 +167,14 @@ RoutedId IdOfMark(std::string_view key, std::string_view value, const RowLookup&
   if (user->filter.number() > kRetiredTopicLast.number() - kSnapshotTopicsMax)
     return std::optional<std::string>();
   if (!value.empty()) return std::optional(std::string(value));
-  auto id = IdInDeltaOf(*user, lookup);  // a mark of an older version names no user
-  if (!id) return Fail(id.error());
-  return id->empty() ? std::nullopt : std::optional(std::move(*id));
+  return IdInDeltaOf(*user, lookup);  // a mark of an older version names no user
 }
 
 // The ending must go to the partition of its user. In another one the user would seem to have nothing left.
 RoutedId IdOfEnding(std::string_view key, const RowLookup& lookup) {
   const auto ending = EndingOf(key);
   if (!ending) return Fail(ending.error());
-  auto id = IdInDeltaOf(ending->user, lookup);
-  if (!id) return Fail(id.error());
-  return id->empty() ? std::nullopt : std::optional(std::move(*id));
+  return IdInDeltaOf(ending->user, lookup);
 }
 
 RoutedId IdOfServed(std::string_view value) {

@@ -30,19 +30,15 @@ namespace {
 constexpr std::chrono::milliseconds kAsk{10'000};
 
 Status Export(const StateArguments& given) {
-  const auto state = given.backups.empty() ? StoredState::OfDirectory(given.directories.front())
-                                           : StoredState::OfBackup(given.backups.front(), given.backup);
+  if (!given.is_stored()) return Fail(Code::kInvalidArgument, "export: give either --dir or --from");
+  if (Status one = CheckStored(given); !one) return one;
+  const auto state = OpenStored(given, "export");
   if (!state) return Fail(state.error());
-  if (!given.quiet) (*state)->ShowProgress("export");
+  CatchInterrupts();
   return CopyState(**state, *IntoLines(given.filter, given.out));
 }
 
 int RunExport(const StateArguments& given) {
-  if (given.directories.empty() == given.backups.empty())
-    return ExitWith({Code::kInvalidArgument, "export: give either --dir or --from"});
-  if (given.backup && given.backups.empty())
-    return ExitWith({Code::kInvalidArgument, "--backup: give --from, the directory of backups"});
-  CatchInterrupts();
   const Status exported = Export(given);
   return exported ? kExitOk : ExitWith(exported.error());
 }
@@ -224,6 +220,21 @@ constexpr StateCommand kCommands[] = {
 };
 
 }  // namespace
+
+Status CheckStored(const StateArguments& given) {
+  if (!given.directories.empty() && !given.backups.empty())
+    return Fail(Code::kInvalidArgument, "--from: --dir is given as well; leave one of them out");
+  if (given.backup && given.backups.empty())
+    return Fail(Code::kInvalidArgument, "--backup: give --from, the directory of backups");
+  return {};
+}
+
+Result<std::unique_ptr<StoredState>> OpenStored(const StateArguments& given, const std::string& task) {
+  auto state = given.backups.empty() ? StoredState::OfDirectory(given.directories.front())
+                                     : StoredState::OfBackup(given.backups.front(), given.backup);
+  if (state && !given.quiet) (*state)->ShowProgress(task);
+  return state;
+}
 
 std::vector<Subcommand> AddStateCommands(CLI::App& root) {
   std::vector<Subcommand> added;

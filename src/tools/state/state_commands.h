@@ -10,6 +10,7 @@
 #include "tools/ask/daemon_client.h"
 #include "tools/common_options.h"
 #include "tools/replay/history_options.h"
+#include "tools/state/stored_state.h"
 
 namespace seen {
 
@@ -32,6 +33,11 @@ struct StateArguments {
 
   bool is_stored() const { return !directories.empty() || !backups.empty(); }
 };
+
+/// kInvalidArgument: --dir and --from, or --backup alone.
+Status CheckStored(const StateArguments& given);
+/// The directory or the backup, with its progress shown as `task`. Call it if is_stored().
+Result<std::unique_ptr<StoredState>> OpenStored(const StateArguments& given, const std::string& task);
 
 // Each returns an exit status.
 int RunBackup(const StateArguments& given);

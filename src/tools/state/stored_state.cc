@@ -119,11 +119,10 @@ Status StoredState::PassRows(CopySink& sink) {
   return {};
 }
 
-Result<StateReport> DigestStored(StoredState& state, TimeMs as_of, bool quiet) {
+Result<StateReport> DigestStored(StoredState& state, TimeMs as_of) {
   StateReport report;
   report.source = state.name();
   report.as_of = as_of;
-  if (!quiet) state.ShowProgress("digest");
   const auto sink = IntoDigest("", report);
   if (Status copied = CopyState(state, *sink); !copied) return Fail(copied.error());
   return report;

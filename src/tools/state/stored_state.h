@@ -52,7 +52,7 @@ class StoredState final : public CopySource {
   std::vector<std::unique_ptr<RestingRows>> open_;  // by place, from Heads on
 };
 
-/// Reads the whole state. `quiet`: shows no progress. kRefused: its partitions are of several topics.
-Result<StateReport> DigestStored(StoredState& state, TimeMs as_of, bool quiet);
+/// Reads the whole state. kRefused: its partitions are of several topics.
+Result<StateReport> DigestStored(StoredState& state, TimeMs as_of);
 
 }  // namespace seen
