@@ -22,15 +22,12 @@ struct Subcommand {
 
 /// All commands that ask a daemon: the table in daemon_commands.cc.
 std::vector<Subcommand> AddDaemonCommands(CLI::App& root);
+/// All commands that keep and move state: the table in state/state_commands.cc.
+std::vector<Subcommand> AddStateCommands(CLI::App& root);
 Subcommand AddGenerate(CLI::App& root);
 Subcommand AddReplay(CLI::App& root);
 Subcommand AddSize(CLI::App& root);
 Subcommand AddVerify(CLI::App& root);
-Subcommand AddDigest(CLI::App& root);
-Subcommand AddBackup(CLI::App& root);
-Subcommand AddRestore(CLI::App& root);
-Subcommand AddExport(CLI::App& root);
-Subcommand AddReshard(CLI::App& root);
 Subcommand AddDeadLetters(CLI::App& root);
 Subcommand AddConfig(CLI::App& root);
 

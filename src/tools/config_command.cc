@@ -35,7 +35,8 @@ void Explain(const ConfigKey& key) {
     fmt::print("  default   {}\n",
                key.default_json.empty() ? "none: you must give a value" : key.default_json);
   if (key.type != ConfigType::kSection)
-    fmt::print("  changes   {}\n", key.is_live ? "at a reload: seenctl reload, or SIGHUP" : "at a restart");
+    fmt::print("  changes   {}\n",
+               key.is_live ? "at a reload: seenctl config reload, or SIGHUP" : "at a restart");
   fmt::print("  meaning   {}\n", key.meaning);
 }
 
@@ -70,13 +71,14 @@ int RunExplain(const std::string& asked) {
 
 Subcommand AddConfig(CLI::App& root) {
   auto asked = std::make_shared<std::string>();
-  CLI::App* app = root.add_subcommand("config", "explain the configuration");
+  CLI::App* app = root.add_subcommand("config", "explain the configuration, or have a daemon read it again");
+  app->group("Ask a daemon");
   app->require_subcommand(1);
   CLI::App* explain = app->add_subcommand(
       "explain", "print a key's meaning, values and default; for a section, all of its keys");
   explain->add_option("KEY", *asked,
                       "such as store.memory_mib, filters.window_days or window_days; without KEY: all keys");
-  return {app, [asked] { return RunExplain(*asked); }};
+  return {explain, [asked] { return RunExplain(*asked); }};
 }
 
 }  // namespace seen

@@ -16,8 +16,7 @@ std::string TargetOf(const DaemonCommand& command, const AskArguments& given) {
   const std::string user = PercentEncode(given.user);
   return fmt::format(fmt::runtime(command.path), fmt::arg("filter", PercentEncode(given.filter)),
                      fmt::arg("user", user), fmt::arg("of_user", user),
-                     fmt::arg("item", PercentEncode(given.item)),
-                     fmt::arg("after", given.after.empty() ? "" : "?after=" + PercentEncode(given.after)));
+                     fmt::arg("item", PercentEncode(given.item)));
 }
 
 /// Sends the request and prints the answer. `watches`: no answer is a screen, too, because an operator who
@@ -102,7 +101,11 @@ int Run(const DaemonCommand& command, const AskArguments& given) {
 
 Subcommand AddDaemonCommand(CLI::App& root, const DaemonCommand& command) {
   auto given = std::make_shared<AskArguments>();
-  CLI::App* app = root.add_subcommand(command.name, command.help)->group(command.heading);
+  const std::string name = command.name;
+  const size_t space = name.find(' ');
+  CLI::App& parent = space == name.npos ? root : *root.get_subcommand(name.substr(0, space));
+  CLI::App* app = parent.add_subcommand(name.substr(space + 1), command.help);
+  if (&parent == &root) app->group(command.heading);
   const std::string_view path = command.path;
   AddDaemonOptions(*app, given->http);
   if (path.find("{filter}") != path.npos)

@@ -26,7 +26,7 @@ struct AskArguments {
   double watch_s = 0;
   int64_t timeout_s = 0;
   bool json = false, yes = false, no_wait = false, one_per_group = false, from_topic = false;
-  bool acknowledge = false, all = false;
+  bool lost = false, acknowledge = false, all = false;
   KafkaOptions kafka;
   PairQuestion pair;
   FillOptions fill;
@@ -42,7 +42,7 @@ struct DaemonWait {
 
 struct DaemonCommand {
   const char* heading;  // of the help
-  const char* name;
+  const char* name;     // "config reload": reload, below the command config
   const char* help;
   const char* method;
   /// {filter} adds --filter to the command, {user} and {item} add arguments. {of_user}: given by an option.

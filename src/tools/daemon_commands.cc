@@ -63,19 +63,6 @@ int PrintChange(const AskArguments& given, const std::string& body, DaemonClient
   return kExitOk;
 }
 
-/// Redraws in place at a terminal. Otherwise prints one screen after another.
-int PrintStatus(const AskArguments& given, const std::string& body, DaemonClient&) {
-  const StatusScreen screen = MakeStatusScreen(Json::parse(body), SystemClock().WallNow());
-  if (given.json) {
-    fmt::print("{}", body);
-  } else {
-    fmt::print("{}  {}\n{}", Painted(screen.is_well ? Paint::kGood : Paint::kBad, screen.verdict, stdout),
-               given.http.base, screen.text);
-  }
-  std::fflush(stdout);
-  return screen.is_well ? kExitOk : kExitFailed;
-}
-
 int PrintLost(const AskArguments& given, const std::string& body, DaemonClient& daemon) {
   const Json answer = Json::parse(body);
   Json lost = Json::array();
@@ -103,8 +90,22 @@ int PrintLost(const AskArguments& given, const std::string& body, DaemonClient& 
   fmt::print("{}\n", lost.empty()        ? "no lost messages to acknowledge in this daemon's partitions"
                      : given.acknowledge ? "acknowledged; durable with the next checkpoint"
                                          : "these exposures are in no filter. Replay them from their source, "
-                                           "then: seenctl lost --acknowledge");
+                                           "then: seenctl status --lost --acknowledge");
   return status;
+}
+
+/// Redraws in place at a terminal. Otherwise prints one screen after another.
+int PrintStatus(const AskArguments& given, const std::string& body, DaemonClient& daemon) {
+  if (given.lost) return PrintLost(given, body, daemon);
+  const StatusScreen screen = MakeStatusScreen(Json::parse(body), SystemClock().WallNow());
+  if (given.json) {
+    fmt::print("{}", body);
+  } else {
+    fmt::print("{}  {}\n{}", Painted(screen.is_well ? Paint::kGood : Paint::kBad, screen.verdict, stdout),
+               given.http.base, screen.text);
+  }
+  std::fflush(stdout);
+  return screen.is_well ? kExitOk : kExitFailed;
 }
 
 int DescribeBytes(const AskArguments& given, const std::string& body) {
@@ -164,16 +165,32 @@ Result<Json> SimilarQuestionOf(const AskArguments& given) {
 
 // --- answers without a request
 
-/// Two items of `similar` are compared here: the daemon has no texts.
-std::optional<int> CompareTwoItems(const AskArguments& given) {
+/// The group of an item, as the daemon has it.
+int ShowGroup(const AskArguments& given) {
+  auto daemon = DaemonClient::Make(given.http);
+  if (!daemon) return ExitWith(daemon.error());
+  const std::string page = given.after.empty() ? "" : "?after=" + PercentEncode(given.after);
+  const auto answer = daemon->Ask("GET", "/v1/groups/" + PercentEncode(given.pair.pair.front()) + page);
+  if (!answer) return ExitWith(answer.error());
+  try {
+    fmt::print("{}", given.json ? answer->body + "\n" : GroupText(Json::parse(answer->body)));
+  } catch (const Json::exception& error) {
+    return ExitWith({Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what())});
+  }
+  return kExitOk;
+}
+
+/// Two items of `similar` are compared here: the daemon has no texts. One item has a group at the daemon.
+std::optional<int> AnswerAboutItems(const AskArguments& given) {
   const bool asks = !given.title.empty() || !given.text.empty() || !given.file.empty();
   const size_t items = given.pair.pair.size();
-  if (asks ? items > 0 : items != 2) {
-    return ExitWith(
-        {Code::kInvalidArgument,
-         "similar: give two items (ids or @FILE), or the words of one item: --title, --text or --file"});
+  if (asks ? items > 0 : items == 0) {
+    return ExitWith({Code::kInvalidArgument,
+                     "similar: give an item, two items (ids or @FILE), or the words of one item: --title, "
+                     "--text or --file"});
   }
   if (asks) return std::nullopt;
+  if (items == 1) return ShowGroup(given);
   PairQuestion pair = given.pair;
   pair.json = given.json;
   return RunPairQuestion(pair);
@@ -285,7 +302,10 @@ void AddSnapshotArguments(CLI::App& app, AskArguments& given) {
 
 void AddSimilarArguments(CLI::App& app, AskArguments& given) {
   given.pair.items.AddTo(app);
-  app.add_option("items", given.pair.pair, "two item ids, or @FILE with an item as JSON")->expected(0, 2);
+  app.add_option("items", given.pair.pair,
+                 "an item id: its group; two ids, or @FILE with an item as JSON: why they are alike")
+      ->expected(0, 2);
+  app.add_option("--after", given.after, "of one item: the next page, of members after this item id");
   app.add_option("--tokens", given.pair.tokens, "show so many of the heaviest tokens")->capture_default_str();
   app.add_option("--title", given.title, "ask the daemon for stored items that are like this title");
   app.add_option("--text", given.text, "and this text");
@@ -313,6 +333,11 @@ void AddStatusArguments(CLI::App& app, AskArguments& given) {
       ->expected(0, 1)
       ->default_str("2")
       ->check(CLI::Range(0.1, 3600.0));
+  auto* const lost = app.add_flag(
+      "--lost", given.lost, "instead, list messages that retention deleted before the daemon read them");
+  app.add_flag("--acknowledge", given.acknowledge,
+               "with --lost: take these messages out of the status and the alert")
+      ->needs(lost);
 }
 
 void AddRemoveArguments(CLI::App& app, AskArguments& given) {
@@ -323,18 +348,10 @@ void AddEraseArguments(CLI::App& app, AskArguments& given) {
   app.add_flag("--yes", given.yes, "don't ask on a terminal");
 }
 
-void AddGroupArguments(CLI::App& app, AskArguments& given) {
-  app.add_option("--after", given.after, "the next page: members after this item id");
-}
-
 void AddPublishArguments(CLI::App& app, AskArguments& given) {
   app.add_flag("--all", given.all, "of all users and filters; this is the default");
   AddNoWait(app, given);
   AddTimeout(app, given, 3'600, 86'400, "seconds to wait at most");
-}
-
-void AddLostArguments(CLI::App& app, AskArguments& given) {
-  app.add_flag("--acknowledge", given.acknowledge, "take these messages out of the status and the alert");
 }
 
 void AddPromoteArguments(CLI::App& app, AskArguments& given) {
@@ -386,21 +403,14 @@ constexpr DaemonCommand kCommands[] = {
      .instead = DescribeOtherSnapshot,
      .prints_json = true},
     {.heading = kAsk,
-     .name = "group",
-     .help = "which items are copies or near-copies of an item",
-     .method = "GET",
-     .path = "/v1/groups/{item}{after}",
-     .print = PrintText<GroupText>,
-     .arguments = AddGroupArguments},
-    {.heading = kAsk,
      .name = "similar",
-     .help = "why two items are alike, or what is like a text",
+     .help = "which items are copies of an item, why two items are alike, or what is like a text",
      .method = "POST",
      .path = "/v1/similar",
      .print = PrintText<SimilarItemsText>,
      .arguments = AddSimilarArguments,
      .question = SimilarQuestionOf,
-     .instead = CompareTwoItems},
+     .instead = AnswerAboutItems},
     {.heading = kChange,
      .name = "remove",
      .help = "take items back from a user, in every filter",
@@ -434,14 +444,6 @@ constexpr DaemonCommand kCommands[] = {
      .arguments = AddFillArguments,
      .instead = FillAll},
     {.heading = kChange,
-     .name = "lost",
-     .help = "messages that retention deleted before the daemon read them",
-     .method = "GET",
-     .path = "/v1/status",
-     .print = PrintLost,
-     .arguments = AddLostArguments,
-     .prints_json = true},
-    {.heading = kChange,
      .name = "promote",
      .help = "make a replica's group the owner, which publishes; the former owner becomes a replica",
      .method = "POST",
@@ -450,7 +452,7 @@ constexpr DaemonCommand kCommands[] = {
      .arguments = AddPromoteArguments,
      .wait = &kPromoted},
     {.heading = kChange,
-     .name = "reload",
+     .name = "config reload",
      .help = "have the daemon read its configuration again; see \"config explain KEY\"",
      .method = "POST",
      .path = "/v1/reload",

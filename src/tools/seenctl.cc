@@ -14,17 +14,18 @@ namespace {
 
 /// Adds the commands in the order of the help, under its headings.
 std::vector<Subcommand> AddCommands(CLI::App& root) {
-  std::vector<Subcommand> commands = AddDaemonCommands(root);
+  std::vector<Subcommand> commands = {AddConfig(root)};
+  for (Subcommand& command : AddDaemonCommands(root)) commands.push_back(std::move(command));
   const auto add = [&](const char* purpose, std::initializer_list<Subcommand (*)(CLI::App&)> several) {
     for (const auto each : several) {
       commands.push_back(each(root));
       commands.back().app->group(purpose);
     }
   };
-  add("Ask a daemon", {AddConfig});
   add("Bring in history, or load", {AddReplay, AddDeadLetters, AddGenerate});
-  add("Check", {AddVerify, AddDigest});
-  add("Keep and move state", {AddBackup, AddRestore, AddExport, AddReshard, AddSize});
+  add("Check", {AddVerify});
+  for (Subcommand& command : AddStateCommands(root)) commands.push_back(std::move(command));
+  add("Keep and move state", {AddSize});
   return commands;
 }
 

@@ -125,7 +125,7 @@ def test_lost_messages(kafka, watched):
         fire()
         # Filters stay incomplete for the length of their window. An operator acknowledges the loss.
         wait_until(lambda: "SeendFiltersIncomplete" in watched.firing(), "filters are incomplete", 60)
-        run("lost", "--http", watched.seend.url, "--acknowledge")
+        run("status", "--lost", "--http", watched.seend.url, "--acknowledge")
 
 
 def test_a_prometheus_that_scrapes_nothing(watched):

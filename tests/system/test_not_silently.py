@@ -51,10 +51,10 @@ def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledge
     seend.start()
     assert ranges() == expected, "until acknowledged, whatever happens"
     for more in ([], ["--json"]):
-        shown = seend.seenctl("lost", *more, status=1)[0]
+        shown = seend.seenctl("status", "--lost", *more, status=1)[0]
         assert all(str(ends[p]) in shown and str(gone[p]) in shown for p in ends), shown
-    assert "acknowledged" in seend.seenctl("lost", "--acknowledge")[0]
-    assert "no lost messages" in seend.seenctl("lost")[0]
+    assert "acknowledged" in seend.seenctl("status", "--lost", "--acknowledge")[0]
+    assert "no lost messages" in seend.seenctl("status", "--lost")[0]
     wait_until(lambda: ranges() == {p: [] for p in ends}, "acknowledged ranges are gone")
     load.send(topics, topic_name, 20)
     seend.wait_at_rest()

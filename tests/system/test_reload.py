@@ -16,7 +16,7 @@ def rewrite(seend, change):
 
 
 def reload(seend):
-    return json.loads(run("reload", "--http", seend.url, "--json")[0])
+    return json.loads(run("config", "reload", "--http", seend.url, "--json")[0])
 
 
 def formats(topics, topic):
@@ -89,7 +89,7 @@ def test_what_can_change_does_and_what_cannot_waits(started):
     report = wait_until(lambda: post_reload(seend), "the limit is gone", every_s=0.5)
     assert report["applied"] == ["http.client_requests_per_s_max"]
     assert report["waits_for_restart"] == ["filters", "store.memory_mib"]
-    text = run("reload", "--http", seend.url)[0]
+    text = run("config", "reload", "--http", seend.url)[0]
     assert "waits for a restart  store.memory_mib" in text and "nothing to apply" in text
     assert statuses(seend).count(429) == 0
     assert seend.status()["ready"]
@@ -117,7 +117,7 @@ def test_a_mistake_anywhere_refuses_the_whole_file(text, said, started):
     seend.config_path.write_text(text)
     answer = seend.http.post("/v1/reload")
     assert answer.status == 400 and said in answer.text
-    said_by_tool = run("reload", "--http", seend.url, status=2)[1]
+    said_by_tool = run("config", "reload", "--http", seend.url, status=2)[1]
     assert "seenctl:" in said_by_tool
     seend.process.send_signal(signal.SIGHUP)
     wait_until(

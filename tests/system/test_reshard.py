@@ -1,13 +1,17 @@
 """docs/RESHARD.md, step by step: state moves to a topic with more partitions, and nothing is lost."""
 
 import json
+import signal
+import subprocess
+import time
 
 import pytest
 from load import Load
-from oracle import DAY_MS, event
-from places import now_ms
+from oracle import DAY_MS, Oracle, event
+from places import SEENCTL, now_ms
 from seenctl_tool import digest, run, run_json
 from seend import one_filter
+from test_into_state import history
 
 OLD_PARTITIONS, NEW_PARTITIONS = 3, 8
 TAKEN_BACK = "taken-back"
@@ -147,3 +151,75 @@ def test_what_does_not_fit_is_refused(kafka, topics, old, topic_name, tmp_path):
     _, said = reshard(kafka, new_topic, f"{topic_name}-x", dir=seend.store, status=1)
     assert "partition 1 of 3 is missing" in said
     assert run_json("backup", "--to", tmp_path / "backups", "--list")
+
+
+# What stands in the state topic when the tool is killed, of a run that writes `total` records: nothing, the
+# first opening, all openings, half of the bases, and almost all of them.
+MOMENTS = [
+    lambda total: 0,
+    lambda _: 1,
+    lambda _: NEW_PARTITIONS,
+    lambda n: n // 2,
+    lambda n: n - NEW_PARTITIONS,
+]
+
+
+def kill_at(command, records, at_least):
+    """Runs the command in slices until the topic has so many records, and kills it. A paused tool can't write
+    on while the test reads the ends. Returns whether the tool was killed before its end."""
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 60
+        while running.poll() is None and time.monotonic() < deadline:
+            running.send_signal(signal.SIGSTOP)
+            if records() >= at_least:
+                break
+            running.send_signal(signal.SIGCONT)
+            time.sleep(0.003)
+        running.send_signal(signal.SIGKILL)
+    finally:
+        running.communicate()
+    return running.returncode == -signal.SIGKILL
+
+
+def test_a_killed_reshard_is_finished_by_the_same_command(
+    kafka, topics, daemon, topic_name, tmp_path, chance
+):
+    topics.create(topic_name, partitions=OLD_PARTITIONS)
+    new_topic = topics.create(f"{topic_name}-new", partitions=NEW_PARTITIONS)
+    oracle = Oracle()
+    source = history(tmp_path / "history.jsonl", oracle, chance, 60_000, users=2_000)
+    seend = daemon(topic_name)
+    seend.config_path.write_text(json.dumps(seend.config))
+    run("replay", source, "--config", seend.config_path, "--into-state", seend.store, "--whole", "--quiet")
+    before = run_json("digest", "--dir", seend.store)
+    (tmp_path / "before.json").write_text(json.dumps(before))
+
+    def command(state_topic):
+        into = ["--state-topic", state_topic, "--group", f"{state_topic}-group", "--quiet"]
+        to = ["--brokers", kafka.bootstrap, "--topic", new_topic, "--partitions", str(NEW_PARTITIONS)]
+        return [str(SEENCTL), "reshard", "--dir", str(seend.store), *to, *into]
+
+    def records(state_topic):
+        return sum(end for _, end in topics.ends(state_topic).values())
+
+    run(*command(f"{topic_name}-alone")[1:])
+    total = records(f"{topic_name}-alone")
+    left_in_the_middle = 0
+    for number, moment in enumerate(MOMENTS):
+        state_topic = f"{topic_name}-{number}"
+        killed = kill_at(command(state_topic), lambda: records(state_topic), moment(total))
+        written = records(state_topic)
+        left_in_the_middle += killed and 0 < written < total
+        if killed and number % 2 == 1:  # killed again, a little later
+            kill_at(command(state_topic), lambda: records(state_topic), written + NEW_PARTITIONS)
+        done = subprocess.run(command(state_topic), capture_output=True, text=True, timeout=120)
+        # A kill may come after the tool has written everything, just before its exit.
+        assert done.returncode == 0 or "has state" in done.stderr, done.stderr
+        new = resharded(daemon, new_topic, state_topic, f"new-{number}").start()
+        new.wait_at_rest()
+        assert new.log().count("state restored from the state topic") == NEW_PARTITIONS
+        digest(new, "--expect", tmp_path / "before.json")
+        oracle.check_http(new, users=oracle.users()[:50])
+        new.stop()
+    assert left_in_the_middle >= 3, "most kills came while the tool wrote"

@@ -151,6 +151,9 @@ def test_what_is_like_the_seen_is_held_back(topics, running, tmp_path):
     for item in "abcxy":
         wait_until(lambda: seend.get(f"/v1/groups/{item}").status == 200, f"{item} is known again")
     check()
+    at = ("--http", f"http://{seend.address}")
+    assert json.loads(run("similar", "c", *at, "--json")[0]) == seend.get("/v1/groups/c").json()
+    assert "the group of " in run("similar", "c", *at)[0]
 
     # One item per group: within the page, and also against seen items.
     assert off.asks(["c", "x", "b2", "a", "y"], one_per_group=True) == (

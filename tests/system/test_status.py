@@ -24,7 +24,7 @@ def test_one_screen_says_whether_all_is_well_and_why_not(topics, started, topic_
     assert rows == ["0", "1", "2"] and "\x1b[" not in shown
     assert len(shown.splitlines()) < 24, "one screen"
     assert json.loads(seend.seenctl("status", json=True)[0])["ready"] is True
-    nothing = seend.seenctl("lost")[0]
+    nothing = seend.seenctl("status", "--lost")[0]
     assert "no lost messages" in nothing
 
     command = [str(SEENCTL), "status", "--http", seend.url, "--watch", "0.2"]

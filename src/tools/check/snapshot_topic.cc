@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tools/whole_topic.h"
+#include "tools/reach_brokers.h"
 
 namespace seen {
 

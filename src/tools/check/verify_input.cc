@@ -9,7 +9,7 @@
 #include "decode/event_decoder.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/progress.h"
-#include "tools/whole_topic.h"
+#include "tools/reach_brokers.h"
 
 namespace seen {
 namespace {

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "tools/history/line_reader.h"
+#include "tools/reach_brokers.h"
 #include "tools/whole_file.h"
-#include "tools/whole_topic.h"
 
 namespace seen {
 namespace {

@@ -165,19 +165,19 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
                  HistorySource& source, Rejects& rejects) {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   const uint64_t memory_bytes = options.memory_mib << 20;
-  const auto destination = options.into_state_topic
-                               ? IntoTopic({.option = "--into-state-topic",
-                                            .command = "seenctl replay",
-                                            .brokers = target.brokers,
-                                            .client = target.client,
-                                            .topic = target.config.state->topic,
-                                            .group = target.config.kafka.group_id,
-                                            .remedy = "give --replace, which replaces that state, or ",
-                                            .again = "run this command again with --replace",
-                                            .scratch = options.scratch,
-                                            .replace = options.replace,
-                                            .quiet = options.quiet})
-                               : IntoDirectory({options.into_state, memory_bytes, threads, options.replace});
+  const auto sink = options.into_state_topic
+                        ? IntoTopic({.option = "--into-state-topic",
+                                     .command = "seenctl replay",
+                                     .brokers = target.brokers,
+                                     .client = target.client,
+                                     .topic = target.config.state->topic,
+                                     .group = target.config.kafka.group_id,
+                                     .remedy = "give --replace, which replaces that state, or ",
+                                     .again = "run this command again with --replace",
+                                     .scratch = options.scratch,
+                                     .replace = options.replace,
+                                     .quiet = options.quiet})
+                        : IntoDirectory({options.into_state, memory_bytes, threads, options.replace});
   Manifest figures{.run = {}, .target = target.topic, .files = {}, .topics = {}};
   const auto write_figures = [&](TimeMs reached_at) {
     return options.metrics.empty() ? Status()
@@ -193,7 +193,7 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
                  .since = TimesOfExposures(options.history, times).since,
                  .until = TimesOfExposures(options.history, times).until,
                  .quiet = options.quiet},
-                target, *destination, source, rejects);
+                target, *sink, source, rejects);
   if (!report) {
     const int status = ExitWith(report.error());
     return report.error().code == Code::kMalformed ? kExitRejects : status;

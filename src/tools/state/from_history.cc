@@ -71,80 +71,121 @@ Result<std::map<int32_t, int64_t>> LiveOffsets(const IntoStateSettings& settings
   return offsets;
 }
 
-class Build {
+/// A history as the source of a state's rows: reads and sorts it in Heads.
+class HistoryState final : public CopySource {
  public:
-  Build(const IntoStateSettings& settings, HistorySource& source, Rejects& rejects, StateBuilder& builder)
-      : settings_(settings), source_(source), rejects_(rejects), builder_(builder) {}
+  HistoryState(const IntoStateSettings& settings, const ReplayTarget& target, HistorySource& source,
+               Rejects& rejects, IntoStateReport& report)
+      : settings_(settings), target_(target), source_(source), rejects_(rejects), report_(report) {}
 
-  Status ReadAll() {
-    Progress progress("read", source_.Total(), source_.Unit(),
-                      settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
-    const auto take = [this](const HistoryEntry& entry) { return Take(entry); };
-    while (true) {
-      if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: nothing was written");
-      const auto more = source_.Next(take);
-      if (!more) return Fail(more.error());
-      if (source_.PartEnded() || lines_ >= next_check_) {
-        next_check_ = lines_ + kLinesBetweenChecks;
-        if (Status few = rejects_.CheckShare(rejects_.total(), lines_); !few) return few;
-      }
-      progress.Update(source_.Position(),
-                      fmt::format("{} lines, {} rejected, reached {}", WithThousands(lines_),
-                                  WithThousands(rejects_.total()), DayText(DayOf(builder_.counts().last))));
-      if (!*more) break;
-    }
-    if (Status finished = builder_.Finish(rejected_); !finished) return finished;
-    if (Status noted = NoteRejected(); !noted) return noted;
-    progress.Finish();
-    return rejects_.CheckShare(rejects_.total(), lines_);
-  }
+  int32_t partitions() const override { return report_.partitions; }
+  Result<std::vector<PartitionHead>> Heads(CopySink& sink) override;
+  Status PassRows(CopySink& sink) override;
+  double SecondsSinceHeads() const { return Seconds(sorted_at_); }
 
  private:
-  Status Take(const HistoryEntry& entry) {
-    ++lines_;
-    source_.Finish(entry.ticket,
-                   LineOutcome::kSkipped);  // a build is whole or nothing, so no line is recorded
-    if (!entry.problem.empty()) {
-      return rejects_.Add(entry.record != nullptr ? "null_value" : "not_a_row", entry.problem,
-                          source_.WhereOf(source_.Place()), entry.text);
-    }
-    if (Status added = builder_.Add(entry.event, source_.Place(), rejected_); !added) return added;
-    return rejected_.empty() ? Status() : NoteRejected();
-  }
-  Status NoteRejected() {
-    for (const RejectedLine& line : rejected_) {
-      if (Status added = rejects_.Add(line.reason, line.message, source_.WhereOf(line.place), line.text);
-          !added)
-        return added;
-    }
-    rejected_.clear();
-    return {};
-  }
+  Status ReadAll();
+  Status Take(const HistoryEntry& entry);
+  Status NoteRejected();
 
   const IntoStateSettings& settings_;
+  const ReplayTarget& target_;
   HistorySource& source_;
   Rejects& rejects_;
-  StateBuilder& builder_;
+  IntoStateReport& report_;
+  std::unique_ptr<StateBuilder> builder_;  // from Heads on
   std::vector<RejectedLine> rejected_;
   uint64_t lines_ = 0;
   uint64_t next_check_ = kLinesBetweenChecks;
+  Instant sorted_at_;
 };
 
-Status WriteRows(StateBuilder& builder, std::vector<PartitionHead> heads, StateDestination& destination,
-                 bool quiet) {
-  const size_t partitions = heads.size();
-  if (Status begun = destination.Begin(std::move(heads)); !begun) return begun;
+Result<std::vector<PartitionHead>> HistoryState::Heads(CopySink& sink) {
+  auto folder = sink.SortFolder();
+  if (!folder) return Fail(folder.error());
+  auto builder = StateBuilder::Make({.config = target_.config,
+                                     .partitions = report_.partitions,
+                                     .memory_bytes = settings_.memory_bytes,
+                                     .folder = std::move(*folder),
+                                     .threads = settings_.threads,
+                                     .since = settings_.since,
+                                     .until = settings_.until,
+                                     .as_of = SystemClock().WallNow()});
+  if (!builder) return Fail(builder.error());
+  builder_ = std::move(*builder);
+  const Instant started = SystemClock().Now();
+  if (Status read = ReadAll(); !read) return Fail(read.error());
+  report_.read_s = Seconds(started);
+  sorted_at_ = SystemClock().Now();
+  report_.sorted_bytes = builder_->sorted_bytes();
+  report_.counts = builder_->counts();
+  const TimeMs complete_since = settings_.whole ? TimeMs{0} : report_.counts.first;
+  std::vector<PartitionHead> heads;
+  heads.reserve(report_.live_offsets.size());
+  for (const auto& [partition, offset] : report_.live_offsets)
+    heads.push_back(
+        {builder_->DescriptorOf(partition), builder_->PositionOf({partition, offset, complete_since})});
+  return heads;
+}
+
+Status HistoryState::ReadAll() {
+  Progress progress("read", source_.Total(), source_.Unit(),
+                    settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  const auto take = [this](const HistoryEntry& entry) { return Take(entry); };
+  while (true) {
+    if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: nothing was written");
+    const auto more = source_.Next(take);
+    if (!more) return Fail(more.error());
+    if (source_.PartEnded() || lines_ >= next_check_) {
+      next_check_ = lines_ + kLinesBetweenChecks;
+      if (Status few = rejects_.CheckShare(rejects_.total(), lines_); !few) return few;
+    }
+    progress.Update(source_.Position(),
+                    fmt::format("{} lines, {} rejected, reached {}", WithThousands(lines_),
+                                WithThousands(rejects_.total()), DayText(DayOf(builder_->counts().last))));
+    if (!*more) break;
+  }
+  if (Status finished = builder_->Finish(rejected_); !finished) return finished;
+  if (Status noted = NoteRejected(); !noted) return noted;
+  progress.Finish();
+  return rejects_.CheckShare(rejects_.total(), lines_);
+}
+
+Status HistoryState::Take(const HistoryEntry& entry) {
+  ++lines_;
+  // A build is whole or nothing, so no line is recorded.
+  source_.Finish(entry.ticket, LineOutcome::kSkipped);
+  if (!entry.problem.empty()) {
+    return rejects_.Add(entry.record != nullptr ? "null_value" : "not_a_row", entry.problem,
+                        source_.WhereOf(source_.Place()), entry.text);
+  }
+  if (Status added = builder_->Add(entry.event, source_.Place(), rejected_); !added) return added;
+  return rejected_.empty() ? Status() : NoteRejected();
+}
+
+Status HistoryState::NoteRejected() {
+  for (const RejectedLine& line : rejected_) {
+    if (Status added = rejects_.Add(line.reason, line.message, source_.WhereOf(line.place), line.text);
+        !added)
+      return added;
+  }
+  rejected_.clear();
+  return {};
+}
+
+Status HistoryState::PassRows(CopySink& sink) {
+  const auto partitions = static_cast<size_t>(report_.partitions);
   Progress progress("write", partitions, "partitions",
-                    quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+                    settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
   std::atomic<size_t> next{0};
   std::atomic<uint64_t> done{0};
-  std::vector<Status> outcomes(destination.threads());
+  std::vector<Status> outcomes(sink.threads());
   const auto work = [&](size_t thread) {
     for (size_t at = next++; at < partitions && outcomes[thread] && !Interrupted(); at = next++) {
       const auto partition = static_cast<int32_t>(at);
-      outcomes[thread] =
-          builder.ForEachUserRow(partition, [&](const Row& row) { return destination.Add(partition, row); });
-      if (outcomes[thread]) outcomes[thread] = destination.End(partition);
+      outcomes[thread] = builder_->ForEachUserRow(
+          partition, [&](const Row& row) { return sink.Add(partition, row, nullptr); });
+      if (outcomes[thread]) outcomes[thread] = sink.End(partition);
       ++done;
       if (thread == 0) progress.Update(done);
     }
@@ -160,49 +201,25 @@ Status WriteRows(StateBuilder& builder, std::vector<PartitionHead> heads, StateD
   if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: not all partitions are written");
   progress.Update(done);
   progress.Finish();
-  return destination.Finish();
+  return {};
 }
 
 }  // namespace
 
 Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const ReplayTarget& target,
-                                  StateDestination& destination, HistorySource& source, Rejects& rejects) {
+                                  CopySink& sink, HistorySource& source, Rejects& rejects) {
   auto offsets = LiveOffsets(settings, target);
   if (!offsets) return Fail(offsets.error());
   IntoStateReport report;
   report.live_offsets = std::move(*offsets);
   report.partitions = static_cast<int32_t>(report.live_offsets.size());
-  if (Status prepared = destination.Prepare(report.partitions); !prepared) return Fail(prepared.error());
-  auto folder = destination.SortFolder();
-  if (!folder) return Fail(folder.error());
-  auto builder = StateBuilder::Make({.config = target.config,
-                                     .partitions = report.partitions,
-                                     .memory_bytes = settings.memory_bytes,
-                                     .folder = std::move(*folder),
-                                     .threads = settings.threads,
-                                     .since = settings.since,
-                                     .until = settings.until,
-                                     .as_of = SystemClock().WallNow()});
-  if (!builder) return Fail(builder.error());
-  Build build(settings, source, rejects, **builder);
-  const Instant started = SystemClock().Now();
-  if (Status read = build.ReadAll(); !read) return Fail(read.error());
-  report.read_s = Seconds(started);
-  report.sorted_bytes = (*builder)->sorted_bytes();
-  const Instant writing = SystemClock().Now();
-  const TimeMs complete_since = settings.whole ? TimeMs{0} : (*builder)->counts().first;
-  std::vector<PartitionHead> heads;
-  heads.reserve(report.live_offsets.size());
-  for (const auto& [partition, offset] : report.live_offsets)
-    heads.push_back(
-        {(*builder)->DescriptorOf(partition), (*builder)->PositionOf({partition, offset, complete_since})});
-  if (Status written = WriteRows(**builder, std::move(heads), destination, settings.quiet); !written)
-    return Fail(written.error());
-  report.write_s = Seconds(writing);
-  report.counts = (*builder)->counts();
-  builder->reset();
-  destination.Clear();
-  report.state_bytes = destination.StateBytes();
+  {
+    HistoryState history(settings, target, source, rejects, report);
+    if (Status copied = CopyState(history, sink); !copied) return Fail(copied.error());
+    report.write_s = history.SecondsSinceHeads();
+  }
+  sink.Clear();
+  report.state_bytes = sink.StateBytes();
   report.cpu_s = CpuSeconds();
   return report;
 }

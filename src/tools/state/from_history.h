@@ -11,7 +11,7 @@
 #include "tools/replay/history_source.h"
 #include "tools/replay/rejects.h"
 #include "tools/replay/replay_config.h"
-#include "tools/state/destination.h"
+#include "tools/state/state_rows.h"
 
 namespace seen {
 
@@ -37,9 +37,9 @@ struct IntoStateReport {
   double cpu_s = 0;    // of this process
 };
 
-/// kMalformed: too many lines are rejected. kRefused: the destination has state, or is in use. kNoSpace; ...
+/// kMalformed: too many lines are rejected. kRefused: the sink has state, or is in use. kNoSpace; ...
 Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const ReplayTarget& target,
-                                  StateDestination& destination, HistorySource& source, Rejects& rejects);
+                                  CopySink& sink, HistorySource& source, Rejects& rejects);
 
 /// As text for people, and as JSON for programs.
 std::string IntoStateText(const IntoStateReport& report, uint64_t rejected);

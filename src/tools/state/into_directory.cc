@@ -8,7 +8,7 @@
 #include "rows/row_batch.h"
 #include "store/rocks_restore.h"
 #include "store/store_directory.h"
-#include "tools/state/destination.h"
+#include "tools/state/state_rows.h"
 
 namespace seen {
 namespace {
@@ -25,9 +25,9 @@ uint64_t BytesOf(const std::string& folder) {
   return bytes;
 }
 
-class DirectoryDestination final : public StateDestination {
+class DirectorySink final : public CopySink {
  public:
-  explicit DirectoryDestination(const DirectorySettings& settings)
+  explicit DirectorySink(const DirectorySettings& settings)
       : settings_(settings), resources_(settings.memory_bytes / 8, static_cast<int>(settings.threads)) {}
 
   Status Prepare(int32_t) override {
@@ -60,7 +60,7 @@ class DirectoryDestination final : public StateDestination {
     for (PartitionHead& head : heads) partitions_.push_back({std::move(head), nullptr, {}});
     return {};
   }
-  Status Add(int32_t number, const Row& row) override {
+  Status Add(int32_t number, const Row& row, RestingRows*) override {
     Partition& partition = partitions_[static_cast<size_t>(number)];
     if (Status begun = BeginPartition(number, partition); !begun) return begun;
     return AddRow(partition, row);
@@ -111,8 +111,8 @@ class DirectoryDestination final : public StateDestination {
 
 }  // namespace
 
-std::unique_ptr<StateDestination> IntoDirectory(const DirectorySettings& settings) {
-  return std::make_unique<DirectoryDestination>(settings);
+std::unique_ptr<CopySink> IntoDirectory(const DirectorySettings& settings) {
+  return std::make_unique<DirectorySink>(settings);
 }
 
 }  // namespace seen

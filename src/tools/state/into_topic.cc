@@ -17,7 +17,7 @@
 #include "store/store_directory.h"
 #include "tools/common_options.h"
 #include "tools/state/base_sender.h"
-#include "tools/state/destination.h"
+#include "tools/state/state_rows.h"
 
 namespace seen {
 namespace {
@@ -73,14 +73,16 @@ struct PartitionContent {
   bool is_whole() const { return base_at > epoch; }
 };
 
-class TopicDestination final : public StateDestination {
+class TopicSink final : public CopySink {
  public:
-  explicit TopicDestination(const TopicSettings& settings) : settings_(settings) {}
+  explicit TopicSink(const TopicSettings& settings) : settings_(settings) {}
 
   Status Prepare(int32_t partitions) override;
   Result<std::string> SortFolder() override;
   Status Begin(std::vector<PartitionHead> heads) override;
-  Status Add(int32_t partition, const Row& row) override { return Explained(sender_->Add(partition, row)); }
+  Status Add(int32_t partition, const Row& row, RestingRows*) override {
+    return Explained(sender_->Add(partition, row));
+  }
   Status Finish() override;
   void Clear() override;
   uint64_t StateBytes() const override { return sender_ ? sender_->bytes() : 0; }
@@ -108,7 +110,7 @@ class TopicDestination final : public StateDestination {
 };
 
 // Only the end of its session shows that a member has stopped. So the run waits for the end of the session.
-Status TopicDestination::AwaitNoDaemon() const {
+Status TopicSink::AwaitNoDaemon() const {
   const auto until = SystemClock().Now() + SessionTimeout(settings_.client) + kSessionSlack;
   bool said = settings_.quiet;
   while (true) {
@@ -130,7 +132,7 @@ Status TopicDestination::AwaitNoDaemon() const {
   }
 }
 
-Result<PartitionContent> TopicDestination::Look(StateTopicReader& reader, int32_t partition) const {
+Result<PartitionContent> TopicSink::Look(StateTopicReader& reader, int32_t partition) const {
   PartitionContent content;
   const auto end = reader.End(partition);
   if (!end) return Fail(end.error());
@@ -158,7 +160,7 @@ Result<PartitionContent> TopicDestination::Look(StateTopicReader& reader, int32_
 }
 
 // The next run replaces the state that a killed run of this command left.
-Status TopicDestination::CheckReplaceable(const std::vector<PartitionContent>& contents) const {
+Status TopicSink::CheckReplaceable(const std::vector<PartitionContent>& contents) const {
   const bool is_unfinished = std::any_of(contents.begin(), contents.end(), [](const PartitionContent& one) {
     return one.is_empty || !one.is_whole();
   });
@@ -175,7 +177,7 @@ Status TopicDestination::CheckReplaceable(const std::vector<PartitionContent>& c
 }
 
 // Locks the folder like a daemon's directory. Otherwise a second run would sort into the same files.
-Result<std::string> TopicDestination::SortFolder() {
+Result<std::string> TopicSink::SortFolder() {
   std::error_code error;
   std::filesystem::path parent = settings_.scratch;
   if (parent.empty()) parent = std::filesystem::temp_directory_path(error);
@@ -190,7 +192,7 @@ Result<std::string> TopicDestination::SortFolder() {
   return folder;
 }
 
-Status TopicDestination::Prepare(int32_t partitions) {
+Status TopicSink::Prepare(int32_t partitions) {
   auto admin = Admin::Open(settings_.brokers, settings_.client);
   if (!admin) return Fail(admin.error());
   admin_ = std::move(*admin);
@@ -212,7 +214,7 @@ Status TopicDestination::Prepare(int32_t partitions) {
   return AwaitNoDaemon();
 }
 
-Status TopicDestination::Begin(std::vector<PartitionHead> heads) {
+Status TopicSink::Begin(std::vector<PartitionHead> heads) {
   if (Status alone = AwaitNoDaemon(); !alone) return alone;
   auto producer = StateProducer::Open(TopicOptions());
   if (!producer) return Fail(producer.error());
@@ -232,12 +234,12 @@ Status TopicDestination::Begin(std::vector<PartitionHead> heads) {
       sender_->Begin([&](int32_t partition) { return HeadRows(heads[static_cast<size_t>(partition)]); }));
 }
 
-Status TopicDestination::Finish() {
+Status TopicSink::Finish() {
   if (Status sent = Explained(sender_->Finish()); !sent) return sent;
   return ReadBack();
 }
 
-Status TopicDestination::Explained(Status sent) const {
+Status TopicSink::Explained(Status sent) const {
   if (sent) return sent;
   return Fail(sent.error().code,
               fmt::format("{}. No base is whole, unless the last records were under way. Remedy: run the "
@@ -246,7 +248,7 @@ Status TopicDestination::Explained(Status sent) const {
 }
 
 // Checks whether a daemon would restore these bases. A daemon that started meanwhile has ended their epoch.
-Status TopicDestination::ReadBack() const {
+Status TopicSink::ReadBack() const {
   StateTopicReader reader(TopicOptions(), stop_);
   for (int32_t partition = 0; partition < static_cast<int32_t>(older_bases_.size()); ++partition) {
     const auto content = Look(reader, partition);
@@ -262,7 +264,7 @@ Status TopicDestination::ReadBack() const {
   return {};
 }
 
-void TopicDestination::Clear() {
+void TopicSink::Clear() {
   scratch_lock_.reset();
   std::error_code ignored;
   if (!scratch_.empty()) std::filesystem::remove_all(scratch_, ignored);
@@ -270,8 +272,8 @@ void TopicDestination::Clear() {
 
 }  // namespace
 
-std::unique_ptr<StateDestination> IntoTopic(const TopicSettings& settings) {
-  return std::make_unique<TopicDestination>(settings);
+std::unique_ptr<CopySink> IntoTopic(const TopicSettings& settings) {
+  return std::make_unique<TopicSink>(settings);
 }
 
 }  // namespace seen

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "serve/answer_json.h"
 #include "tools/ask/calendar.h"
+#include "tools/own_folder.h"
 #include "tools/progress.h"
+#include "tools/state/state_rows.h"
 
 namespace seen {
 namespace {
@@ -50,6 +53,50 @@ std::string Line(std::string_view partition, std::string_view next_offset, const
   if (set.similar != Hash128()) line += fmt::format("{:>45} {}\n", "similar", ToHex(set.similar));
   return line;
 }
+
+class DigestSink final : public CopySink {
+ public:
+  DigestSink(const std::string& scratch, StateReport& report) : scratch_(scratch), report_(report) {}
+
+  Result<std::string> SortFolder() override {
+    auto folder = OwnFolder::Make("--scratch", scratch_, "digest");
+    if (!folder) return Fail(folder.error());
+    folder_.emplace(std::move(*folder));
+    return folder_->path();
+  }
+  Status Begin(std::vector<PartitionHead> heads) override {
+    for (const PartitionHead& head : heads) {
+      const StoreIdentity& identity = head.descriptor.identity;
+      if (digesters_.empty()) {
+        report_.topic = identity.topic;
+        report_.partitions_total = identity.partition_count;
+      }
+      if (report_.topic != identity.topic || report_.partitions_total != identity.partition_count) {
+        return Fail(Code::kRefused,
+                    fmt::format("{}: partition {} is of topic {} with {} partitions, others are of {} "
+                                "with {}. Remedy: remove the folders of one of them",
+                                report_.source, identity.partition, identity.topic, identity.partition_count,
+                                report_.topic, report_.partitions_total));
+      }
+      digesters_.emplace_back(head.descriptor, head.position, report_.as_of);
+    }
+    return {};
+  }
+  Status Add(int32_t place, const Row& row, RestingRows*) override {
+    return digesters_[static_cast<size_t>(place)].Add(row.key, row.value);
+  }
+  Status Finish() override {
+    for (const StateDigester& digester : digesters_) report_.partitions.push_back(digester.Finish());
+    return {};
+  }
+  void Clear() override { folder_.reset(); }
+
+ private:
+  const std::string scratch_;
+  StateReport& report_;
+  std::optional<OwnFolder> folder_;
+  std::vector<StateDigester> digesters_;  // by place
+};
 
 }  // namespace
 
@@ -131,6 +178,10 @@ std::vector<std::string> CompareReports(const StateReport& expected, const State
       differences.push_back(fmt::format("partition {}: not expected", partition.partition));
   }
   return differences;
+}
+
+std::unique_ptr<CopySink> IntoDigest(const std::string& scratch, StateReport& report) {
+  return std::make_unique<DigestSink>(scratch, report);
 }
 
 }  // namespace seen

@@ -2,6 +2,7 @@
 // The digests of a state, in the form in which seenctl prints, saves and compares them.
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "rows/state_digest.h"
 
 namespace seen {
+
+class CopySink;
 
 struct StateReport {
   std::string source;  // for people
@@ -32,5 +35,10 @@ std::string StateReportText(const StateReport& report);
 /// One line per difference, with partition and filter; empty: the reports agree. Different numbers of
 /// partitions are compared by their sums, without users whose id is gone. Similar items aren't compared.
 std::vector<std::string> CompareReports(const StateReport& expected, const StateReport& found);
+
+/// Sums the rows, and stores nothing. Completes `report`, which must outlive the result and has its source
+/// and time. kRefused: the partitions are of several topics. `scratch`: parent of SortFolder; empty: the
+/// system's folder for temporary files.
+std::unique_ptr<CopySink> IntoDigest(const std::string& scratch, StateReport& report);
 
 }  // namespace seen

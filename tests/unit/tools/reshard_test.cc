@@ -7,7 +7,7 @@
 #include "rows/keys.h"
 #include "state_stream/part_reader.h"
 #include "tools/state/base_sender.h"
-#include "tools/state/row_router.h"
+#include "tools/state/resharded.h"
 
 namespace seen {
 namespace {
@@ -24,10 +24,10 @@ std::string DeltaOf(const std::string& user_id) {
   return bytes;
 }
 
-class RowRouterTest : public testing::Test {
+class RouteRowTest : public testing::Test {
  protected:
   std::optional<int32_t> Route(std::string_view key, std::string_view value) {
-    const auto routed = router_.Route(key, value, lookup_);
+    const auto routed = RouteRow(key, value, Partitioner::kMurmur2, kPartitions, lookup_);
     EXPECT_TRUE(routed) << routed.error().message;
     return routed ? *routed : std::nullopt;
   }
@@ -35,14 +35,13 @@ class RowRouterTest : public testing::Test {
     return PartitionOf(Partitioner::kMurmur2, user_id, kPartitions);
   }
 
-  const RowRouter router_{Partitioner::kMurmur2, kPartitions};
   std::string marked_id_;
   std::string delta_;
-  const RowRouter::Lookup lookup_{[this](const UserRef&) { return Result<std::string>(marked_id_); },
-                                  [this](const UserRef&) { return Result<std::string>(delta_); }};
+  const RowLookup lookup_{[this](const UserRef&) { return Result<std::string>(marked_id_); },
+                          [this](const UserRef&) { return Result<std::string>(delta_); }};
 };
 
-TEST_F(RowRouterTest, AUsersRowsGoToTheUsersPartition) {
+TEST_F(RouteRowTest, AUsersRowsGoToTheUsersPartition) {
   for (const std::string user_id : {"u1", "u2", "用户", "u4", "u5"}) {
     const UserRef user{FilterId{1}, UserKeyOf(user_id)};
     const int32_t expected = PartitionOfUser(user_id);
@@ -58,9 +57,9 @@ TEST_F(RowRouterTest, AUsersRowsGoToTheUsersPartition) {
   }
 }
 
-TEST_F(RowRouterTest, WhoseIdIsGoneGoesEverywhereUnlessAMarkNamesIt) {
+TEST_F(RouteRowTest, WhoseIdIsGoneGoesEverywhereUnlessAMarkNamesIt) {
   const UserRef user{FilterId{1}, UserKeyOf("u1")};
-  EXPECT_EQ(Route(View(KeyOf(Table::kDeltas, user)), DeltaOf("")), RowRouter::kAll);
+  EXPECT_EQ(Route(View(KeyOf(Table::kDeltas, user)), DeltaOf("")), kAllPartitions);
   marked_id_ = "u1";
   EXPECT_EQ(Route(View(KeyOf(Table::kDeltas, user)), DeltaOf("")), PartitionOfUser("u1"));
   delta_ = DeltaOf("");
@@ -69,7 +68,7 @@ TEST_F(RowRouterTest, WhoseIdIsGoneGoesEverywhereUnlessAMarkNamesIt) {
       << "elsewhere the user would be taken for one of whom nothing is left";
 }
 
-TEST_F(RowRouterTest, WhatIsTheOldPartitionsOwnStaysBehind) {
+TEST_F(RouteRowTest, WhatIsTheOldPartitionsOwnStaysBehind) {
   const UserRef user{FilterId{1}, UserKeyOf("u1")};
   for (const std::string_view key :
        {PositionKey(), WholenessKey(), DescriptorKey(), JournalStartKey(), SweepKey()})
@@ -82,10 +81,10 @@ TEST_F(RowRouterTest, WhatIsTheOldPartitionsOwnStaysBehind) {
       std::nullopt);
 }
 
-TEST_F(RowRouterTest, ARowThatCantBeReadIsAnError) {
-  EXPECT_FALSE(router_.Route("\x21", "", lookup_));
-  EXPECT_FALSE(router_.Route("\x20", "u1", lookup_));
-  EXPECT_FALSE(router_.Route(View(KeyOf(ServedRow{})), "short", lookup_));
+TEST_F(RouteRowTest, ARowThatCantBeReadIsAnError) {
+  EXPECT_FALSE(RouteRow("\x21", "", Partitioner::kMurmur2, kPartitions, lookup_));
+  EXPECT_FALSE(RouteRow("\x20", "u1", Partitioner::kMurmur2, kPartitions, lookup_));
+  EXPECT_FALSE(RouteRow(View(KeyOf(ServedRow{})), "short", Partitioner::kMurmur2, kPartitions, lookup_));
 }
 
 /// Takes two records at a time. Acknowledges them when PollDeliveries is called.

@@ -286,14 +286,14 @@ TEST_F(SeenctlOnKafka, WrongArgumentsEndWithStatus2) {
       {"generate", "--key", "item_id", "--stdout"},
       {"generate", "--from", "file", "--key", "item_id", "--shift-to-now", "--stdout"},
       {"similar"},
-      {"similar", "a"},
+      {"similar", "a", "--title", "x"},
       {"similar", "a", "b", "c"},
       {"similar", "a", "b", "--text", "x"},
       {"similar", "--text", "x", "--file", "y"},
       {"similar", "--text", "x", "--limit", "101"},
       {"similar", "a", "b", "--config", folder_.Write("bad.json", R"({"items": {"method": "md5"}})")},
-      {"group"},
-      {"group", "a", "b"},
+      {"config"},
+      {"status", "--acknowledge"},
   };
   for (const auto& arguments : cases) {
     std::string shown;
