@@ -5,25 +5,17 @@
 
 #include "filter/snapshot_format.h"
 #include "filters/mutable/mutable_day_chain.h"
-#include "unit/filter/days_of_items.h"
-#include "unit/filter/kind_checks.h"
+#include "unit/filter/every_kind.h"
 
 namespace seen {
 namespace {
 
-using namespace kind_checks;
-using reference::RandomFingerprints;
+using namespace kinds;
 
 std::string Rendered(const Days& days, double rate) {
   std::string payload;
   DayChainFilter::Render(days.days, rate, payload);
   EXPECT_EQ(payload.size(), DayChainFilter::PayloadBytes(days.days, rate));
-  return payload;
-}
-
-std::string Serialised(const MutableDayChain& filter) {
-  std::string payload;
-  filter.Serialise(payload);
   return payload;
 }
 
@@ -52,12 +44,10 @@ TEST(DayChain, HoldsAllOfItsDaysAndAnswersAsTheFormatHasIt) {
       const std::string payload = Rendered(days, rate);
       const auto view = DayChainView::Parse(payload);
       ASSERT_TRUE(view.has_value()) << view.error().message;
-      std::vector<uint8_t> answers(days.all.size());
-      view->MightContainEach(days.all, answers);
-      EXPECT_EQ(answers, std::vector<uint8_t>(days.all.size(), 1));
+      HoldsAll(*view, days.all);
       auto questions = RandomFingerprints(100, 3);
       questions.insert(questions.end(), days.all.begin(), days.all.end());
-      answers.resize(questions.size());
+      std::vector<uint8_t> answers(questions.size());
       for (const uint32_t created : {0u, (kNewest - 3) * kSecondsADay, 0xffffffffu}) {
         for (const Day from : {kFirstOfDays, Day{kNewest - 2}, Day{kNewest + 1}}) {
           view->MightContainEach(questions, answers, created, from);
@@ -195,22 +185,16 @@ TEST(DayChain, RefusesWhatBreaksARule) {
     std::memcpy(changed.data() + at, &value, 4);
     return changed;
   };
-  const auto refused = [](std::string payload, std::string_view what) {
-    const auto view = DayChainView::Parse(payload);
-    ASSERT_FALSE(view.has_value()) << what;
-    EXPECT_EQ(view.error().code, Code::kMalformed);
-    EXPECT_NE(view.error().message.find(what), std::string::npos) << view.error().message;
-  };
-  refused("", "0 bytes");
-  refused(good.substr(0, 3), "3 bytes");
-  refused(with(0, 0xffffffff), "rows of 4294967295");
-  refused(with(4 + 16, 0), "no blocks");
-  refused(with(24 + 16, 0), "no blocks");
-  refused(with(4 + 16, 0xffffffff), "has more");
-  refused(with(4 + 16, 2), "has more");
-  refused(with(24, kNewest + 1), "comes after an earlier day");
-  refused(good.substr(0, good.size() - 1), "has more");
-  refused(good + '\0', "by its days it has 108");
+  Refuses<DayChainView>("", "0 bytes");
+  Refuses<DayChainView>(good.substr(0, 3), "3 bytes");
+  Refuses<DayChainView>(with(0, 0xffffffff), "rows of 4294967295");
+  Refuses<DayChainView>(with(4 + 16, 0), "no blocks");
+  Refuses<DayChainView>(with(24 + 16, 0), "no blocks");
+  Refuses<DayChainView>(with(4 + 16, 0xffffffff), "has more");
+  Refuses<DayChainView>(with(4 + 16, 2), "has more");
+  Refuses<DayChainView>(with(24, kNewest + 1), "comes after an earlier day");
+  Refuses<DayChainView>(good.substr(0, good.size() - 1), "has more");
+  Refuses<DayChainView>(good + '\0', "by its days it has 108");
   EXPECT_TRUE(DayChainView::Parse(with(24, kNewest)).has_value());  // equal days may follow each other
 }
 

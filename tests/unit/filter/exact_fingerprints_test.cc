@@ -4,13 +4,12 @@
 
 #include "filter/sort_keys.h"
 #include "filters/mutable/mutable_fingerprints.h"
-#include "unit/filter/kind_checks.h"
+#include "unit/filter/every_kind.h"
 
 namespace seen {
 namespace {
 
-using namespace kind_checks;
-using reference::RandomFingerprints;
+using namespace kinds;
 
 std::string Rendered(std::span<const Fingerprint> fingerprints) {
   std::string payload;
@@ -48,9 +47,7 @@ TEST(ExactFingerprints, HoldsTheSetAndNothingElse) {
     Positives positives;
     positives.Ask(*view, fingerprints, 1000, 3);
     EXPECT_EQ(positives.positive, 0u);
-    std::vector<uint8_t> answers(count);
-    view->MightContainEach(fingerprints, answers);
-    EXPECT_EQ(answers, std::vector<uint8_t>(count, 1));
+    HoldsAll(*view, fingerprints);
     if (count > 0) {
       EXPECT_TRUE(view->MightContain(fingerprints[count / 2]));
     }
@@ -136,22 +133,17 @@ TEST(ExactFingerprints, FollowsASetThroughInsertionsRemovalsAndMerges) {
 TEST(ExactFingerprints, RefusesWhatIsNotExactlySuchACode) {
   const std::string good = Rendered(RandomFingerprints(10, 1));
   ASSERT_TRUE(ExactFingerprintsView::Parse(good).has_value());
-  const auto refused = [](std::string payload, std::string_view what) {
-    const auto view = ExactFingerprintsView::Parse(payload);
-    ASSERT_FALSE(view.has_value()) << what;
-    EXPECT_EQ(view.error().code, Code::kMalformed);
-    EXPECT_NE(view.error().message.find(what), std::string::npos) << view.error().message;
-  };
-  refused("", "0 bytes");
-  refused(good.substr(0, 4), "4 bytes");
-  refused("\x20" + good.substr(1), "k is 32");
-  refused(good.substr(0, good.size() - 1), "aren't the code");
-  refused(good + '\0', "aren't the code");
-  refused(std::string("\0\x02\0\0\0\x01", 6), "aren't the code");             // ends early
-  refused(std::string("\0\x01\0\0\0\x03", 6), "aren't the code");             // padding
-  refused(std::string("\0\0\0\0\0\0", 6), "aren't the code");                 // a byte for nothing
-  refused(std::string("\x1f\xff\xff\xff\xff\x01", 6), "aren't the code");     // implausible
-  refused(std::string("\x1f\x01\0\0\0\x04\0\0\0\0", 10), "aren't the code");  // 2^32
+  Refuses<ExactFingerprintsView>("", "0 bytes");
+  Refuses<ExactFingerprintsView>(good.substr(0, 4), "4 bytes");
+  Refuses<ExactFingerprintsView>("\x20" + good.substr(1), "k is 32");
+  Refuses<ExactFingerprintsView>(good.substr(0, good.size() - 1), "aren't the code");
+  Refuses<ExactFingerprintsView>(good + '\0', "aren't the code");
+  Refuses<ExactFingerprintsView>(std::string("\0\x02\0\0\0\x01", 6), "aren't the code");  // ends early
+  Refuses<ExactFingerprintsView>(std::string("\0\x01\0\0\0\x03", 6), "aren't the code");  // padding
+  Refuses<ExactFingerprintsView>(std::string("\0\0\0\0\0\0", 6), "aren't the code");  // a byte for nothing
+  Refuses<ExactFingerprintsView>(std::string("\x1f\xff\xff\xff\xff\x01", 6),
+                                 "aren't the code");  // implausible
+  Refuses<ExactFingerprintsView>(std::string("\x1f\x01\0\0\0\x04\0\0\0\0", 10), "aren't the code");  // 2^32
   EXPECT_TRUE(ExactFingerprintsView::Parse(std::string("\x1f\0\0\0\0", 5)).has_value());
 }
 

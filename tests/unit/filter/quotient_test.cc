@@ -12,10 +12,10 @@
 namespace seen {
 namespace {
 
-using kind_checks::Bits;
-using kind_checks::U32;
+using kinds::Bits;
 using kinds::Rendered;
 using kinds::Serialised;
+using kinds::U32;
 using reference::RandomFingerprints;
 
 /// A payload as schemas/snapshot.md has it, one bit at a time.
@@ -134,9 +134,7 @@ TEST(Quotient, IsLaidOutAsSpecified) {
       ASSERT_EQ(reference.BytesOf(values), reference.bytes) << count << " at " << rate;
       const auto view = QuotientView::Parse(payload);
       ASSERT_TRUE(view.has_value());
-      const auto answers = kinds::Answers(*view, questions);
-      for (size_t i = 0; i < questions.size(); ++i)
-        ASSERT_EQ(answers[i] == 1, reference.MightContain(questions[i])) << count << " at " << rate;
+      kinds::AnswersAs(*view, questions, [&](Fingerprint f) { return reference.MightContain(f); });
     }
   }
 }
@@ -235,35 +233,17 @@ TEST(Quotient, GrowsWithoutForgetting) {
 }
 
 TEST(Quotient, MergesFiltersOfOneGeometry) {
-  const auto all = RandomFingerprints(1000, 9);
-  MutableQuotient left(1000, 0.01);
-  MutableQuotient right(1000, 0.01);
-  MutableQuotient both(1000, 0.01);
-  for (size_t i = 0; i < all.size(); ++i) {
-    ASSERT_TRUE((i % 3 == 0 ? left : right).Insert(all[i]));
-    ASSERT_TRUE(both.Insert(all[i]));
-  }
-  ASSERT_TRUE(left.Merge(right).has_value());
-  EXPECT_EQ(Serialised(left), Serialised(both));
-  EXPECT_EQ(left.size(), both.size());
-  for (const MutableQuotient& other : {MutableQuotient(1200, 0.01), both}) {  // another geometry; too many
-    const Status refused = left.Merge(other);
-    ASSERT_FALSE(refused.has_value());
-    EXPECT_EQ(refused.error().code, Code::kInvalidArgument);
-    EXPECT_EQ(Serialised(left), Serialised(both));
-  }
+  auto [merged, both] = kinds::MergesHalves<MutableQuotient>(1000, 0.01, 9, 3);
+  EXPECT_EQ(merged.size(), 1000u);
+  EXPECT_EQ(both.size(), 1000u);
+  kinds::RefusesToMerge(merged, MutableQuotient(1200, 0.01));  // another geometry
+  kinds::RefusesToMerge(merged, both);                         // too many
 }
 
 TEST(Quotient, RefusesMalformedPayloads) {
   using namespace std::string_literals;
   std::string good = Rendered<QuotientFilter>(RandomFingerprints(150, 3), 0.01);
   const Reference reference = Reference::Of(good);
-  const auto refused = [](const std::string& payload, std::string_view why) {
-    const auto view = QuotientView::Parse(payload);
-    ASSERT_FALSE(view.has_value()) << why;
-    EXPECT_EQ(view.error().code, Code::kMalformed);
-    EXPECT_NE(view.error().message.find(why), std::string::npos) << view.error().message;
-  };
   const auto changed = [&](size_t at, const std::string& bytes) {
     return std::string(good).replace(at, bytes.size(), bytes);
   };
@@ -274,27 +254,27 @@ TEST(Quotient, RefusesMalformedPayloads) {
     return payload;
   };
   ASSERT_TRUE(QuotientView::Parse(good).has_value());
-  refused("", "0 bytes");
-  refused(good.substr(0, 8), "8 bytes");
-  refused(changed(0, "\0"s), "r is 0");
-  refused(changed(0, "\x21"s), "r is 33");
-  refused(changed(1, "\0\0\0\0"s), "0 quotients");
-  refused(changed(1, "\xff\xff\xff\x7f"s), "quotients");
-  refused(changed(5, "\xc1\xff\xff\xff"s), "slots");
-  refused(good.substr(0, good.size() - 1), "blocks where");
-  refused(good + '\0', "blocks where");
+  kinds::Refuses<QuotientView>("", "0 bytes");
+  kinds::Refuses<QuotientView>(good.substr(0, 8), "8 bytes");
+  kinds::Refuses<QuotientView>(changed(0, "\0"s), "r is 0");
+  kinds::Refuses<QuotientView>(changed(0, "\x21"s), "r is 33");
+  kinds::Refuses<QuotientView>(changed(1, "\0\0\0\0"s), "0 quotients");
+  kinds::Refuses<QuotientView>(changed(1, "\xff\xff\xff\x7f"s), "quotients");
+  kinds::Refuses<QuotientView>(changed(5, "\xc1\xff\xff\xff"s), "slots");
+  kinds::Refuses<QuotientView>(good.substr(0, good.size() - 1), "blocks where");
+  kinds::Refuses<QuotientView>(good + '\0', "blocks where");
   const auto occupied_bit = [&](uint64_t q) { return reference.At(q / 64) + 16 + q % 64; };
   const auto run_end_bit = [&](uint64_t s) { return reference.At(s / 64) + 80 + s % 64; };
   ASSERT_LT(reference.quotients, 150u);
   ASSERT_NE(reference.slots % 64, 0u);
-  refused(flipped({occupied_bit(reference.quotients)}), "occupied bit");
-  refused(flipped({run_end_bit(reference.slots)}), "run end at or after slots");
+  kinds::Refuses<QuotientView>(flipped({occupied_bit(reference.quotients)}), "occupied bit");
+  kinds::Refuses<QuotientView>(flipped({run_end_bit(reference.slots)}), "run end at or after slots");
   uint64_t free = 0;
   while (reference.Occupied(free)) ++free;
   uint64_t last = reference.quotients - 1;
   while (reference.Occupied(last)) --last;
-  refused(flipped({occupied_bit(last)}), "fewer run ends");
-  refused(flipped({reference.At(1)}), "offset");
+  kinds::Refuses<QuotientView>(flipped({occupied_bit(last)}), "fewer run ends");
+  kinds::Refuses<QuotientView>(flipped({reference.At(1)}), "offset");
   // A run that ends before its quotient: the first one is moved to quotient 63, say.
   const std::string one = Rendered<QuotientFilter>(RandomFingerprints(1, 3), 0.01);
   ASSERT_EQ(U32(one, 1), 1u);
@@ -303,7 +283,7 @@ TEST(Quotient, RefusesMalformedPayloads) {
   wide.resize(9 + 18 + (2 * static_cast<size_t>(one[0]) + 7) / 8);
   ASSERT_TRUE(QuotientView::Parse(wide).has_value());
   wide[9 + 2] = 2;  // quotient 1 is occupied, slot 0 is the end of its run
-  refused(wide, "before its quotient");
+  kinds::Refuses<QuotientView>(wide, "before its quotient");
 }
 
 TEST(Quotient, SurvivesMutations) {

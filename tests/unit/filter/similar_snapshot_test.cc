@@ -3,28 +3,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <random>
 
 #include "filter/snapshot.h"
+#include "unit/filter/golden_bytes.h"
 #include "unit/filter/reference_bloom.h"
 
 namespace seen {
 namespace {
 
+using golden::Patched;
 using reference::RandomFingerprints;
 
 constexpr size_t kSimilarBytesAt = 56, kSimilarFormatAt = 60;
 
 SnapshotMeta Meta() { return {SnapshotFormat::kSplitBlockBloom, 0, {1763700000123}, {20381}, 7, 41, 0.01}; }
-
-template <typename T>
-std::string Patched(std::string bytes, size_t at, T value) {
-  std::memcpy(bytes.data() + at, &value, sizeof(value));
-  const uint32_t checksum = reference::Checksum(bytes);
-  std::memcpy(bytes.data() + 52, &checksum, sizeof(checksum));
-  return bytes;
-}
 
 std::string Rendered(const SnapshotShape& shape, std::span<const Fingerprint> seen,
                      std::optional<std::span<const Fingerprint>> similar) {

@@ -2,29 +2,24 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <bit>
 #include <random>
 
 #include "filter/split_block_bloom.h"
+#include "unit/filter/golden_bytes.h"
 #include "unit/filter/reference_bloom.h"
 
 namespace seen {
 namespace {
 
+using golden::Patched;
 using reference::RandomFingerprints;
 
 SnapshotMeta MetaOf(uint32_t item_count) {
   return {SnapshotFormat::kSplitBlockBloom, item_count, {1763700000123}, {20381}, 7, int64_t{1} << 40, 0.01};
 }
 
-/// `bytes` with the little-endian `value` at `at`, and the checksum that then belongs there.
-template <typename T>
-std::string Patched(std::string bytes, size_t at, T value) {
-  std::memcpy(bytes.data() + at, &value, sizeof(value));
-  const uint32_t checksum = reference::Checksum(bytes);
-  std::memcpy(bytes.data() + 52, &checksum, sizeof(checksum));
-  return bytes;
-}
+uint64_t BitsOf(double rate) { return std::bit_cast<uint64_t>(rate); }
 
 std::string ErrorOf(std::string_view bytes) {
   const auto view = SnapshotView::Parse(bytes);
@@ -138,9 +133,9 @@ TEST(Snapshot, SaysWhatItRefuses) {
        "snapshot: payload: 0 bytes; a split-block Bloom filter is blocks of 32 bytes, at least one"},
       {Patched(good.substr(0, 100), 48, uint32_t{44}),
        "snapshot: payload: 44 bytes; a split-block Bloom filter is blocks of 32 bytes, at least one"},
-      {Patched(good, 40, 0.0), "snapshot: false_positive_rate is not in (0, 0.5]"},
-      {Patched(good, 40, 0.75), "snapshot: false_positive_rate is not in (0, 0.5]"},
-      {Patched(good, 40, std::numeric_limits<double>::quiet_NaN()),
+      {Patched(good, 40, BitsOf(0.0)), "snapshot: false_positive_rate is not in (0, 0.5]"},
+      {Patched(good, 40, BitsOf(0.75)), "snapshot: false_positive_rate is not in (0, 0.5]"},
+      {Patched(good, 40, BitsOf(std::numeric_limits<double>::quiet_NaN())),
        "snapshot: false_positive_rate is not in (0, 0.5]"},
   };
   for (const Case& c : cases) EXPECT_EQ(ErrorOf(c.bytes), c.message);

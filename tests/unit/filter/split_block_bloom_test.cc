@@ -32,18 +32,8 @@ TEST(SplitBlockBloom, FillsOneByOne) {
 }
 
 TEST(SplitBlockBloom, MergesIntoWhatEitherHeld) {
-  const auto fingerprints = RandomFingerprints(1000, 1);
-  MutableSplitBlockBloom left(1000, 0.01), right(1000, 0.01), both(1000, 0.01);
-  for (size_t i = 0; i < fingerprints.size(); ++i) {
-    (i % 2 == 0 ? left : right).Insert(fingerprints[i]);
-    both.Insert(fingerprints[i]);
-  }
-  ASSERT_TRUE(left.Merge(right).has_value());
-  EXPECT_EQ(kinds::Serialised(left), kinds::Serialised(both));
-  const Status refused = left.Merge(MutableSplitBlockBloom(2000, 0.01));
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_NE(refused.error().message.find("both must have as many"), std::string::npos);
-  EXPECT_EQ(kinds::Serialised(left), kinds::Serialised(both));
+  auto [merged, both] = kinds::MergesHalves<MutableSplitBlockBloom>(1000, 0.01, 1, 2);
+  kinds::RefusesToMerge(merged, MutableSplitBlockBloom(2000, 0.01), "both must have as many");
 }
 
 TEST(SplitBlockBloom, HasTheReferencesBytesAndAnswersWithEveryKernel) {
