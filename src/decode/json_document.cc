@@ -105,14 +105,14 @@ constexpr std::string_view kUnsignedMax = "18446744073709551615";
 constexpr std::string_view kSignedMin = "9223372036854775808";
 static_assert(kMarker.size() == kUnsignedMax.size() && kMarker.size() == kSignedMin.size() + 1);
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsNumberPart(char c) { return IsDigit(c) || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'; }
+bool IsNumberDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsNumberPart(char c) { return IsNumberDigit(c) || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'; }
 
 /// `token`: a run of number characters. True: an integer by JSON's grammar, and beyond 64 bits.
 bool IsBigInteger(std::string_view token) {
   const bool negative = token.front() == '-';
   const std::string_view digits = token.substr(negative ? 1 : 0);
-  if (digits.empty() || digits.front() == '0' || !std::all_of(digits.begin(), digits.end(), IsDigit))
+  if (digits.empty() || digits.front() == '0' || !std::all_of(digits.begin(), digits.end(), IsNumberDigit))
     return false;
   const std::string_view limit = negative ? kSignedMin : kUnsignedMax;
   return digits.size() != limit.size() ? digits.size() > limit.size() : digits > limit;

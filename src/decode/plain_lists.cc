@@ -13,7 +13,7 @@ namespace {
 
 using Kind = ScalarKind;
 
-bool IsId(const Scalar& value) {
+bool IsListedId(const Scalar& value) {
   return (value.kind == Kind::kString || value.kind == Kind::kInteger) && !value.text.empty() &&
          value.text.size() <= kIdBytesMax;
 }
@@ -41,7 +41,7 @@ bool ReadCreatedAt(const Scalar& value, uint32_t& second) {
     Scalar value;
     if (!json.TakeScalar(value)) return false;
     if (names_id) {
-      if (!id.empty() || !IsId(value)) return false;
+      if (!id.empty() || !IsListedId(value)) return false;
       id = value.text;
     } else {
       if (timed || !ReadCreatedAt(value, second)) return false;
@@ -69,7 +69,7 @@ bool ReadIds(PlainScanner& json, size_t ids_max, std::vector<std::string_view>& 
       continue;
     }
     Scalar id;
-    if (!json.TakeScalar(id) || !IsId(id)) return false;
+    if (!json.TakeScalar(id) || !IsListedId(id)) return false;
     ids.push_back(id.text);
   } while (json.Take(','));
   if (created_seconds != nullptr && !created_seconds->empty()) created_seconds->resize(ids.size());

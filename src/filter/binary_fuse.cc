@@ -15,12 +15,12 @@ namespace seen {
 namespace {
 
 // Up to this count every small array is tried: the paper's sizes are meant for large sets.
-constexpr size_t kSmall = 250;
+constexpr size_t kSmallFuse = 250;
 // The more segments a small array has, the fewer arrangements: with more than these it can hardly ever be
 // built.
 constexpr uint64_t kSmallSegmentsMax = 12;
 
-bool IsSmall(size_t count) { return count <= kSmall; }
+bool IsSmall(size_t count) { return count <= kSmallFuse; }
 
 // The entries an item that are worth trying for larger sets. Measured: a third to nine tenths of random sets
 // can be built with them. The paper takes a number with which nearly all can: 0.875 + 3.45 / ln(count), at
@@ -71,14 +71,8 @@ void BinaryFuseShapes::Next() {
 
 namespace {
 
-constexpr size_t kSeedAt = 1, kSegmentsAt = 2, kFieldBytes = 6;
+constexpr size_t kSeedAt = 1, kSegmentsAt = 2, kFuseFieldBytes = 6;
 constexpr uint32_t kLengthLog2Max = 18;
-constexpr size_t kCountMax = size_t{1} << 26;
-
-tl::unexpected<Error> Malformed(std::string what) {
-  return Fail(Code::kMalformed, "payload: binary fuse filter: " + std::move(what));
-}
-
 // Finds an order in which items can be given their entries: each item has a place, its own, that no earlier
 // item has.
 class Peeling {
@@ -174,10 +168,10 @@ class Peeling {
 
 void CheckArguments(size_t count, double rate, double own_rate) {
   Check(rate >= own_rate && rate <= kRateMax, "a binary fuse filter can't have a rate below its own rate");
-  Check(count <= kCountMax, "too many items for one filter");
+  Check(count <= kFilterItemsMax, "too many items for one filter");
 }
 
-constinit SizeMemo<1, 16'384> entries_memo;
+constinit SizeMemo<1> entries_memo;
 
 // Writes the entries so that the xor of an item's three entries is its value, for all items.
 template <typename Entry>
@@ -199,23 +193,23 @@ void PutEntries(std::span<const Peeling::Item> peeled, BinaryFuseShape shape, st
 
 template <typename Entry>
 Result<BinaryFuseView<Entry>> BinaryFuseView<Entry>::Parse(std::string_view payload) {
-  if (payload.size() < kFieldBytes) {
-    return Malformed(std::to_string(payload.size()) + " bytes; the fields alone take 6");
+  if (payload.size() < kFuseFieldBytes) {
+    return Malformed("binary fuse filter: " + std::to_string(payload.size()) + " bytes; the fields alone take 6");
   }
   BinaryFuseView view;
   view.shape_ = {.segments = GetInteger<uint32_t>(payload, kSegmentsAt),
                  .length_log2 = static_cast<uint8_t>(payload[0])};
   view.seed_number_ = static_cast<uint8_t>(payload[kSeedAt]);
-  view.entries_ = payload.substr(kFieldBytes);
+  view.entries_ = payload.substr(kFuseFieldBytes);
   if (view.shape_.length_log2 > kLengthLog2Max) {
-    return Malformed("length_log2 is " + std::to_string(view.shape_.length_log2) + "; 18 at most");
+    return Malformed("binary fuse filter: " "length_log2 is " + std::to_string(view.shape_.length_log2) + "; 18 at most");
   }
   if (view.shape_.Starts() >> 32 != 0) {
-    return Malformed("segments * length is " + std::to_string(view.shape_.Starts()) +
+    return Malformed("binary fuse filter: " "segments * length is " + std::to_string(view.shape_.Starts()) +
                      "; it must be below 2^32");
   }
   if (view.entries_.size() != view.shape_.Entries() * sizeof(Entry)) {
-    return Malformed(std::to_string(view.entries_.size()) + " bytes of entries; by its fields it has " +
+    return Malformed("binary fuse filter: " + std::to_string(view.entries_.size()) + " bytes of entries; by its fields it has " +
                      std::to_string(view.shape_.Entries() * sizeof(Entry)));
   }
   return view;
@@ -236,8 +230,8 @@ void BinaryFuseView<Entry>::MightContainEach(std::span<const Fingerprint> finger
 template <typename Entry>
 size_t BinaryFuse<Entry>::PayloadBytes(size_t count, double rate) {
   CheckArguments(count, rate, kRate);
-  if (count == 0) return kFieldBytes;
-  return kFieldBytes + sizeof(Entry) * entries_memo.Get(count, kRateMax, [&] {
+  if (count == 0) return kFuseFieldBytes;
+  return kFuseFieldBytes + sizeof(Entry) * entries_memo.Get(count, kRateMax, [&] {
     return static_cast<uint32_t>(BinaryFuseShapes(count).shape().Entries());
   });
 }
@@ -247,7 +241,7 @@ void BinaryFuse<Entry>::Render(std::span<const Fingerprint> fingerprints, double
   CheckArguments(fingerprints.size(), rate, kRate);
   const size_t at = out.size();
   if (fingerprints.empty()) {
-    out.resize(at + kFieldBytes);
+    out.resize(at + kFuseFieldBytes);
     return;
   }
   Peeling peeling(fingerprints);
@@ -257,12 +251,12 @@ void BinaryFuse<Entry>::Render(std::span<const Fingerprint> fingerprints, double
           "no binary fuse filter: repeated fingerprints?");
     for (uint32_t seed = 0; seed < shapes.seeds(); ++seed) {
       if (!peeling.Try(shape, static_cast<uint8_t>(seed))) continue;
-      out.resize(at + kFieldBytes + shape.Entries() * sizeof(Entry));
+      out.resize(at + kFuseFieldBytes + shape.Entries() * sizeof(Entry));
       const auto payload = std::span(out).subspan(at);
       PutInteger(payload, 0, static_cast<uint8_t>(shape.length_log2));
       PutInteger(payload, kSeedAt, static_cast<uint8_t>(seed));
       PutInteger(payload, kSegmentsAt, shape.segments);
-      PutEntries<Entry>(peeling.peeled(), shape, payload.subspan(kFieldBytes));
+      PutEntries<Entry>(peeling.peeled(), shape, payload.subspan(kFuseFieldBytes));
       return;
     }
   }

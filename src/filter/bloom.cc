@@ -143,7 +143,7 @@ double PlacesAtLeast(size_t count, uint32_t probes, double rate) {
   return -1.0 / std::expm1(std::log1p(-fill) / thrown);
 }
 
-Size Compute(size_t count, double rate, uint32_t places_per_byte) {
+Size ComputeSize(size_t count, double rate, uint32_t places_per_byte) {
   if (count == 0) return {1, 1};
   Size best{kProbesMax + 1, kPlaceBytesMax};
   // Begins at the usual optimum, log2(1 / rate) probes, and goes outwards: the bound excludes most of the
@@ -180,9 +180,8 @@ Size Compute(size_t count, double rate, uint32_t places_per_byte) {
 }
 
 // One number holds both results: below 2^14 items a filter of the least rate takes under 2^27 bytes.
-constexpr size_t kCountsRemembered = 16'384;
-constinit SizeMemo<8, kCountsRemembered> bits_memo;
-constinit SizeMemo<8, kCountsRemembered> counters_memo;
+constinit SizeMemo<8> bits_memo;
+constinit SizeMemo<8> counters_memo;
 
 }  // namespace
 
@@ -225,10 +224,10 @@ Size SizeFor(size_t count, double rate, uint32_t places_per_byte) {
   rate = std::max(rate, kRateMin);
   // The least rate takes under 44 places an item.
   Check(count <= size_t{kPlaceBytesMax} / 44 * places_per_byte, "too many items for one filter");
-  if (count >= kCountsRemembered) return Compute(count, rate, places_per_byte);
+  if (count >= kCountsRemembered) return ComputeSize(count, rate, places_per_byte);
   auto& memo = places_per_byte == 8 ? bits_memo : counters_memo;
   const uint32_t packed = memo.Get(count, rate, [&] {
-    const Size size = Compute(count, rate, places_per_byte);
+    const Size size = ComputeSize(count, rate, places_per_byte);
     return size.place_bytes << 5 | (size.probes - 1);
   });
   return {(packed & 31) + 1, packed >> 5};

@@ -63,21 +63,16 @@ uint32_t MoreCuckooBuckets(uint32_t buckets) { return buckets + 1 + buckets / 12
 
 namespace {
 
-constexpr size_t kBucketsAt = 1, kFieldBytes = 5;
+constexpr size_t kCuckooBucketsAt = 1, kCuckooFieldBytes = 5;
 
-tl::unexpected<Error> Malformed(std::string what) {
-  return Fail(Code::kMalformed, "payload: cuckoo filter: " + std::move(what));
-}
+size_t BytesOf(CuckooShape shape) { return kCuckooFieldBytes + BytesOfBits(shape.Places() * shape.entry_bits); }
 
-size_t BytesOf(CuckooShape shape) { return kFieldBytes + BytesOfBits(shape.Places() * shape.entry_bits); }
-
-constexpr size_t kMemoCounts = 16'384;
-constinit SizeMemo<8, kMemoCounts> tight_memo;  // buckets; from bit 26 on the bits of an entry, minus one
+constinit SizeMemo<8> tight_memo;  // buckets; from bit 26 on the bits of an entry, minus one
 
 CuckooShape TightShape(size_t count, double rate) {
   constexpr uint32_t kBucketBits = 26;
   const auto compute = [&] { return CuckooShapeFor(count, rate, TightCuckooBuckets(count), 0); };
-  if (count >= kMemoCounts) return compute();
+  if (count >= kCountsRemembered) return compute();
   const uint32_t known = tight_memo.Get(count, rate, [&] {
     const CuckooShape shape = compute();
     return shape.buckets | (shape.entry_bits - 1) << kBucketBits;
@@ -88,21 +83,21 @@ CuckooShape TightShape(size_t count, double rate) {
 }  // namespace
 
 Result<CuckooView> CuckooView::Parse(std::string_view payload) {
-  if (payload.size() < kFieldBytes) {
-    return Malformed(std::to_string(payload.size()) + " bytes; the fields alone take 5");
+  if (payload.size() < kCuckooFieldBytes) {
+    return Malformed("cuckoo filter: " + std::to_string(payload.size()) + " bytes; the fields alone take 5");
   }
   CuckooView view;
   view.shape_ = {.entry_bits = static_cast<uint8_t>(payload[0]),
-                 .buckets = GetInteger<uint32_t>(payload, kBucketsAt)};
+                 .buckets = GetInteger<uint32_t>(payload, kCuckooBucketsAt)};
   if (view.shape_.entry_bits < 2 || view.shape_.entry_bits > 32) {
-    return Malformed("f is " + std::to_string(view.shape_.entry_bits) + "; it must be 2 to 32");
+    return Malformed("cuckoo filter: " "f is " + std::to_string(view.shape_.entry_bits) + "; it must be 2 to 32");
   }
-  if (view.shape_.buckets == 0) return Malformed("it has no buckets; it must have one at least");
+  if (view.shape_.buckets == 0) return Malformed("cuckoo filter: " "it has no buckets; it must have one at least");
   if (payload.size() != BytesOf(view.shape_)) {
-    return Malformed(std::to_string(payload.size()) + " bytes; by its fields it has " +
+    return Malformed("cuckoo filter: " + std::to_string(payload.size()) + " bytes; by its fields it has " +
                      std::to_string(BytesOf(view.shape_)));
   }
-  view.buckets_ = PackedBuckets(payload.substr(kFieldBytes), view.shape_.entry_bits, view.shape_.entry_bits);
+  view.buckets_ = PackedBuckets(payload.substr(kCuckooFieldBytes), view.shape_.entry_bits, view.shape_.entry_bits);
   return view;
 }
 
@@ -144,8 +139,8 @@ void CuckooFilter::Append(const CuckooTable<uint32_t>& table, std::string& out) 
   out.resize(at + BytesOf(shape));
   const auto payload = std::span(out).subspan(at);
   PutInteger(payload, 0, static_cast<uint8_t>(shape.entry_bits));
-  PutInteger(payload, kBucketsAt, shape.buckets);
-  FieldWriter writer(payload.subspan(kFieldBytes));
+  PutInteger(payload, kCuckooBucketsAt, shape.buckets);
+  FieldWriter writer(payload.subspan(kCuckooFieldBytes));
   for (const uint32_t entry : table.slots()) writer.Put(entry, shape.entry_bits);
   writer.Finish();
 }

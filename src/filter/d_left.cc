@@ -15,14 +15,13 @@
 namespace seen {
 namespace {
 
-using d_left::Geometry;
 using d_left::kTables;
 using d_left::Value;
 
 /// Looks for remainders in a bucket's cells: as many cells at once as eight bytes hold.
 class CellTest {
  public:
-  explicit CellTest(const Geometry& geometry)
+  explicit CellTest(const d_left::Geometry& geometry)
       : geometry_(geometry), width_(geometry.CellBits()), at_once_(std::min(57 / width_, geometry.cells)) {
     for (uint32_t i = 0; i < at_once_; ++i) ones_ |= uint64_t{1} << (i * width_);
     // The cells of a bucket that are left after its whole loads.
@@ -68,16 +67,12 @@ class CellTest {
     return ~(some >> (width_ - 1)) & counted;
   }
 
-  Geometry geometry_;
+  d_left::Geometry geometry_;
   uint32_t width_;
   uint32_t at_once_;
   uint64_t ones_ = 0;
   uint64_t last_ones_ = 0;
 };
-
-tl::unexpected<Error> Malformed(const std::string& what) {
-  return Fail(Code::kMalformed, "payload: " + what);
-}
 
 }  // namespace
 
@@ -85,7 +80,7 @@ Result<DLeftView> DLeftView::Parse(std::string_view payload) {
   if (payload.size() < d_left::kFieldsOfPayload) {
     return Malformed(std::to_string(payload.size()) + " bytes; a d-left filter has 6 and its cells");
   }
-  const Geometry geometry{static_cast<uint8_t>(payload[0]), static_cast<uint8_t>(payload[1]),
+  const d_left::Geometry geometry{static_cast<uint8_t>(payload[0]), static_cast<uint8_t>(payload[1]),
                           GetInteger<uint32_t>(payload, 2)};
   if (geometry.remainder_bits < 1 || geometry.remainder_bits > d_left::kRemainderBitsMax) {
     return Malformed("r is " + std::to_string(geometry.remainder_bits) +
@@ -122,7 +117,6 @@ void DLeftView::MightContainEach(std::span<const Fingerprint> fingerprints,
 
 namespace {
 
-using d_left::Geometry;
 using d_left::kTables;
 using d_left::Value;
 
@@ -130,13 +124,12 @@ constexpr double kOverflows = 0.5;  // so that most filters have the predicted s
 constexpr size_t kSmall = 128;      // items up to which some more shapes are tried
 
 /// One number holds all fields: up to 2^14 items have fewer than 2^21 buckets.
-constexpr size_t kCountsRemembered = 16'384;
-constinit SizeMemo<8, kCountsRemembered> geometry_memo;
+constinit SizeMemo<8> geometry_memo;
 
-Geometry Foretold(size_t count, double rate) {
+d_left::Geometry Foretold(size_t count, double rate) {
   if (count >= kCountsRemembered) return d_left::SizeFor(count, rate, kOverflows);
   const uint32_t packed = geometry_memo.Get(count, rate, [&] {
-    const Geometry geometry = d_left::SizeFor(count, rate, kOverflows);
+    const d_left::Geometry geometry = d_left::SizeFor(count, rate, kOverflows);
     return geometry.buckets << 11 | geometry.cells << 6 | geometry.remainder_bits;
   });
   return {packed & 63, packed >> 6 & 31, packed >> 11};
@@ -145,7 +138,7 @@ Geometry Foretold(size_t count, double rate) {
 /// The items in a geometry, each in a table.
 class Placement {
  public:
-  Placement(const Geometry& geometry, std::span<const Fingerprint> fingerprints) : geometry_(geometry) {
+  Placement(const d_left::Geometry& geometry, std::span<const Fingerprint> fingerprints) : geometry_(geometry) {
     const uint64_t values = uint64_t{geometry.buckets} << geometry.remainder_bits;
     if (values <= uint64_t{1} << 32) {
       const auto narrow = Sorted<uint32_t>(values, fingerprints);
@@ -160,7 +153,7 @@ class Placement {
   uint64_t Bytes() const {
     return geometry_.cells > d_left::kCellsMax ? std::numeric_limits<uint64_t>::max() : geometry_.Bytes();
   }
-  const Geometry& geometry() const { return geometry_; }
+  const d_left::Geometry& geometry() const { return geometry_; }
 
   void Append(std::string& out) const {
     d_left::AppendFields(geometry_, out);
@@ -220,7 +213,7 @@ class Placement {
     geometry_.cells = most;
   }
 
-  Geometry geometry_;           // with the cells that it needs, even more than a bucket can have
+  d_left::Geometry geometry_;           // with the cells that it needs, even more than a bucket can have
   std::vector<uint64_t> keys_;  // sorted: the order in which items are placed
   std::vector<uint8_t> tables_;
 };
@@ -233,9 +226,9 @@ size_t DLeftFilter::PayloadBytes(size_t count, double rate) {
 
 void DLeftFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
   const size_t count = fingerprints.size();
-  const Geometry foretold = Foretold(count, rate);
+  const d_left::Geometry foretold = Foretold(count, rate);
   Placement best(foretold, fingerprints);
-  const auto offer = [&](const Geometry& geometry) {
+  const auto offer = [&](const d_left::Geometry& geometry) {
     Placement placement(geometry, fingerprints);
     if (placement.Bytes() < best.Bytes()) best = std::move(placement);
   };
@@ -245,7 +238,7 @@ void DLeftFilter::Render(std::span<const Fingerprint> fingerprints, double rate,
       offer({bits, 1, d_left::BucketsAtLeast(count, rate, bits)});
   }
   // A bucket got too many items. Either all buckets get one more cell, or there are some more buckets.
-  Geometry wider = foretold;
+  d_left::Geometry wider = foretold;
   for (int tried = 0; best.Bytes() > foretold.Bytes() && tried < 8; ++tried) {
     wider.buckets += wider.buckets / 64 + 1;
     offer(wider);

@@ -13,18 +13,8 @@ namespace {
 
 using split_block_bloom::kBlockBytes;
 
-constexpr size_t kFieldBytes = 4, kRowBytes = 20;
+constexpr size_t kChainFieldBytes = 4, kRowBytes = 20;
 constexpr size_t kItemCountAt = 4, kFirstSecondAt = 8, kLastSecondAt = 12, kBlocksAt = 16;  // in a row
-
-tl::unexpected<Error> Malformed(std::string what) {
-  return Fail(Code::kMalformed, "payload: day chain: " + std::move(what));
-}
-
-size_t ItemsIn(std::span<const DayOfItems> days) {
-  size_t count = 0;
-  for (const DayOfItems& day : days) count += day.fingerprints.size();
-  return count;
-}
 
 size_t BlocksOf(const DayOfItems& day, size_t count, double rate) {
   return split_block_bloom::BlocksFor(day.fingerprints.size(),
@@ -43,10 +33,10 @@ void PutRow(std::span<char> payload, size_t at, const DayOfChain& day) {
 
 }  // namespace
 
-size_t DayChainView::BlocksStart(uint32_t days) { return kFieldBytes + kRowBytes * size_t{days}; }
+size_t DayChainView::BlocksStart(uint32_t days) { return kChainFieldBytes + kRowBytes * size_t{days}; }
 
 DayOfChain DayChainView::Row(uint32_t index, size_t blocks_at) const {
-  const size_t at = kFieldBytes + kRowBytes * size_t{index};
+  const size_t at = kChainFieldBytes + kRowBytes * size_t{index};
   return {.day = {GetInteger<int32_t>(payload_, at)},
           .item_count = GetInteger<uint32_t>(payload_, at + kItemCountAt),
           .first_second = GetInteger<uint32_t>(payload_, at + kFirstSecondAt),
@@ -55,31 +45,31 @@ DayOfChain DayChainView::Row(uint32_t index, size_t blocks_at) const {
 }
 
 Result<DayChainView> DayChainView::Parse(std::string_view payload) {
-  if (payload.size() < kFieldBytes) {
-    return Malformed(std::to_string(payload.size()) + " bytes; the number of days alone takes 4");
+  if (payload.size() < kChainFieldBytes) {
+    return Malformed("day chain: " + std::to_string(payload.size()) + " bytes; the number of days alone takes 4");
   }
   const auto days = GetInteger<uint32_t>(payload, 0);
   if (payload.size() < BlocksStart(days)) {
-    return Malformed(std::to_string(payload.size()) + " bytes; the rows of " + std::to_string(days) +
+    return Malformed("day chain: " + std::to_string(payload.size()) + " bytes; the rows of " + std::to_string(days) +
                      " days take more");
   }
   uint64_t bytes = BlocksStart(days);  // below 2^37; each day adds at most 2^37 before a break: no overflow
   Day before = {std::numeric_limits<int32_t>::max()};
-  for (size_t at = kFieldBytes; at < BlocksStart(days); at += kRowBytes) {
+  for (size_t at = kChainFieldBytes; at < BlocksStart(days); at += kRowBytes) {
     const Day day = {GetInteger<int32_t>(payload, at)};
     const auto blocks = GetInteger<uint32_t>(payload, at + kBlocksAt);
     if (blocks == 0) {
-      return Malformed("day " + std::to_string(day.since_epoch) + " has no blocks; each has one at least");
+      return Malformed("day chain: " "day " + std::to_string(day.since_epoch) + " has no blocks; each has one at least");
     }
     if (day > before) {
-      return Malformed("day " + std::to_string(day.since_epoch) + " comes after an earlier day");
+      return Malformed("day chain: " "day " + std::to_string(day.since_epoch) + " comes after an earlier day");
     }
     before = day;
     bytes += kBlockBytes * uint64_t{blocks};
     if (bytes > payload.size()) break;
   }
   if (bytes != payload.size()) {
-    return Malformed(std::to_string(payload.size()) + " bytes; by its days it has " +
+    return Malformed("day chain: " + std::to_string(payload.size()) + " bytes; by its days it has " +
                      (bytes > payload.size() ? "more" : std::to_string(bytes)));
   }
   return DayChainView(payload, days);
@@ -124,7 +114,7 @@ double DayChainFilter::ShareOf(double rate, size_t part, size_t whole) {
 size_t DayChainFilter::PayloadBytes(std::span<const DayOfItems> days, double rate) {
   CheckRate(rate);
   const size_t count = ItemsIn(days);
-  size_t bytes = kFieldBytes;
+  size_t bytes = kChainFieldBytes;
   for (const DayOfItems& day : days) {
     if (!day.fingerprints.empty()) bytes += kRowBytes + kBlockBytes * BlocksOf(day, count, rate);
   }
@@ -139,8 +129,8 @@ void DayChainFilter::Render(std::span<const DayOfItems> days, double rate, std::
   const auto rows = static_cast<uint32_t>(std::count_if(
       days.begin(), days.end(), [](const DayOfItems& day) { return !day.fingerprints.empty(); }));
   PutInteger(payload, 0, rows);
-  size_t row_at = kFieldBytes;
-  size_t blocks_at = kFieldBytes + kRowBytes * size_t{rows};
+  size_t row_at = kChainFieldBytes;
+  size_t blocks_at = kChainFieldBytes + kRowBytes * size_t{rows};
   Day before = {std::numeric_limits<int32_t>::max()};
   for (const DayOfItems& day : days) {
     if (day.fingerprints.empty()) continue;

@@ -13,16 +13,10 @@
 namespace seen {
 namespace {
 
-constexpr size_t kCountAt = 1, kFieldBytes = 5;
-constexpr size_t kCountMax = size_t{1} << 26;
-
-tl::unexpected<Error> Malformed(std::string what) {
-  return Fail(Code::kMalformed, "payload: fingerprints: " + std::move(what));
-}
-
-void CheckArguments(size_t count, double rate) {
+constexpr size_t kCountAt = 1, kExactFieldBytes = 5;
+void CheckItems(size_t count, double rate) {
   Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
-  Check(count <= kCountMax, "too many items for one filter");
+  Check(count <= kFilterItemsMax, "too many items for one filter");
 }
 
 // The mean size in bits, without the fields. Each gap has a one, `parameter` low bits, and zeros. The zeros
@@ -35,16 +29,16 @@ double MeanBits(double count, uint32_t parameter) {
 }
 
 uint32_t ComputeBytes(size_t count) {
-  if (count == 0) return kFieldBytes;
+  if (count == 0) return kExactFieldBytes;
   double bits = std::numeric_limits<double>::max();
   const uint32_t near = RiceParameter(count, std::numeric_limits<uint32_t>::max());
   for (uint32_t k = near - std::min(near, 1u); k <= std::min(near + 1, kRiceParameterMax); ++k) {
     bits = std::min(bits, MeanBits(static_cast<double>(count), k));
   }
-  return kFieldBytes + static_cast<uint32_t>(std::ceil(bits / 8));
+  return kExactFieldBytes + static_cast<uint32_t>(std::ceil(bits / 8));
 }
 
-constinit SizeMemo<1, 16'384> bytes_memo;
+constinit SizeMemo<1> bytes_memo;
 
 // The parameter that takes the fewest bytes; the smallest of several. Many gaps are distributed as expected,
 // so the best parameter is next to the formula's. Few gaps may have any distribution.
@@ -66,19 +60,19 @@ uint32_t BestParameter(std::span<const Fingerprint> sorted) {
 }  // namespace
 
 Result<ExactFingerprintsView> ExactFingerprintsView::Parse(std::string_view payload) {
-  if (payload.size() < kFieldBytes) {
-    return Malformed(std::to_string(payload.size()) + " bytes; the fields alone take 5");
+  if (payload.size() < kExactFieldBytes) {
+    return Malformed("fingerprints: " + std::to_string(payload.size()) + " bytes; the fields alone take 5");
   }
-  const RiceCode code = {.bytes = payload.substr(kFieldBytes),
+  const RiceCode code = {.bytes = payload.substr(kExactFieldBytes),
                          .count = GetInteger<uint32_t>(payload, kCountAt),
                          .parameter = static_cast<uint8_t>(payload[0])};
   if (code.parameter > kRiceParameterMax) {
-    return Malformed("k is " + std::to_string(code.parameter) + "; 31 at most");
+    return Malformed("fingerprints: " "k is " + std::to_string(code.parameter) + "; 31 at most");
   }
   const ExactFingerprintsView view(code);
   std::vector<Fingerprint> values(code.Plausible() ? code.count : 0);
   if (!RiceDecode({&code, 1}, values.data())) {
-    return Malformed(std::to_string(code.bytes.size()) +
+    return Malformed("fingerprints: " + std::to_string(code.bytes.size()) +
                      " bytes aren't the code of count = " + std::to_string(code.count) + " values");
   }
   return view;
@@ -116,13 +110,13 @@ void ExactFingerprintsView::MightContainEach(std::span<const Fingerprint> finger
 }
 
 size_t ExactFingerprintsFilter::PayloadBytes(size_t count, double rate) {
-  CheckArguments(count, rate);
+  CheckItems(count, rate);
   return bytes_memo.Get(count, kRateMax, [&] { return ComputeBytes(count); });
 }
 
 void ExactFingerprintsFilter::Render(std::span<const Fingerprint> fingerprints, double rate,
                                      std::string& out) {
-  CheckArguments(fingerprints.size(), rate);
+  CheckItems(fingerprints.size(), rate);
   std::vector<Fingerprint> copy;
   const auto sorted = Sorted(fingerprints, copy);
   const uint32_t parameter = sorted.empty() ? 0 : BestParameter(sorted);

@@ -12,33 +12,23 @@
 namespace seen {
 namespace {
 
-constexpr size_t kNumberBitsAt = 1, kBucketsAt = 2, kNextAt = 6, kCapacityAt = 10, kDaysAt = 14,
-                 kFieldBytes = 16;
+constexpr size_t kNumberBitsAt = 1, kIndexedBucketsAt = 2, kNextAt = 6, kCapacityAt = 10, kDaysAt = 14,
+                 kIndexedFieldBytes = 16;
 constexpr size_t kDayBytes = 8, kFirstNumberAt = 4;  // in a day's row
 
-tl::unexpected<Error> Malformed(std::string what) {
-  return Fail(Code::kMalformed, "payload: indexed cuckoo filter: " + std::move(what));
-}
-
-uint64_t BytesOf(CuckooShape shape, uint32_t number_bits, size_t days) {
-  return kFieldBytes + kDayBytes * days + BytesOfBits(shape.Places() * (shape.entry_bits + number_bits));
-}
-
-size_t ItemsIn(std::span<const DayOfItems> days) {
-  size_t count = 0;
-  for (const DayOfItems& day : days) count += day.fingerprints.size();
-  return count;
+uint64_t IndexedBytes(CuckooShape shape, uint32_t number_bits, size_t days) {
+  return kIndexedFieldBytes + kDayBytes * days + BytesOfBits(shape.Places() * (shape.entry_bits + number_bits));
 }
 
 }  // namespace
 
 Result<IndexedCuckooView> IndexedCuckooView::Parse(std::string_view payload) {
-  if (payload.size() < kFieldBytes) {
-    return Malformed(std::to_string(payload.size()) + " bytes; the fields alone take 16");
+  if (payload.size() < kIndexedFieldBytes) {
+    return Malformed("indexed cuckoo filter: " + std::to_string(payload.size()) + " bytes; the fields alone take 16");
   }
   IndexedCuckooView view;
   view.shape_ = {.entry_bits = static_cast<uint8_t>(payload[0]),
-                 .buckets = GetInteger<uint32_t>(payload, kBucketsAt)};
+                 .buckets = GetInteger<uint32_t>(payload, kIndexedBucketsAt)};
   view.window_ = {.next = GetInteger<uint32_t>(payload, kNextAt),
                   .capacity = GetInteger<uint32_t>(payload, kCapacityAt),
                   .number_bits = static_cast<uint8_t>(payload[kNumberBitsAt])};
@@ -46,23 +36,23 @@ Result<IndexedCuckooView> IndexedCuckooView::Parse(std::string_view payload) {
   const uint32_t entry_bits = view.shape_.entry_bits;
   const uint32_t number_bits = view.window_.number_bits;
   if (entry_bits < 2 || entry_bits > 32) {
-    return Malformed("f is " + std::to_string(entry_bits) + "; it must be 2 to 32");
+    return Malformed("indexed cuckoo filter: " "f is " + std::to_string(entry_bits) + "; it must be 2 to 32");
   }
   if (number_bits < 1 || number_bits > 32) {
-    return Malformed("n is " + std::to_string(number_bits) + "; it must be 1 to 32");
+    return Malformed("indexed cuckoo filter: " "n is " + std::to_string(number_bits) + "; it must be 1 to 32");
   }
-  if (view.shape_.buckets == 0) return Malformed("it has no buckets; it must have one at least");
+  if (view.shape_.buckets == 0) return Malformed("indexed cuckoo filter: " "it has no buckets; it must have one at least");
   if (view.window_.capacity > uint64_t{1} << number_bits) {
-    return Malformed("a capacity of " + std::to_string(view.window_.capacity) + "; " +
+    return Malformed("indexed cuckoo filter: " "a capacity of " + std::to_string(view.window_.capacity) + "; " +
                      std::to_string(number_bits) + " bits number fewer items");
   }
-  if (payload.size() != BytesOf(view.shape_, number_bits, days)) {
-    return Malformed(std::to_string(payload.size()) + " bytes; by its fields it has " +
-                     std::to_string(BytesOf(view.shape_, number_bits, days)));
+  if (payload.size() != IndexedBytes(view.shape_, number_bits, days)) {
+    return Malformed("indexed cuckoo filter: " + std::to_string(payload.size()) + " bytes; by its fields it has " +
+                     std::to_string(IndexedBytes(view.shape_, number_bits, days)));
   }
-  view.days_ = payload.substr(kFieldBytes, kDayBytes * days);
+  view.days_ = payload.substr(kIndexedFieldBytes, kDayBytes * days);
   view.buckets_ =
-      PackedBuckets(payload.substr(kFieldBytes + kDayBytes * days), entry_bits, entry_bits + number_bits);
+      PackedBuckets(payload.substr(kIndexedFieldBytes + kDayBytes * days), entry_bits, entry_bits + number_bits);
   return view;
 }
 
@@ -115,19 +105,19 @@ void IndexedCuckooFilter::Append(const CuckooTable<Slot>& table, const IndexedWi
                                  std::span<const DayRow> days, std::string& out) {
   const CuckooShape shape = table.shape();
   const size_t at = out.size();
-  out.resize(at + BytesOf(shape, window.number_bits, days.size()));
+  out.resize(at + IndexedBytes(shape, window.number_bits, days.size()));
   const auto payload = std::span(out).subspan(at);
   PutInteger(payload, 0, static_cast<uint8_t>(shape.entry_bits));
   PutInteger(payload, kNumberBitsAt, static_cast<uint8_t>(window.number_bits));
-  PutInteger(payload, kBucketsAt, shape.buckets);
+  PutInteger(payload, kIndexedBucketsAt, shape.buckets);
   PutInteger(payload, kNextAt, window.next);
   PutInteger(payload, kCapacityAt, window.capacity);
   PutInteger(payload, kDaysAt, static_cast<uint16_t>(days.size()));
   for (size_t i = 0; i < days.size(); ++i) {
-    PutInteger(payload, kFieldBytes + kDayBytes * i, days[i].day.since_epoch);
-    PutInteger(payload, kFieldBytes + kDayBytes * i + kFirstNumberAt, days[i].first_number);
+    PutInteger(payload, kIndexedFieldBytes + kDayBytes * i, days[i].day.since_epoch);
+    PutInteger(payload, kIndexedFieldBytes + kDayBytes * i + kFirstNumberAt, days[i].first_number);
   }
-  FieldWriter writer(payload.subspan(kFieldBytes + kDayBytes * days.size()));
+  FieldWriter writer(payload.subspan(kIndexedFieldBytes + kDayBytes * days.size()));
   for (const Slot slot : table.slots()) {
     const auto number = static_cast<uint32_t>(slot >> 32);
     const uint32_t entry = window.Holds(number) ? CuckooTable<Slot>::EntryOf(slot) : 0;
@@ -139,7 +129,7 @@ void IndexedCuckooFilter::Append(const CuckooTable<Slot>& table, const IndexedWi
 
 size_t IndexedCuckooFilter::PayloadBytes(size_t count, size_t days, double rate) {
   const uint32_t number_bits = NumberBitsFor(count);
-  return BytesOf(CuckooShapeFor(count, rate, TightCuckooBuckets(count), number_bits), number_bits, days);
+  return IndexedBytes(CuckooShapeFor(count, rate, TightCuckooBuckets(count), number_bits), number_bits, days);
 }
 
 size_t IndexedCuckooFilter::PayloadBytes(std::span<const DayOfItems> days, double rate) {

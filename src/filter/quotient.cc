@@ -61,9 +61,8 @@ Geometry Compute(size_t count, double rate) {
 }
 
 // Two numbers hold the results: below 2^14 items there are fewer than 2^16 quotients, and slots.
-constexpr size_t kCountsRemembered = 16'384;
-constinit SizeMemo<8, kCountsRemembered> quotients_memo;
-constinit SizeMemo<8, kCountsRemembered> slots_memo;
+constinit SizeMemo<8> quotients_memo;
+constinit SizeMemo<8> slots_memo;
 
 }  // namespace
 
@@ -195,14 +194,13 @@ void AppendFields(const Geometry& geometry, std::string& out) {
 
 namespace seen {
 
-using quotient::Geometry;
 
 size_t QuotientFilter::PayloadBytes(size_t count, double rate) {
   return quotient::kFieldsOfPayload + quotient::SizeFor(count, rate).Bytes();
 }
 
 void QuotientFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
-  Geometry geometry = quotient::SizeFor(fingerprints.size(), rate);
+  quotient::Geometry geometry = quotient::SizeFor(fingerprints.size(), rate);
   while (true) {
     const bool narrow = uint64_t{geometry.quotients} << geometry.remainder_bits <= uint64_t{1} << 32;
     if (narrow ? quotient::RenderKeys<uint32_t>(geometry, fingerprints, out)
@@ -218,7 +216,6 @@ void QuotientFilter::Render(std::span<const Fingerprint> fingerprints, double ra
 
 namespace {
 
-using quotient::Geometry;
 using quotient::LowBits64;
 
 /// Beyond this size a look-up waits for two or three blocks, one after the other. So the blocks of many
@@ -226,7 +223,7 @@ using quotient::LowBits64;
 constexpr size_t kCachedBytes = size_t{1} << 17;
 constexpr size_t kAtOnce = 32;
 
-__attribute__((always_inline)) inline void TestEach(const Geometry& geometry, std::string_view blocks,
+__attribute__((always_inline)) inline void TestEach(const quotient::Geometry& geometry, std::string_view blocks,
                                                     std::span<const Fingerprint> fingerprints,
                                                     uint8_t* answers) {
   const quotient::Reader reader(geometry, blocks);
@@ -247,14 +244,14 @@ __attribute__((always_inline)) inline void TestEach(const Geometry& geometry, st
   }
 }
 
-void TestEachPortable(const Geometry& geometry, std::string_view blocks,
+void TestEachPortable(const quotient::Geometry& geometry, std::string_view blocks,
                       std::span<const Fingerprint> fingerprints, uint8_t* answers) {
   TestEach(geometry, blocks, fingerprints, answers);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
 // The same with an instruction for population counts.
-__attribute__((target("popcnt"))) void TestEachPopcnt(const Geometry& geometry, std::string_view blocks,
+__attribute__((target("popcnt"))) void TestEachPopcnt(const quotient::Geometry& geometry, std::string_view blocks,
                                                       std::span<const Fingerprint> fingerprints,
                                                       uint8_t* answers) {
   TestEach(geometry, blocks, fingerprints, answers);
@@ -265,12 +262,8 @@ constexpr bool has_popcnt = false;
 constexpr auto TestEachPopcnt = TestEachPortable;
 #endif
 
-tl::unexpected<Error> Malformed(const std::string& what) {
-  return Fail(Code::kMalformed, "payload: " + what);
-}
-
 /// What is wrong with the bits; empty if nothing is.
-std::string_view Fault(const Geometry& geometry, std::string_view blocks) {
+std::string_view Fault(const quotient::Geometry& geometry, std::string_view blocks) {
   const quotient::Reader reader(geometry, blocks);
   uint64_t runs = 0;       // occupied quotients before the block
   uint64_t ends = 0;       // run ends before it
@@ -322,7 +315,7 @@ Result<QuotientView> QuotientView::Parse(std::string_view payload) {
   if (payload.size() < quotient::kFieldsOfPayload) {
     return Malformed(std::to_string(payload.size()) + " bytes; a quotient filter has 9 and its blocks");
   }
-  const Geometry geometry{static_cast<uint8_t>(payload[0]), GetInteger<uint32_t>(payload, 1),
+  const quotient::Geometry geometry{static_cast<uint8_t>(payload[0]), GetInteger<uint32_t>(payload, 1),
                           GetInteger<uint32_t>(payload, 5)};
   if (geometry.remainder_bits < 1 || geometry.remainder_bits > quotient::kRemainderBitsMax) {
     return Malformed("r is " + std::to_string(geometry.remainder_bits) +

@@ -10,9 +10,11 @@
 
 namespace seen {
 
+inline constexpr size_t kCountsRemembered = 16'384;
+
 /// `kRates` rates, with the counts below `kCounts`. Any thread, no lock. Each function has its own memo, in
 /// static storage (constinit). Memory is touched only up to the greatest count that is asked.
-template <size_t kRates, size_t kCounts>
+template <size_t kRates, size_t kCounts = kCountsRemembered>
 class SizeMemo {
  public:
   /// The result of `compute()` for (count, rate), a number other than 0. If it was asked before, it is

@@ -22,7 +22,7 @@ constexpr std::string_view kMagic = "SEEN";
 constexpr uint8_t kVersion = 1;
 constexpr uint8_t kHashXxh64 = 1;
 constexpr size_t kVersionAt = 4, kFormatAt = 5, kHashAt = 6, kFlagsAt = 7, kHeaderBytesAt = 8,
-                 kItemCountAt = 12, kAsOfAt = 16, kHorizonAt = 24, kPartitionAt = 28, kInputOffsetAt = 32,
+                 kSnapshotItemCountAt = 12, kAsOfAt = 16, kHorizonAt = 24, kPartitionAt = 28, kInputOffsetAt = 32,
                  kRateAt = 40, kPayloadBytesAt = 48, kChecksumAt = 52, kSimilarBytesAt = 56,
                  kSimilarFormatAt = 60, kSimilarCountAt = 64;
 constexpr size_t kHeaderBytes = 56;             // what this version writes
@@ -39,7 +39,7 @@ uint32_t ChecksumOf(std::string_view bytes) {
   return static_cast<uint32_t>(XXH64_digest(&state));
 }
 
-tl::unexpected<Error> Malformed(std::string what) {
+tl::unexpected<Error> MalformedSnapshot(std::string what) {
   return Fail(Code::kMalformed, "snapshot: " + std::move(what));
 }
 
@@ -85,7 +85,7 @@ void FinishEnvelope(const SnapshotMeta& meta, const First& first, const std::opt
   PutInteger(header, kFormatAt, static_cast<uint8_t>(first.format));
   PutInteger(header, kHashAt, kHashXxh64);
   PutInteger(header, kHeaderBytesAt, static_cast<uint32_t>(header_bytes));
-  PutInteger(header, kItemCountAt, static_cast<uint32_t>(first.count));
+  PutInteger(header, kSnapshotItemCountAt, static_cast<uint32_t>(first.count));
   PutInteger(header, kAsOfAt, meta.as_of.value);
   PutInteger(header, kHorizonAt, meta.horizon.since_epoch);
   PutInteger(header, kPartitionAt, meta.partition);
@@ -98,17 +98,17 @@ void FinishEnvelope(const SnapshotMeta& meta, const First& first, const std::opt
 /// For a snapshot whose flags say that it has these fields.
 Result<SimilarFields> ParseSimilarFields(std::string_view header, std::string_view payload) {
   if (header.size() < kHeaderBytesWithSimilar) {
-    return Malformed("header_bytes " + std::to_string(header.size()) + "; with what is similar it is " +
+    return MalformedSnapshot("header_bytes " + std::to_string(header.size()) + "; with what is similar it is " +
                      std::to_string(kHeaderBytesWithSimilar) + " or more");
   }
   const size_t bytes = GetInteger<uint32_t>(header, kSimilarBytesAt);
   if (bytes > payload.size()) {
-    return Malformed("similar_bytes " + std::to_string(bytes) + " of a payload of " +
+    return MalformedSnapshot("similar_bytes " + std::to_string(bytes) + " of a payload of " +
                      std::to_string(payload.size()));
   }
   const auto format = GetInteger<uint8_t>(header, kSimilarFormatAt);
   if (format >= kSnapshotFormatCount || !CanBeSimilar(static_cast<SnapshotFormat>(format))) {
-    return Malformed("similar_format " + std::to_string(format) + " is unknown, or knows days");
+    return MalformedSnapshot("similar_format " + std::to_string(format) + " is unknown, or knows days");
   }
   return SimilarFields{static_cast<SnapshotFormat>(format), GetInteger<uint32_t>(header, kSimilarCountAt),
                        bytes};
@@ -210,40 +210,40 @@ std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint
 }
 
 Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
-  if (bytes.substr(0, kMagic.size()) != kMagic) return Malformed("does not start with \"SEEN\"");
+  if (bytes.substr(0, kMagic.size()) != kMagic) return MalformedSnapshot("does not start with \"SEEN\"");
   if (bytes.size() < kHeaderBytes) {
-    return Malformed(std::to_string(bytes.size()) + " bytes; the header alone has " +
+    return MalformedSnapshot(std::to_string(bytes.size()) + " bytes; the header alone has " +
                      std::to_string(kHeaderBytes));
   }
   // The version first: the rest is known only for known versions.
   const auto version = GetInteger<uint8_t>(bytes, kVersionAt);
   if (version != kVersion) {
-    return Malformed("version " + std::to_string(version) + "; this reader knows version " +
+    return MalformedSnapshot("version " + std::to_string(version) + "; this reader knows version " +
                      std::to_string(kVersion) + ": update it");
   }
   const size_t header_bytes = GetInteger<uint32_t>(bytes, kHeaderBytesAt);
   if (header_bytes < kHeaderBytes || header_bytes > kHeaderBytesMax || header_bytes % 8 != 0) {
-    return Malformed("header_bytes " + std::to_string(header_bytes) +
+    return MalformedSnapshot("header_bytes " + std::to_string(header_bytes) +
                      "; a multiple of 8 in 56..4096 is allowed");
   }
   const size_t payload_bytes = GetInteger<uint32_t>(bytes, kPayloadBytesAt);
   if (bytes.size() != header_bytes + payload_bytes) {
-    return Malformed(std::to_string(bytes.size()) + " bytes; the header says " +
+    return MalformedSnapshot(std::to_string(bytes.size()) + " bytes; the header says " +
                      std::to_string(header_bytes + payload_bytes));
   }
   if (GetInteger<uint32_t>(bytes, kChecksumAt) != ChecksumOf(bytes))
-    return Malformed("the checksum does not match");
+    return MalformedSnapshot("the checksum does not match");
 
   const auto format = GetInteger<uint8_t>(bytes, kFormatAt);
   if (format == 0 || format >= kSnapshotFormatCount) {
-    return Malformed("format " + std::to_string(format) + " is unknown: update this reader");
+    return MalformedSnapshot("format " + std::to_string(format) + " is unknown: update this reader");
   }
   const auto hash = GetInteger<uint8_t>(bytes, kHashAt);
-  if (hash != kHashXxh64) return Malformed("hash " + std::to_string(hash) + " is unknown");
+  if (hash != kHashXxh64) return MalformedSnapshot("hash " + std::to_string(hash) + " is unknown");
   const auto flags = GetInteger<uint8_t>(bytes, kFlagsAt);
-  if ((flags & ~kFlagSimilar) != 0) return Malformed("flags " + std::to_string(flags) + " are unknown");
+  if ((flags & ~kFlagSimilar) != 0) return MalformedSnapshot("flags " + std::to_string(flags) + " are unknown");
   const auto rate = std::bit_cast<double>(GetInteger<uint64_t>(bytes, kRateAt));
-  if (!(rate > 0 && rate <= kRateMax)) return Malformed("false_positive_rate is not in (0, 0.5]");
+  if (!(rate > 0 && rate <= kRateMax)) return MalformedSnapshot("false_positive_rate is not in (0, 0.5]");
 
   std::string_view payload = bytes.substr(header_bytes);
   const bool has_similar = (flags & kFlagSimilar) != 0;
@@ -255,18 +255,18 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
     payload.remove_suffix(fields.bytes);
   }
   auto view = ParseView(static_cast<SnapshotFormat>(format), payload);
-  if (!view) return Malformed(view.error().message);
+  if (!view) return MalformedSnapshot(view.error().message);
   std::optional<SimilarPart> similar;
   if (has_similar) {
     const std::string_view similar_payload = bytes.substr(bytes.size() - fields.bytes);
     auto similar_view = ParseView(fields.format, similar_payload);
-    if (!similar_view) return Malformed("what is similar: " + similar_view.error().message);
+    if (!similar_view) return MalformedSnapshot("what is similar: " + similar_view.error().message);
     similar = {fields.format, fields.fingerprint_count, similar_payload, std::move(*similar_view)};
   }
 
   SnapshotMeta meta;
   meta.format = static_cast<SnapshotFormat>(format);
-  meta.item_count = GetInteger<uint32_t>(bytes, kItemCountAt);
+  meta.item_count = GetInteger<uint32_t>(bytes, kSnapshotItemCountAt);
   meta.as_of = {GetInteger<int64_t>(bytes, kAsOfAt)};
   meta.horizon = {GetInteger<int32_t>(bytes, kHorizonAt)};
   meta.partition = GetInteger<int32_t>(bytes, kPartitionAt);

@@ -43,7 +43,7 @@ SnapshotFormat Fewest(size_t count, double rate) {
   return best;
 }
 
-constinit SizeMemo<8, 16'384> fewest_memo;
+constinit SizeMemo<8> fewest_memo;
 
 }  // namespace
 

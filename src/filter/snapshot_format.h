@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -20,6 +21,17 @@ struct DayOfItems {
   uint32_t first_second = 0, last_second = 0;  // since 1970; none of its items is earlier or later
   std::span<const Fingerprint> fingerprints;
 };
+inline size_t ItemsIn(std::span<const DayOfItems> days) {
+  size_t count = 0;
+  for (const DayOfItems& day : days) count += day.fingerprints.size();
+  return count;
+}
+
+inline constexpr size_t kFilterItemsMax = size_t{1} << 26;
+/// The error of a payload that no writer makes. `what` begins with the kind of filter.
+inline tl::unexpected<Error> Malformed(const std::string& what) {
+  return Fail(Code::kMalformed, "payload: " + what);
+}
 
 // The kinds of filters: their numbers in a snapshot, and their names in the configuration.
 

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "filter/bits.h"
 #include "filter/size_memo.h"
+#include "filter/snapshot_format.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SEEN_AVX2 1
@@ -177,8 +178,6 @@ namespace seen::split_block_bloom {
 namespace {
 
 // A rate of 1e-9 takes under 64 bytes an item; a payload's size must fit into 32 bits.
-constexpr size_t kCountMax = size_t{1} << 26;
-
 uint32_t ComputeBlocks(size_t count, double rate) {
   if (FalsePositiveRate(count, 1) <= rate) return 1;
   uint32_t too_few = 1;
@@ -195,7 +194,7 @@ uint32_t ComputeBlocks(size_t count, double rate) {
 }
 
 // A day chain has about twenty rates for each rate of the configuration.
-constinit SizeMemo<64, 16'384> blocks_memo;
+constinit SizeMemo<64> blocks_memo;
 
 }  // namespace
 
@@ -218,7 +217,7 @@ double FalsePositiveRate(size_t count, uint32_t blocks) {
 
 uint32_t BlocksFor(size_t count, double rate) {
   Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
-  Check(count <= kCountMax, "too many items for one filter");
+  Check(count <= kFilterItemsMax, "too many items for one filter");
   rate = std::max(rate, kRateMin);
   return blocks_memo.Get(count, rate, [&] { return ComputeBlocks(count, rate); });
 }

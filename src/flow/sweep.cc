@@ -147,20 +147,20 @@ Status Sweep::StepSweep(Instant now, TimeMs wall) {
   const double since = std::chrono::duration<double>(now - swept_at_).count();
   swept_at_ = now;
   allowance_ =
-      std::min(allowance_ + std::clamp(since, 0.0, 1.0) * users_per_second_, static_cast<double>(kRepublishPage));
+      std::min(allowance_ + std::clamp(since, 0.0, 1.0) * users_per_second_, static_cast<double>(kSweepPage));
   SweepProgress progress;
   {
     const MutexLock lock(mutex_);
     if (!progress_.running) return {};
     progress = progress_;
   }
-  if (allowance_ <= 0 || !publish_.TakesMore(kRepublishPage)) return {};
+  if (allowance_ <= 0 || !publish_.TakesMore(kSweepPage)) return {};
   // The clock may have gone back since.
   const Day today = std::min(*progress.running, DayOf(wall));
   due_.clear();
   std::optional<UserRef> skipped;
   const auto last =
-      store_.ScanUsers(progress.cursor, kRepublishPage, [&](const UserRef& ref, std::string_view encoded) {
+      store_.ScanUsers(progress.cursor, kSweepPage, [&](const UserRef& ref, std::string_view encoded) {
         if (skipped) return;
         const auto index = IndexOf(ref.filter);
         if (!index || !filters_[*index].snapshot) {

@@ -26,7 +26,9 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
       continue;
     }
     PartitionFlow& flow = *open->flow;
-    Beat beat{.from = sender_, .partition = open->partition};
+    Beat beat;
+    beat.from = sender_;
+    beat.partition = open->partition;
     // The lag is read before the offset. So a record that is taken in between counts in both, and is never
     // left out.
     beat.lag_messages = flow.state.LagMessages();

@@ -170,14 +170,10 @@ Delta ComposeAll(std::span<const Delta> deltas, const DeltaLimits& limits) {
 
 namespace {
 
-constexpr uint8_t kVersion = 1;
 constexpr uint8_t kKindExposed = 0;
 
-uint64_t ZigZag(int32_t value) {
-  return (static_cast<uint32_t>(value) << 1) ^ static_cast<uint32_t>(value >> 31);
-}
-
 using delta_bytes::PutFingerprints;
+using delta_bytes::ZigZag;
 
 void PutRemovals(const std::vector<Removal>& removals, std::string& out) {
   std::vector<Fingerprint> fingerprints;
@@ -214,7 +210,7 @@ void PutFingerprints(std::span<const Fingerprint> fingerprints, std::string& out
 void PutHeader(uint8_t flags, std::string_view user_id, std::optional<Day> erased, std::string& out) {
   if (!user_id.empty()) flags |= kHasUserId;
   if (erased) flags |= kHasErased;
-  out.push_back(static_cast<char>(kVersion));
+  out.push_back(static_cast<char>(delta_bytes::kDeltaVersion));
   out.push_back(static_cast<char>(flags));
   if (!user_id.empty()) {
     PutVarint(user_id.size(), out);
@@ -260,9 +256,9 @@ void EncodeDelta(const Delta& delta, std::string& out) {
 }
 
 Result<Delta> DecodeDelta(std::string_view bytes) {
-  if (!bytes.empty() && static_cast<uint8_t>(bytes.front()) != kVersion) {
+  if (!bytes.empty() && static_cast<uint8_t>(bytes.front()) != delta_bytes::kDeltaVersion) {
     return Fail(Code::kCorrupt, "delta: version " + std::to_string(static_cast<uint8_t>(bytes.front())) +
-                                    " is not " + std::to_string(kVersion));
+                                    " is not " + std::to_string(delta_bytes::kDeltaVersion));
   }
   DeltaView view;
   Delta delta;

@@ -18,7 +18,7 @@ bool IsGone(Day day, Day until, bool other_is_later) { return other_is_later ? d
 
 // Appends the entries of `segment` that `other` doesn't take back. False: the segment is gone, with its
 // seconds.
-bool AppendSurvivors(const OtherSegment& segment, const Delta& other, bool other_is_later,
+bool AppendOtherSurvivors(const OtherSegment& segment, const Delta& other, bool other_is_later,
                      std::vector<OtherEntry>& out) {
   const Day segment_day = segment.day();
   if (other.erased && IsGone(segment_day, *other.erased, other_is_later)) return false;
@@ -120,8 +120,8 @@ std::vector<OtherSegment> ComposeOthers(const Delta& earlier, const Delta& later
     const OtherSegment* b = take_j ? &*j++ : nullptr;
     from_earlier.clear();
     from_later.clear();
-    if (a && !AppendSurvivors(*a, later, true, from_earlier)) a = nullptr;
-    if (b && !AppendSurvivors(*b, earlier, false, from_later)) b = nullptr;
+    if (a && !AppendOtherSurvivors(*a, later, true, from_earlier)) a = nullptr;
+    if (b && !AppendOtherSurvivors(*b, earlier, false, from_later)) b = nullptr;
     if (!a && !b) continue;
     // Empty segments stay, as in Compose.
     OtherSegment& segment = result.emplace_back();

@@ -12,7 +12,6 @@ namespace {
 using delta_bytes::kMax32;
 using delta_bytes::Reader;
 
-constexpr uint8_t kVersion = 1;
 void ParseRemovals(Reader& reader, DeltaView& view) {
   const uint64_t count = reader.Varint(kMax32);
   reader.Require(count > 0);
@@ -72,7 +71,7 @@ bool ParseDelta(std::string_view bytes, DeltaView& view) {
   view.others.clear();
   view.others_bytes = {};
   Reader reader(bytes);
-  reader.Require(reader.Byte() == kVersion);
+  reader.Require(reader.Byte() == delta_bytes::kDeltaVersion);
   const uint8_t flags = reader.Byte();
   reader.Require(flags < 2 * delta_bytes::kHasSegments);
   if (flags & delta_bytes::kHasUserId) {
@@ -88,7 +87,7 @@ bool ParseDelta(std::string_view bytes, DeltaView& view) {
 
 std::string_view UserIdOfDelta(std::string_view bytes) {
   Reader reader(bytes);
-  reader.Require(reader.Byte() == kVersion);
+  reader.Require(reader.Byte() == delta_bytes::kDeltaVersion);
   reader.Require((reader.Byte() & delta_bytes::kHasUserId) != 0);
   const std::string_view user_id = reader.Bytes(reader.Varint(kIdBytesMax));
   return reader.ok() ? user_id : std::string_view();

@@ -62,6 +62,7 @@ bool DecodeView(const DeltaView& view, Delta& delta);
 
 /// For code that writes a delta piece by piece. EncodeDelta has the order of the pieces.
 namespace delta_bytes {
+inline constexpr uint8_t kDeltaVersion = 1;
 inline constexpr uint8_t kHasUserId = 1, kHasErased = 2, kHasRemovals = 4, kHasSegments = 8;
 void PutHeader(uint8_t flags, std::string_view user_id, std::optional<Day> erased, std::string& out);
 /// `previous`: the day of the segment before; nullopt for the first segment.
@@ -71,6 +72,10 @@ void PutBody(uint32_t first_second, uint32_t last_second, std::span<const Finger
 /// Whether `bytes` are an encoded delta that is empty.
 inline bool SaysNothing(std::string_view bytes) { return bytes.size() == 2 && bytes[1] == 0; }
 void PutVarint(uint64_t value, std::string& out);
+/// Small for numbers near zero, also below it.
+constexpr uint64_t ZigZag(int64_t value) {
+  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+}
 void PutFingerprints(std::span<const Fingerprint> fingerprints, std::string& out);
 /// Appends the segments in their order. They stand behind the exposed ones.
 void PutOthers(const std::vector<OtherSegment>& others, std::string& out);

@@ -1,12 +1,11 @@
 #include "model/hashes.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <array>
 
 #include "base/byte_codec.h"
-
-#define XXH_INLINE_ALL
 
 namespace seen {
 

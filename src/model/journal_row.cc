@@ -12,18 +12,16 @@ namespace {
 using delta_bytes::kMax32;
 using delta_bytes::PutVarint;
 using delta_bytes::Reader;
+using delta_bytes::ZigZag;
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kRowVersion = 1;
 constexpr uint64_t kFilterMax = 0xffff;
 constexpr uint64_t kMax63 = std::numeric_limits<int64_t>::max();
 constexpr uint8_t kHasScene = 1, kHasRequestId = 2, kHasPositions = 4;
 
-uint64_t ZigZag(int64_t value) {
-  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
-}
 int64_t FromZigZag(uint64_t value) { return static_cast<int64_t>(value >> 1 ^ (~(value & 1) + 1)); }
 
-void PutText(std::string_view text, std::string& out) {
+void PutRowText(std::string_view text, std::string& out) {
   PutVarint(text.size(), out);
   out.append(text);
 }
@@ -78,7 +76,7 @@ void EncodeJournalRow(const JournalRow& row, std::string& out) {
                                      [](const JournalItem& item) { return item.position.has_value(); });
   const int flags = (row.scene.empty() ? 0 : kHasScene) | (row.request_id.empty() ? 0 : kHasRequestId) |
                     (positions ? kHasPositions : 0);
-  out.push_back(static_cast<char>(kVersion << 4 | flags));
+  out.push_back(static_cast<char>(kRowVersion << 4 | flags));
   out.push_back(static_cast<char>(row.kind));
   PutVarint(row.filters.size(), out);
   uint32_t next = 0;
@@ -86,12 +84,12 @@ void EncodeJournalRow(const JournalRow& row, std::string& out) {
     PutVarint(filter.number() - next, out);
     next = filter.number() + 1u;
   }
-  if (!row.scene.empty()) PutText(Shortened(row.scene), out);
-  if (!row.request_id.empty()) PutText(Shortened(row.request_id), out);
+  if (!row.scene.empty()) PutRowText(Shortened(row.scene), out);
+  if (!row.request_id.empty()) PutRowText(Shortened(row.request_id), out);
   PutVarint(row.items.size(), out);
   int64_t expected = 0;
   for (const JournalItem& item : row.items) {
-    PutText(item.item_id, out);
+    PutRowText(item.item_id, out);
     if (!positions) continue;
     if (!item.position) {
       PutVarint(0, out);
@@ -109,7 +107,7 @@ bool DecodeJournalRow(std::string_view bytes, JournalRow& row) {
   row.scene = row.request_id = {};
   Reader reader(bytes);
   const uint8_t head = reader.Byte();
-  reader.Require(head >> 4 == kVersion && (head & 0x8u) == 0);
+  reader.Require(head >> 4 == kRowVersion && (head & 0x8u) == 0);
   row.kind = reader.Byte();
   ReadFilters(reader, row.filters);
   if ((head & kHasScene) != 0) reader.Require(!(row.scene = ReadText(reader)).empty());

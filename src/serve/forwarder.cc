@@ -45,8 +45,8 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kSilent{1};
-constexpr size_t kIdleMax = 16;  // connections kept for each daemon
-constexpr unsigned kRetryAfterMaxS = 3;
+constexpr size_t kIdleConnectionsMax = 16;  // connections kept for each daemon
+constexpr unsigned kForwardRetryMaxS = 3;
 // Headers of the other daemon's answer that are passed on. The server writes the rest.
 constexpr std::string_view kPassedOn[] = {"Seen-As-Of", "Seen-Complete-Since", "Seen-Answered-By",
                                           "Retry-After", "Allow"};
@@ -62,7 +62,7 @@ HttpResponse Unanswered(std::string_view detail, std::string_view target) {
   HttpResponse response = Problem(503, detail, target);
   // Clients must not all come back at once.
   thread_local std::minstd_rand random{std::random_device{}()};
-  response.headers.back().second = std::to_string(1 + random() % kRetryAfterMaxS);
+  response.headers.back().second = std::to_string(1 + random() % kForwardRetryMaxS);
   return response;
 }
 
@@ -287,7 +287,7 @@ void Forwarder::Impl::Answered(const HopPointer& hop) {
   }
   response.body = std::move(message.body());
   Peer& peer = peers[hop->request.address];
-  if (message.keep_alive() && peer.idle.size() < kIdleMax && hop->connection->buffer.size() == 0) {
+  if (message.keep_alive() && peer.idle.size() < kIdleConnectionsMax && hop->connection->buffer.size() == 0) {
     hop->connection->stream.expires_never();
     peer.idle.push_back(std::move(hop->connection));
   }

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::steady_clock;
 constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr size_t kIdleMax = 1024;  // clients without a connection, kept so that their past requests count
+constexpr size_t kIdleClientsMax = 1024;  // clients without a connection, kept so that their past requests count
 
 int64_t NsOf(steady_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
@@ -59,7 +59,7 @@ void HttpClients::Leave(const boost::asio::ip::address& address) {
   if (found == entries_.end() || --found->second.connections > 0) return;
   if (found->second.share->IsIdle(steady_clock::now())) {
     entries_.erase(found);
-  } else if (++idle_ > kIdleMax) {  // kept: else a client's rate could begin anew with each connection
+  } else if (++idle_ > kIdleClientsMax) {  // kept: else a client's rate could begin anew with each connection
     ForgetIdle();
   }
 }

@@ -14,11 +14,11 @@ namespace seen {
 namespace {
 using std::chrono::milliseconds;
 
-constexpr milliseconds kAsk{2'000};
-constexpr milliseconds kPoll{200};
-constexpr milliseconds kRetryEvery{1'000};
+constexpr milliseconds kAskCluster{2'000};
+constexpr milliseconds kClusterPoll{200};
+constexpr milliseconds kClusterRetry{1'000};
 constexpr milliseconds kReadMax{10'000};
-constexpr uint64_t kFetchBytes = 1 << 20;
+constexpr uint64_t kClusterFetchBytes = 1 << 20;
 // A live group writes one beat a second for each partition.
 constexpr milliseconds kBeatsAwaited{4'000};
 
@@ -29,7 +29,7 @@ Status ReadToEnd(const KafkaConfig& kafka, const std::string& topic,
   options.brokers = kafka.brokers;
   options.client = kafka.client;
   options.topic = topic;
-  const auto reader = TopicReader::Open(options, kAsk);
+  const auto reader = TopicReader::Open(options, kAskCluster);
   if (!reader) return Fail(reader.error());
   const auto until = std::chrono::steady_clock::now() + kReadMax;
   for (bool more = true; more;) {
@@ -101,12 +101,12 @@ void ClusterOwner::Stop() {
 // again, by a client that is connected already: a follower is a new client.
 void ClusterOwner::Run(const Admin& admin) {
   while (!stop_.load()) {
-    const auto partitions = admin.PartitionCount(config_.cluster.topic, kAsk);
+    const auto partitions = admin.PartitionCount(config_.cluster.topic, kAskCluster);
     const Status followed = partitions ? Follow() : Status(Fail(partitions.error()));
     if (!followed && !stop_.load())
       log::Debug("the topic of the cluster can't be read yet", {{"reason", followed.error().message}});
-    for (milliseconds waited{0}; waited < kRetryEvery && !stop_.load(); waited += kPoll)
-      std::this_thread::sleep_for(kPoll);
+    for (milliseconds waited{0}; waited < kClusterRetry && !stop_.load(); waited += kClusterPoll)
+      std::this_thread::sleep_for(kClusterPoll);
   }
 }
 
@@ -114,8 +114,8 @@ Status ClusterOwner::Follow() {
   const auto follower = TopicReader::OpenToFollow({.brokers = config_.kafka.brokers,
                                                    .client = config_.kafka.client,
                                                    .topic = config_.cluster.topic,
-                                                   .queue_bytes_max = kFetchBytes},
-                                                  kAsk);
+                                                   .queue_bytes_max = kClusterFetchBytes},
+                                                  kAskCluster);
   if (!follower) return Fail(follower.error());
   std::vector<int64_t> from;
   for (const auto& ends : (*follower)->ends()) from.push_back(ends.low);
@@ -125,7 +125,7 @@ Status ClusterOwner::Follow() {
   std::optional<std::string> last;
   while (!stop_.load()) {
     bool is_at_end = true;  // stays true if no record comes
-    const auto polled = (*follower)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
+    const auto polled = (*follower)->Poll(kClusterPoll, [&](int32_t, std::span<const Record> records) {
       is_at_end = records.back().offset + 1 >= end;
       for (const Record& record : records) {
         if (record.key == kPromotionKey) {

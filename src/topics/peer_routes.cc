@@ -11,10 +11,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kAsk{2'000};
-constexpr milliseconds kPoll{200};
-constexpr milliseconds kRetryEvery{1'000};
-constexpr uint64_t kFetchBytes = 1 << 20;
+constexpr milliseconds kAskRoutes{2'000};
+constexpr milliseconds kRoutesPoll{200};
+constexpr milliseconds kRoutesRetry{1'000};
+constexpr uint64_t kRoutesFetchBytes = 1 << 20;
 
 }  // namespace
 
@@ -34,8 +34,8 @@ void PeerRoutes::Run() {
   while (!stop_.load()) {
     if (const Status followed = Follow(); !followed && !stop_.load())
       log::Debug("the other daemons' routes can't be read yet", {{"reason", followed.error().message}});
-    for (milliseconds waited{0}; waited < kRetryEvery && !stop_.load(); waited += kPoll)
-      std::this_thread::sleep_for(kPoll);
+    for (milliseconds waited{0}; waited < kRoutesRetry && !stop_.load(); waited += kRoutesPoll)
+      std::this_thread::sleep_for(kRoutesPoll);
   }
 }
 
@@ -43,15 +43,15 @@ Status PeerRoutes::Follow() {
   const auto follower = TopicReader::OpenToFollow({.brokers = config_.kafka.brokers,
                                                    .client = config_.kafka.client,
                                                    .topic = config_.watermarks->topic,
-                                                   .queue_bytes_max = kFetchBytes},
-                                                  kAsk);
+                                                   .queue_bytes_max = kRoutesFetchBytes},
+                                                  kAskRoutes);
   if (!follower) return Fail(follower.error());
   std::vector<int64_t> from;
   // Starts at the ends: an old beat says who answered once, and no clock tells how long ago.
   for (const auto& ends : (*follower)->ends()) from.push_back(ends.high);
   if (Status started = (*follower)->FollowFrom(from); !started) return started;
   while (!stop_.load()) {
-    const auto polled = (*follower)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
+    const auto polled = (*follower)->Poll(kRoutesPoll, [&](int32_t, std::span<const Record> records) {
       for (const Record& record : records) {
         routes_.HearOwner(record.value);
       }

@@ -21,7 +21,7 @@ using std::chrono::steady_clock;
 // If the daemon reports a lag, its end of the log is at most a second old: see docs/HTTP.md, "How fresh is an
 // answer". So after this time the daemon reports ends that the brokers gave after the wait began.
 constexpr milliseconds kEndsAreNewerAfter{1'100};
-constexpr milliseconds kPolls{20};
+constexpr milliseconds kDigestPolls{20};
 
 tl::unexpected<Error> Unreadable(const nlohmann::json::exception& error) {
   return Fail(Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what()));
@@ -57,7 +57,7 @@ std::string WhatIsBehind(const nlohmann::json& status, const std::map<int32_t, i
 Status WaitBriefly(steady_clock::time_point until, const std::string& what) {
   if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: " + what);
   if (steady_clock::now() > until) return Fail(Code::kUnavailable, "--timeout: " + what);
-  std::this_thread::sleep_for(kPolls);
+  std::this_thread::sleep_for(kDigestPolls);
   return {};
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kAsk{10'000};
+constexpr milliseconds kAskStateTopic{10'000};
 constexpr milliseconds kBetweenLooks{1'000};
 constexpr milliseconds kSessionSlack{3'000};  // the coordinator checks sessions only at intervals
 constexpr size_t kRecordBytesMax = 900'000;
@@ -35,7 +35,7 @@ constexpr size_t kQueueBytesMax = 32 << 20;
 /// kRefused, with the remedy: another number of partitions, other settings than the daemon's, or a limit too
 /// low for records. kUnavailable. Returns the limit of a base's record.
 Result<size_t> PrepareStateTopic(const Admin& admin, const std::string& topic, int32_t partitions) {
-  const auto state = admin.EnsureTopic(StateTopicSpec(topic, partitions), kAsk);
+  const auto state = admin.EnsureTopic(StateTopicSpec(topic, partitions), kAskStateTopic);
   if (!state) return Fail(state.error());
   if (!state->warning.empty()) {
     return Fail(
@@ -48,12 +48,12 @@ Result<size_t> PrepareStateTopic(const Admin& admin, const std::string& topic, i
   std::iota(all.begin(), all.end(), 0);
   Result<std::map<int32_t, int64_t>> ends;
   for (int attempt = 0; attempt < 10; ++attempt) {  // a topic has no leaders right after its creation
-    ends = admin.Ends(topic, all, kAsk);
+    ends = admin.Ends(topic, all, kAskStateTopic);
     if (ends || Interrupted()) break;
     std::this_thread::sleep_for(milliseconds(300));
   }
   if (!ends) return Fail(ends.error());
-  const auto bytes = admin.TopicConfig(topic, "max.message.bytes", kAsk);
+  const auto bytes = admin.TopicConfig(topic, "max.message.bytes", kAskStateTopic);
   size_t most = kRecordBytesMax;
   if (bytes && *bytes) most = std::min<size_t>(most, std::strtoull((*bytes)->c_str(), nullptr, 10));
   if (most < 2 * kBatchOverhead) {
@@ -114,7 +114,7 @@ Status TopicSink::AwaitNoDaemon() const {
   const auto until = SystemClock().Now() + SessionTimeout(settings_.client) + kSessionSlack;
   bool said = settings_.quiet;
   while (true) {
-    const auto members = admin_->GroupMembers(settings_.group, kAsk);
+    const auto members = admin_->GroupMembers(settings_.group, kAskStateTopic);
     if (!members) return Fail(members.error());
     if (members->empty()) return {};
     if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: nothing was written");

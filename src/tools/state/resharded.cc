@@ -8,7 +8,7 @@
 #include "model/delta_fold.h"
 #include "model/delta_view.h"
 #include "rows/keys.h"
-#include "rows/stored_limits.h"
+#include "rows/descriptor.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 
