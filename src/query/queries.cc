@@ -1,10 +1,13 @@
 #include "query/queries.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "flow/partition_flow.h"
 #include "query/queries_candidates.h"
-#include "query/queries_segments.h"
+#include "query/user_history.h"
+#include "similar/port/similar_candidates.h"
 
 namespace seen {
 namespace {
@@ -15,6 +18,11 @@ void DropPublished(const std::string& published, const CandidateList& candidates
   const auto view = SnapshotView::Parse(published);
   if (!view) return;
   std::erase_if(unseen, [&](uint32_t candidate) { return view->MightContain(candidates.ids[candidate]); });
+}
+
+SimilarCandidates& OfThread() {
+  thread_local SimilarCandidates similar;
+  return similar;
 }
 
 }  // namespace
@@ -128,6 +136,40 @@ Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_
   return answer;
 }
 
+Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_view user_id,
+                                           const ExposuresQuestion& question) const {
+  const auto place = Find(filter, user_id);
+  if (!place) return Fail(place.error());
+  const AsOf as_of = AsOfFrom(*place);
+  auto answer = ListExposures({*place->open->flow, place->filter_index, place->user},
+                              fmt::format("{}/{}", filter, user_id), question);
+  if (answer) answer->as_of = as_of;
+  return answer;
+}
+
+Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id,
+                               std::string_view item) const {
+  const auto place = Find(filter, user_id);
+  if (!place) return Fail(place.error());
+  const PartitionFlow& flow = *place->open->flow;
+  const FilterPolicy& policy = flow.state.options().filters[place->filter_index];
+  const AnswerLimits limits = policy.AnswerAt(clock_.WallNow());
+  WhyAnswer answer;
+  answer.as_of = AsOfFrom(*place);
+  thread_local SeenReader reader;
+  if (Status read = flow.reader.ReadSeen(place->filter_index, place->user, limits, reader); !read)
+    return Fail(read.error());
+  answer.seen = reader.seen().Contains(FingerprintOf(item));
+  if (!answer.seen) {
+    auto similar = WhySimilar(policy, reader, item);
+    if (!similar) return Fail(similar.error());
+    answer.similar = std::move(*similar);
+  }
+  const Status explained = ExplainItem({flow, place->filter_index, place->user}, limits, item, answer);
+  if (!explained) return Fail(explained.error());
+  return answer;
+}
+
 Result<size_t> Queries::PublishAll() {
   const bool publishes = std::any_of(config_.filters.begin(), config_.filters.end(),
                                      [](const FilterConfig& filter) { return filter.snapshot.has_value(); });
@@ -158,6 +200,69 @@ Result<SimilarAnswer> Queries::Similar(const SimilarQuestion& question) const {
   SimilarPort* const similar = similar_.load();
   if (!config_.items || similar == nullptr) return Fail(CanFindSimilar().error());
   return similar->Similar(question);
+}
+
+// Which items are alike: for candidates, for one item, and for an item's group.
+
+Result<const ItemGroups*> Queries::FindGroups() const {
+  const ItemGroups* groups = groups_.load(std::memory_order_acquire);
+  if (groups == nullptr) return Fail(Code::kUnavailable, "starting: the groups of items aren't open yet");
+  return groups;
+}
+
+Status Queries::AnswerSimilar(const FilterPolicy& policy, const CandidateList& candidates,
+                              std::span<const Fingerprint> fingerprints,
+                              std::span<const std::string_view> also_seen, SeenReader& reader,
+                              UnseenAnswer& answer) const {
+  if (!config_.items) {
+    return Fail(Code::kInvalidArgument,
+                "$.one_per_group: this daemon reads no items. Remedy: leave one_per_group out, or give the "
+                "daemon the section \"items\"");
+  }
+  const auto groups = FindGroups();
+  if (!groups) return Fail(groups.error());
+  const SeenSets sets{reader.seen(), reader.similar(), also_seen, AsksGroupsShown(policy)};
+  return OfThread().Decide({policy.similar, candidates.one_per_group}, **groups, sets, candidates.ids,
+                           fingerprints, answer.unseen, answer.similar.emplace());
+}
+
+Result<std::optional<SimilarTo>> Queries::WhySimilar(const FilterPolicy& policy, SeenReader& reader,
+                                                     std::string_view item) const {
+  if (policy.similar == Similar::kOff) return std::optional<SimilarTo>();
+  const auto groups = FindGroups();
+  if (!groups) return Fail(groups.error());
+  return OfThread().FindSeenOf(**groups, {reader.seen(), reader.similar(), {}, AsksGroupsShown(policy)}, item);
+}
+
+Result<GroupAnswer> Queries::Group(std::string_view item_id, std::string_view after) const {
+  if (!config_.items) {
+    return Fail(Code::kNotFound,
+                "groups: this daemon reads no items. Remedy: give the daemon the section \"items\"");
+  }
+  const auto groups = FindGroups();
+  if (!groups) return Fail(groups.error());
+  auto item = (*groups)->Find(item_id);
+  if (!item) return Fail(item.error());
+  if (!*item) {
+    return Fail(
+        Code::kNotFound,
+        "item: \"" + std::string(item_id) +
+            "\" isn't known: it isn't in the topic of items, was deleted, or has left items.window_days");
+  }
+  GroupAnswer answer{std::move(**item), {}, {}};
+  auto ids = (*groups)->Members(answer.item.group_id, after, kGroupMembersMax + 1);
+  if (!ids) return Fail(ids.error());
+  if (ids->size() > kGroupMembersMax) {
+    ids->resize(kGroupMembersMax);
+    answer.next = ids->back();
+  }
+  answer.members.reserve(ids->size());
+  for (std::string& id : *ids) {
+    const auto member = (*groups)->Find(id);
+    if (!member) return Fail(member.error());
+    answer.members.push_back({std::move(id), *member ? (*member)->similarity : std::nullopt});
+  }
+  return answer;
 }
 
 }  // namespace seen

@@ -8,7 +8,6 @@
 #include "flow/filter_policy.h"
 #include "flow/open_partition.h"
 #include "model/delta_seen.h"
-#include "model/journal_row.h"
 #include "query/query_port.h"
 #include "similar/port/item_groups.h"
 
@@ -61,10 +60,6 @@ class Queries final : public QueryPort {
                        SeenReader& reader, UnseenAnswer& answer) const;
   Result<std::optional<SimilarTo>> WhySimilar(const FilterPolicy& policy, SeenReader& reader,
                                               std::string_view item) const;
-  static std::string KindName(const PartitionFlow& flow, uint8_t kind);
-  static Because BecauseOf(const WhyAnswer& answer, bool journal_read_whole);
-  static ListedExposure Listed(const PartitionFlow& flow, const JournalPlace& place, const JournalRow& row,
-                               const JournalItem& item);
 
   const Config& config_;
   const Clock& clock_;

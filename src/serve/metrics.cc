@@ -80,6 +80,20 @@ struct Metrics::Counted {
   Family<Histogram>& Histograms(const char* name, const char* help) {
     return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
   }
+  /// A count of reports, and its counter.
+  template <typename Report>
+  struct Summed {
+    uint64_t Report::*count;
+    Counter* counter;
+  };
+  template <typename Report>
+  Summed<Report> Sum(uint64_t Report::*count, const char* name, const char* help) {
+    return {count, &OneCounter(name, help)};
+  }
+  template <typename Report>
+  static void Add(const std::vector<Summed<Report>>& rows, const Report& report) {
+    for (const auto& [count, counter] : rows) counter->Increment(static_cast<double>(report.*count));
+  }
   const PerFilter& Of(FilterIndex filter) const {
     const auto found = filters.find(filter);
     Check(found != filters.end(), "a filter is named when the metrics are made");
@@ -93,25 +107,45 @@ struct Metrics::Counted {
     }
     return *histogram;
   }
-  void CountRejected(const std::array<uint64_t, kRejectReasons>& counts) {
+  /// `Report`: of a batch of records, or of their re-keying.
+  template <typename Report>
+  void CountRejectedAndSkipped(const Report& report) {
     for (size_t i = 0; i < kRejectReasons; ++i) {
-      if (counts[i] > 0) rejected_for[i]->Increment(static_cast<double>(counts[i]));
+      if (report.rejected[i] > 0) rejected_for[i]->Increment(static_cast<double>(report.rejected[i]));
     }
-  }
-  void CountSkipped(const std::array<uint64_t, kSkipReasons>& counts) {
     for (size_t i = 0; i < kSkipReasons; ++i) {
-      if (counts[i] > 0) skipped_for[i]->Increment(static_cast<double>(counts[i]));
+      if (report.skipped[i] > 0) skipped_for[i]->Increment(static_cast<double>(report.skipped[i]));
     }
   }
   PerFilter MakeFilter(const std::string& name);
 
   prometheus::Registry registry;
 
-  Counter& records = OneCounter("seen_records_total", "Kafka records read from the input topic.");
-  Counter& input_bytes = OneCounter(
-      "seen_input_bytes_total", "Bytes of the keys and values that the daemon read from the input topic.");
-  Counter& events =
-      OneCounter("seen_events_total", "Exposures taken in. A batch event counts each of its items.");
+  // Of each batch of records.
+  const std::vector<Summed<BatchReport>> of_batch = {
+      Sum(&BatchReport::records, "seen_records_total", "Kafka records read from the input topic."),
+      Sum(&BatchReport::bytes, "seen_input_bytes_total",
+          "Bytes of the keys and values that the daemon read from the input topic."),
+      Sum(&BatchReport::events, "seen_events_total",
+          "Exposures taken in. A batch event counts each of its items."),
+      Sum(&BatchReport::served, "seen_served_items_total",
+          "Items that the recommender returned, from served events."),
+      Sum(&BatchReport::declared, "seen_declared_items_total",
+          "Items of kinds that filters[].kinds declares."),
+      Sum(&BatchReport::looked_up, "seen_similar_lookups_total",
+          "Exposed items for which the daemon looked up similar items."),
+      Sum(&BatchReport::joined, "seen_similar_joined_total",
+          "Exposed items with similar items. The daemon recorded the similar items beside them."),
+      Sum(&BatchReport::removed, "seen_removed_items_total", "Items taken back, from removed events."),
+      Sum(&BatchReport::erased, "seen_erased_users_total", "Erasures of users that the daemon took in."),
+      Sum(&BatchReport::too_old, "seen_events_too_old_total",
+          "Exposures that the daemon dropped, because they were older than every window when they were "
+          "recorded."),
+      Sum(&BatchReport::replayed, "seen_replayed_events_total",
+          "Events of histories that are replayed. The histograms of latency don't include them."),
+      Sum(&BatchReport::misrouted, "seen_events_misrouted_total",
+          "Events in another partition than their user's."),
+  };
   Family<Counter>& rejected = Counters(
       "seen_events_rejected_total", "Records that could not be decoded and went to the dead-letter topic.");
   std::array<Counter*, kRejectReasons> rejected_for{};
@@ -119,29 +153,10 @@ struct Metrics::Counted {
       "seen_events_skipped_total",
       "Events that the daemon skipped, because the configuration excludes them or they only mark a replay.");
   std::array<Counter*, kSkipReasons> skipped_for{};
-  Counter& served =
-      OneCounter("seen_served_items_total", "Items that the recommender returned, from served events.");
-  Counter& declared =
-      OneCounter("seen_declared_items_total", "Items of kinds that filters[].kinds declares.");
-  Counter& looked_up =
-      OneCounter("seen_similar_lookups_total", "Exposed items for which the daemon looked up similar items.");
-  Counter& joined =
-      OneCounter("seen_similar_joined_total",
-                 "Exposed items with similar items. The daemon recorded the similar items beside them.");
-  Counter& removed = OneCounter("seen_removed_items_total", "Items taken back, from removed events.");
-  Counter& erased = OneCounter("seen_erased_users_total", "Erasures of users that the daemon took in.");
-  Counter& too_old = OneCounter("seen_events_too_old_total",
-                                "Exposures that the daemon dropped, because they were older than every "
-                                "window when they were recorded.");
-  Counter& replayed =
-      OneCounter("seen_replayed_events_total",
-                 "Events of histories that are replayed. The histograms of latency don't include them.");
   Family<Counter>& timestamps_ahead = Counters(
       "seen_timestamps_ahead_total",
       "Records whose Kafka timestamp is ahead of this host's clock by more than input.future_skew_s_max.");
   LogBudget timestamps_budget;
-  Counter& misrouted =
-      OneCounter("seen_events_misrouted_total", "Events in another partition than their user's.");
   Family<Counter>& lost =
       Counters("seen_lost_messages_total",
                "Messages that retention deleted before the daemon read them, since the start.");
@@ -166,14 +181,14 @@ struct Metrics::Counted {
   Counter& checkpoints_ok = checkpoints.Add({{"result", "ok"}});
   Counter& checkpoints_no_space = checkpoints.Add({{"result", "no_space"}});
   Counter& checkpoints_failed = checkpoints.Add({{"result", "failed"}});
-  Counter& checkpoint_users =
-      OneCounter("seen_checkpoint_users_total", "Users whose state checkpoints wrote.");
-  Counter& checkpoint_bytes = OneCounter("seen_checkpoint_bytes_total", "Bytes that checkpoints wrote.");
-  Counter& journal_rows =
-      OneCounter("seen_journal_rows_total", "Events that checkpoints wrote to the journal.");
-  Counter& journal_row_bytes =
-      OneCounter("seen_journal_row_bytes_total",
-                 "Bytes of the events that checkpoints wrote to the journal, before compression.");
+  const std::vector<Summed<CheckpointReport>> of_checkpoint = {
+      Sum(&CheckpointReport::users, "seen_checkpoint_users_total", "Users whose state checkpoints wrote."),
+      Sum(&CheckpointReport::bytes, "seen_checkpoint_bytes_total", "Bytes that checkpoints wrote."),
+      Sum(&CheckpointReport::journal_rows, "seen_journal_rows_total",
+          "Events that checkpoints wrote to the journal."),
+      Sum(&CheckpointReport::journal_bytes, "seen_journal_row_bytes_total",
+          "Bytes of the events that checkpoints wrote to the journal, before compression."),
+  };
   Counter& journal_days_dropped = OneCounter(
       "seen_journal_dates_dropped_total",
       "Days that the daemon dropped from partitions' journals, because they were too old or too large.");
@@ -353,18 +368,7 @@ void Metrics::HttpAnswered(std::string_view route, unsigned status, std::chrono:
 
 void Metrics::BatchApplied(const BatchReport& report) {
   Counted& c = *counted_;
-  c.records.Increment(static_cast<double>(report.records));
-  c.input_bytes.Increment(static_cast<double>(report.bytes));
-  c.events.Increment(static_cast<double>(report.events));
-  c.served.Increment(static_cast<double>(report.served));
-  c.declared.Increment(static_cast<double>(report.declared));
-  c.looked_up.Increment(static_cast<double>(report.looked_up));
-  c.joined.Increment(static_cast<double>(report.joined));
-  c.removed.Increment(static_cast<double>(report.removed));
-  c.erased.Increment(static_cast<double>(report.erased));
-  c.too_old.Increment(static_cast<double>(report.too_old));
-  c.replayed.Increment(static_cast<double>(report.replayed));
-  c.misrouted.Increment(static_cast<double>(report.misrouted));
+  c.Add(c.of_batch, report);
   if (report.timestamps_ahead > 0) {
     c.timestamps_ahead.Add({{"partition", Text(report.partition)}})
         .Increment(static_cast<double>(report.timestamps_ahead));
@@ -379,8 +383,7 @@ void Metrics::BatchApplied(const BatchReport& report) {
                     {"lines_held_back", c.timestamps_budget.TakeHeldBack()}});
     }
   }
-  c.CountRejected(report.rejected);
-  c.CountSkipped(report.skipped);
+  c.CountRejectedAndSkipped(report);
   Observe(c.RecordToVisible(report.partition), report.record_to_visible);
   Observe(c.exposed_to_visible, report.exposed_to_visible);
 }
@@ -426,10 +429,7 @@ void Metrics::RangeLost(int32_t partition, const LostRange& range) {
 void Metrics::CheckpointWritten(int32_t partition, const CheckpointReport& report) {
   Counted& c = *counted_;
   c.checkpoints_ok.Increment();
-  c.checkpoint_users.Increment(static_cast<double>(report.users));
-  c.checkpoint_bytes.Increment(static_cast<double>(report.bytes));
-  c.journal_rows.Increment(static_cast<double>(report.journal_rows));
-  c.journal_row_bytes.Increment(static_cast<double>(report.journal_bytes));
+  c.Add(c.of_checkpoint, report);
   c.journal_days_dropped.Increment(report.journal_days_dropped);
   c.checkpoint_duration.Observe(std::chrono::duration<double>(report.duration).count());
   log::Debug("checkpoint written", {{"partition", partition},
@@ -592,8 +592,7 @@ void Metrics::UserKeyCollision(int32_t partition) {
 void Metrics::BatchRekeyed(const RekeyReport& report) {
   Counted& c = *counted_;
   c.rekeyed.Increment(static_cast<double>(report.sent));
-  c.CountRejected(report.rejected);
-  c.CountSkipped(report.skipped);
+  c.CountRejectedAndSkipped(report);
 }
 
 void Metrics::RekeyingRewound(int32_t partition, int64_t offset) {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "query/queries_segments.h"
+#include "query/user_history.h"
 
 namespace seen {
 namespace {

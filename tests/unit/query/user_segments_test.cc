@@ -1,4 +1,4 @@
-#include "query/queries_segments.h"
+#include "query/user_history.h"
 
 #include <gtest/gtest.h>
 

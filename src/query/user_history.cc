@@ -1,12 +1,11 @@
-// What the journal knows of a user, and why an item would be dropped.
+#include "query/user_history.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "filter/snapshot.h"
 #include "flow/partition_flow.h"
-#include "query/queries.h"
-#include "query/queries_segments.h"
 
 namespace seen {
 namespace {
@@ -97,9 +96,7 @@ std::optional<Day> RemovedOn(const Delta& delta, Fingerprint fingerprint) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::string Queries::KindName(const PartitionFlow& flow, uint8_t kind) {
+std::string KindName(const PartitionFlow& flow, uint8_t kind) {
   constexpr std::string_view kBuiltIn[] = {"exposed", "served", "removed", "erased"};
   if (kind < std::size(kBuiltIn)) return std::string(kBuiltIn[kind]);
   for (const FilterPolicy& filter : flow.state.options().filters) {
@@ -110,8 +107,8 @@ std::string Queries::KindName(const PartitionFlow& flow, uint8_t kind) {
   return fmt::format("kind {}", kind);  // the kind has left the configuration
 }
 
-ListedExposure Queries::Listed(const PartitionFlow& flow, const JournalPlace& place, const JournalRow& row,
-                               const JournalItem& item) {
+ListedExposure Listed(const PartitionFlow& flow, const JournalPlace& place, const JournalRow& row,
+                      const JournalItem& item) {
   ListedExposure listed;
   listed.item_id = item.item_id;
   listed.kind = KindName(flow, row.kind);
@@ -122,18 +119,36 @@ ListedExposure Queries::Listed(const PartitionFlow& flow, const JournalPlace& pl
   return listed;
 }
 
-Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_view user_id,
-                                           const ExposuresQuestion& question) const {
-  const auto place = Find(filter, user_id);
-  if (!place) return Fail(place.error());
-  const PartitionFlow& flow = *place->open->flow;
+Because BecauseOf(const WhyAnswer& answer, bool journal_read_whole) {
+  if (answer.similar) return Because::kSimilar;
+  if (!answer.seen) return answer.in_snapshot.value_or(false) ? Because::kFilter : Because::kNotSeen;
+  bool by_served_alone = !answer.segments.empty();
+  bool journal_would_know = journal_read_whole && answer.journal_whole_from.has_value();
+  for (const WhySegment& segment : answer.segments) {
+    if (!segment.counts) continue;
+    by_served_alone &= segment.kind == "served";
+    journal_would_know &= DayOf(segment.first_at) >= answer.journal_whole_from.value_or(Day{});
+  }
+  // An event of any kind but "removed" explains the fingerprint of an item that it named.
+  const auto explains = [](const ListedExposure& exposure) { return exposure.kind != "removed"; };
+  if (journal_would_know && std::none_of(answer.exposures->begin(), answer.exposures->end(), explains)) {
+    return Because::kFingerprint;
+  }
+  return by_served_alone ? Because::kServed : Because::kExposed;
+}
+
+}  // namespace
+
+Result<ExposuresAnswer> ListExposures(const UserPlace& place, std::string_view asked_of,
+                                      const ExposuresQuestion& question) {
+  const PartitionFlow& flow = place.flow;
   if (!flow.journal) {
     return Fail(
         Code::kNotFound,
         "exposures: no journal is kept here. Remedy: set store.explain_days, the number of days to keep");
   }
   const std::string asked =
-      fmt::format("{}/{}/{}{}", filter, user_id, question.item ? "item/" : "all", question.item.value_or(""));
+      fmt::format("{}/{}{}", asked_of, question.item ? "item/" : "all", question.item.value_or(""));
   std::optional<ExposuresCursor> cursor;
   if (!question.cursor.empty()) {
     auto decoded = DecodeCursor(question.cursor, asked);
@@ -141,11 +156,10 @@ Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_
     cursor = *decoded;
   }
   ExposuresAnswer answer;
-  answer.as_of = AsOfFrom(*place);
-  const auto delta = flow.reader.ReadUser(place->filter_index, place->user);
+  const auto delta = flow.reader.ReadUser(place.filter, place.user);
   if (!delta) return Fail(delta.error());
   PartitionJournal::Question rows{
-      flow.state.options().filters[place->filter_index].id, place->user, delta->erased, question.since, {}};
+      flow.state.options().filters[place.filter].id, place.user, delta->erased, question.since, {}};
   if (cursor) rows.from = cursor->place;
   ExposuresCursor last;
   size_t rows_read = 0;
@@ -168,38 +182,22 @@ Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_
   return answer;
 }
 
-Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id,
-                               std::string_view item) const {
-  const auto place = Find(filter, user_id);
-  if (!place) return Fail(place.error());
-  const PartitionFlow& flow = *place->open->flow;
-  const FilterPolicy& policy = flow.state.options().filters[place->filter_index];
-  const AnswerLimits limits = policy.AnswerAt(clock_.WallNow());
+Status ExplainItem(const UserPlace& place, const AnswerLimits& limits, std::string_view item,
+                   WhyAnswer& answer) {
+  const PartitionFlow& flow = place.flow;
+  const FilterPolicy& policy = flow.state.options().filters[place.filter];
   const Fingerprint fingerprint = FingerprintOf(item);
-  WhyAnswer answer;
-  answer.as_of = AsOfFrom(*place);
-
-  thread_local SeenReader reader;
-  if (Status read = flow.reader.ReadSeen(place->filter_index, place->user, limits, reader); !read) {
-    return Fail(read.error());
-  }
-  answer.seen = reader.seen().Contains(fingerprint);
-  if (!answer.seen) {
-    auto similar = WhySimilar(policy, reader, item);
-    if (!similar) return Fail(similar.error());
-    answer.similar = std::move(*similar);
-  }
   if (policy.snapshot) {
     std::string known_id;
     std::string bytes;
     const Status rendered =
-        flow.reader.RenderUser(place->filter_index, place->user, policy.snapshot->shape(), known_id, bytes);
+        flow.reader.RenderUser(place.filter, place.user, policy.snapshot->shape(), known_id, bytes);
     if (!rendered) return Fail(rendered.error());
     const auto snapshot = SnapshotView::Parse(bytes);
     if (!snapshot) return Fail(Code::kCorrupt, snapshot.error().message);
     answer.in_snapshot = snapshot->MightContain(fingerprint);
   }
-  const auto delta = flow.reader.ReadUser(place->filter_index, place->user);
+  const auto delta = flow.reader.ReadUser(place.filter, place.user);
   if (!delta) return Fail(delta.error());
   answer.segments = SegmentsWith(*delta, fingerprint, policy, limits, answer.seen);
   answer.removed = RemovedOn(*delta, fingerprint);
@@ -210,7 +208,7 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
     answer.journal_whole_from = flow.journal->WholeFrom();
     answer.exposures.emplace();
     size_t rows_read = 0;
-    const PartitionJournal::Question rows{policy.id, place->user, delta->erased, {0}, {}};
+    const PartitionJournal::Question rows{policy.id, place.user, delta->erased, {0}, {}};
     const Status read = flow.journal->Read(rows, [&](const JournalPlace& at, const JournalRow& row) {
       for (const JournalItem& of_row : row.items) {
         if (of_row.item_id == item) answer.exposures->push_back(Listed(flow, at, row, of_row));
@@ -221,25 +219,7 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
     if (!read) return Fail(read.error());
   }
   answer.because = BecauseOf(answer, all_read);
-  return answer;
-}
-
-Because Queries::BecauseOf(const WhyAnswer& answer, bool journal_read_whole) {
-  if (answer.similar) return Because::kSimilar;
-  if (!answer.seen) return answer.in_snapshot.value_or(false) ? Because::kFilter : Because::kNotSeen;
-  bool by_served_alone = !answer.segments.empty();
-  bool journal_would_know = journal_read_whole && answer.journal_whole_from.has_value();
-  for (const WhySegment& segment : answer.segments) {
-    if (!segment.counts) continue;
-    by_served_alone &= segment.kind == "served";
-    journal_would_know &= DayOf(segment.first_at) >= answer.journal_whole_from.value_or(Day{});
-  }
-  // An event of any kind but "removed" explains the fingerprint of an item that it named.
-  const auto explains = [](const ListedExposure& exposure) { return exposure.kind != "removed"; };
-  if (journal_would_know && std::none_of(answer.exposures->begin(), answer.exposures->end(), explains)) {
-    return Because::kFingerprint;
-  }
-  return by_served_alone ? Because::kServed : Because::kExposed;
+  return {};
 }
 
 }  // namespace seen

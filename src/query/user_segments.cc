@@ -1,5 +1,3 @@
-#include "query/queries_segments.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "model/answer_limits.h"
 #include "model/hashes.h"
+#include "query/user_history.h"
 
 namespace seen {
 

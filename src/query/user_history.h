@@ -1,5 +1,5 @@
 #pragma once
-// Computes what `segments` answers about a user's state.
+// What is kept about a user: segments, shown items, and why an item is dropped. Any thread.
 
 #include <cstdint>
 #include <string>
@@ -9,10 +9,21 @@
 #include "base/result.h"
 #include "flow/filter_policy.h"
 #include "flow/store_port.h"
+#include "model/answer_limits.h"
 #include "model/delta.h"
+#include "model/hashes.h"
 #include "query/query_port.h"
 
 namespace seen {
+
+struct PartitionFlow;
+
+/// Where a user's state is.
+struct UserPlace {
+  const PartitionFlow& flow;
+  FilterIndex filter;
+  UserKey user;
+};
 
 /// Describes `delta` as it counts in `filter` at `now`. The caller fills in as_of and partition.
 UserAnswer DescribeUser(const Delta& delta, const FilterPolicy& filter, TimeMs now);
@@ -30,5 +41,13 @@ struct ExposuresCursor {
 std::string EncodeCursor(const ExposuresCursor& cursor, std::string_view question);
 /// kInvalidArgument: `text` isn't a cursor of that question.
 Result<ExposuresCursor> DecodeCursor(std::string_view text, std::string_view question);
+
+/// `asked`: names filter and user. The caller fills in as_of. Errors as QueryPort::Exposures.
+Result<ExposuresAnswer> ListExposures(const UserPlace& place, std::string_view asked,
+                                      const ExposuresQuestion& question);
+
+/// Completes an answer that has `seen` and `similar`. `limits`: those that decided `seen`.
+Status ExplainItem(const UserPlace& place, const AnswerLimits& limits, std::string_view item,
+                   WhyAnswer& answer);
 
 }  // namespace seen
