@@ -1,22 +1,10 @@
 // The format of events in the configuration: input.fields, input.kinds, input.only_if, scenes and when.
 #include "config/config_event_format.h"
 
-#include <gtest/gtest.h>
+#include "unit/config/config_errors.h"
 
 namespace seen {
 namespace {
-
-tl::expected<Config, std::vector<ConfigError>> LoadWith(const std::vector<std::string>& overrides) {
-  return LoadConfig(R"({"kafka": {"brokers": "a:1"}})", overrides);
-}
-
-std::string ErrorsOf(const std::vector<std::string>& overrides) {
-  const auto config = LoadWith(overrides);
-  std::string lines;
-  if (config) return lines;
-  for (const ConfigError& error : config.error()) lines += error.path + ": " + error.message + "\n";
-  return lines;
-}
 
 const std::optional<FieldRule>& RuleOf(const Config& config, Field field) {
   return config.input.format.fields[static_cast<size_t>(field)];
@@ -49,7 +37,7 @@ TEST(EventFormatConfig, TakesEveryKeyIntoItsPlace) {
       R"(filters=[{"name":"a","scenes":["home","video*"],"when":{"at":"/live","equals":true}},
                   {"name":"b","snapshot":null}])"};
   const auto config = LoadWith(overrides);
-  ASSERT_TRUE(config) << ErrorsOf(overrides);
+  ASSERT_TRUE(config) << ErrorsWith(overrides);
   const EventFormat& format = config->input.format;
   EXPECT_EQ(RuleOf(*config, Field::kUserId)->at.text, "/data/uid");
   EXPECT_EQ(RuleOf(*config, Field::kItemId)->at.steps, std::vector<std::string>{"item/id"});
@@ -136,7 +124,7 @@ TEST(EventFormatConfig, SaysWhatIsWrongAndWhatToWriteInstead) {
       {R"(filters[0].when={"at":"a","equals":1})", R"(filters[0].when.at: "a": must begin with "/")"},
   };
   for (const auto& [set, error] : cases) {
-    const std::string said = ErrorsOf({set});
+    const std::string said = ErrorsWith({set});
     EXPECT_EQ(said.substr(0, error.size()), error) << set;
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   }

@@ -1,27 +1,16 @@
 // The configuration apart from its keys: syntax, overrides, secrets.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
-#include "config/config.h"
 #include "config/config_text.h"
+#include "unit/config/config_errors.h"
 
 namespace seen {
 namespace {
-
-constexpr const char* kMinimal = R"({"kafka": {"brokers": "127.0.0.1:9092"}})";
-
-std::string ErrorsOf(std::string_view text, const std::vector<std::string>& overrides = {}) {
-  const auto config = LoadConfig(text, overrides);
-  std::string lines;
-  if (config) return lines;
-  for (const ConfigError& error : config.error()) lines += error.path + ": " + error.message + "\n";
-  return lines;
-}
 
 struct SyntaxCase {
   std::string text;

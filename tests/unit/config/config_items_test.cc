@@ -1,34 +1,20 @@
 // The section "items": items are off without it, all its keys have defaults, and mistakes in it give errors.
 #include "config/config_items.h"
 
-#include <gtest/gtest.h>
-
-#include "config/config.h"
 #include "similar/port/boilerplate.h"
 #include "similar/text/idf_table.h"
+#include "unit/config/config_errors.h"
 
 namespace seen {
 namespace {
 
-tl::expected<Config, std::vector<ConfigError>> Load(const std::vector<std::string>& overrides) {
-  return LoadConfig(R"({"kafka": {"brokers": "a:1"}})", overrides);
-}
-
-std::string ErrorsOf(const std::vector<std::string>& overrides) {
-  const auto config = Load(overrides);
-  std::string lines;
-  if (config) return lines;
-  for (const ConfigError& error : config.error()) lines += error.path + ": " + error.message + "\n";
-  return lines;
-}
-
 TEST(ItemsConfig, IsOffUnlessItIsThere) {
-  EXPECT_FALSE(Load({})->items);
-  EXPECT_FALSE(Load({"items=null"})->items);
+  EXPECT_FALSE(LoadWith({})->items);
+  EXPECT_FALSE(LoadWith({"items=null"})->items);
 }
 
 TEST(ItemsConfig, HasDefaultsForAll) {
-  const auto config = Load({"items={}"});
+  const auto config = LoadWith({"items={}"});
   ASSERT_TRUE(config);
   const ItemsConfig& items = *config->items;
   EXPECT_EQ(items.topic, "items");
@@ -65,8 +51,8 @@ TEST(ItemsConfig, TakesEveryKeyIntoItsPlace) {
                                               R"(items.fields.created_at={"at":"/after/at","unit":"us"})",
                                               R"(items.fields.deleted={"at":"/__deleted"})",
                                               "filters[0].similar=demote"};
-  const auto config = Load(overrides);
-  ASSERT_TRUE(config) << ErrorsOf(overrides);
+  const auto config = LoadWith(overrides);
+  ASSERT_TRUE(config) << ErrorsWith(overrides);
   const ItemsConfig& items = *config->items;
   EXPECT_EQ(items.topic, "articles");
   EXPECT_EQ(items.groups_topic, "groups");
@@ -118,8 +104,8 @@ TEST(ItemsConfig, SaysWhatIsWrongAndWhatToWriteInstead) {
       {"items.groups_topic=seen-filters",
        "filters[0].snapshot.topic: \"seen-filters\": is also the topic of items.groups_topic; give each "
        "filter its own, or \"snapshot\": null to publish nothing\n"}};
-  for (const auto& [override, said] : cases) EXPECT_EQ(ErrorsOf({override}), said);
-  const std::string too_long = ErrorsOf({"items.topic=" + std::string(249, 't')});
+  for (const auto& [override, said] : cases) EXPECT_EQ(ErrorsWith({override}), said);
+  const std::string too_long = ErrorsWith({"items.topic=" + std::string(249, 't')});
   EXPECT_TRUE(too_long.starts_with("items.ordered_topic: \"ttt")) << too_long;
   EXPECT_TRUE(too_long.ends_with("longer than 249 characters; set a shorter name\n")) << too_long;
 }
@@ -176,19 +162,19 @@ TEST(ReadIdfFile, NamesKeyFileAndRemedy) {
 }
 
 TEST(ItemsConfig, TakesPatternsOfBoilerplate) {
-  const auto config = Load({R"(items={"segmentation":"dictionary","boilerplate":["转载自.*","a\\s"]})"});
+  const auto config = LoadWith({R"(items={"segmentation":"dictionary","boilerplate":["转载自.*","a\\s"]})"});
   ASSERT_TRUE(config);
   EXPECT_EQ(TextRulesOf(*config->items).segmentation, Segmentation::kDictionary);
   EXPECT_EQ(config->items->boilerplate->patterns(), (std::vector<std::string>{"转载自.*", "a\\s"}));
-  const std::string said = ErrorsOf({R"(items={"boilerplate":["a(b"]})"});
+  const std::string said = ErrorsWith({R"(items={"boilerplate":["a(b"]})"});
   EXPECT_EQ(
       said.find("items.boilerplate: pattern 1, \"a(b\": not a pattern of RE2: missing ): a(b. Remedy: "), 0u)
       << said;
   for (const char* const wrong : {R"("a")", R"([1])", R"([""])", R"([null])", R"({"a":"b"})"}) {
-    EXPECT_NE(ErrorsOf({std::string(R"(items={"boilerplate":)") + wrong + "}"})
+    EXPECT_NE(ErrorsWith({std::string(R"(items={"boilerplate":)") + wrong + "}"})
                   .find("must be a list of at most 32 regular expressions"),
               std::string::npos)
-        << wrong << ErrorsOf({std::string(R"(items={"boilerplate":)") + wrong + "}"});
+        << wrong << ErrorsWith({std::string(R"(items={"boilerplate":)") + wrong + "}"});
   }
 }
 

@@ -1,7 +1,6 @@
 #include "config/config.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,29 +11,10 @@
 
 #include "config/config_keys.h"
 #include "config/config_text.h"
+#include "unit/config/config_errors.h"
 
 namespace seen {
 namespace {
-
-constexpr const char* kMinimal = R"({"kafka": {"brokers": "127.0.0.1:9092"}})";
-
-/// The configuration `text` with `overrides`, as --set gives them.
-tl::expected<Config, std::vector<ConfigError>> LoadWith(const std::vector<std::string>& overrides,
-                                                        std::string_view text = kMinimal) {
-  return LoadConfig(text, overrides);
-}
-
-std::string Lines(const std::vector<ConfigError>& errors) {
-  std::string lines;
-  for (const ConfigError& error : errors) lines += error.path + ": " + error.message + "\n";
-  return lines;
-}
-
-/// Each error as a line; "" if there is none.
-std::string ErrorsOf(std::string_view text, const std::vector<std::string>& overrides = {}) {
-  const auto config = LoadConfig(text, overrides);
-  return config ? "" : Lines(config.error());
-}
 
 TEST(Config, InputThatIsNotKeyedByUserGoesThroughATopicThatIs) {
   const auto keyed = LoadWith({"input.partitioner=crc32"});

@@ -1,6 +1,7 @@
 #include "unit/filter/golden_bytes.h"
 
 #include <bit>
+#include <cmath>
 
 #include "unit/filter/reference_bloom.h"
 
@@ -47,6 +48,34 @@ std::string Enveloped(const SnapshotMeta& meta, std::string_view payload, const 
 
 SnapshotMeta UsualMeta(SnapshotFormat format, size_t item_count) {
   return {format, static_cast<uint32_t>(item_count), {1763700000123}, {20383}, 3, 123456789, 0.01};
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      constexpr std::string_view kHex = "0123456789abcdef";
+      quoted += "\\u00";
+      quoted += kHex[static_cast<size_t>(c) >> 4];
+      quoted += kHex[static_cast<size_t>(c) & 15];
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string List(const std::vector<std::string>& ids) {
+  std::string list = "[";
+  for (const std::string& id : ids) list += (list.size() > 1 ? "," : "") + Quoted(id);
+  return list + "]";
+}
+
+uint64_t RecallSize(const SnapshotMeta& meta, int64_t want, uint64_t also_seen) {
+  if (want <= 0) return 0;
+  const double p = meta.false_positive_rate, n = static_cast<double>(want);
+  return meta.item_count + also_seen + static_cast<uint64_t>(std::ceil((n + 3 * std::sqrt(n * p)) / (1 - p)));
 }
 
 }  // namespace seen::golden

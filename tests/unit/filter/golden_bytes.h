@@ -1,9 +1,11 @@
 #pragma once
-// Envelopes written by hand, and bytes with single changes. schemas/snapshot.md, "Bytes".
+// Envelopes written by hand, bytes with single changes (schemas/snapshot.md, "Bytes"), and pieces of the
+// golden JSON files.
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "filter/bits.h"
 #include "filter/snapshot.h"
@@ -64,5 +66,12 @@ std::string Enveloped(const SnapshotMeta& meta, std::string_view payload, const 
 
 /// Metadata for files in which the metadata doesn't matter.
 SnapshotMeta UsualMeta(SnapshotFormat format, size_t item_count = 0);
+
+/// A JSON string; of UTF-8.
+std::string Quoted(std::string_view text);
+std::string List(const std::vector<std::string>& ids);
+
+/// schemas/snapshot.md, "How many to recall". `also_seen`: how many ids the snapshot doesn't hold.
+uint64_t RecallSize(const SnapshotMeta& meta, int64_t want, uint64_t also_seen);
 
 }  // namespace seen::golden

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "filter/snapshot.h"
-#include "unit/filter/golden_json.h"
+#include "unit/filter/golden_bytes.h"
 #include "unit/filter/golden_snapshots.h"
 #include "unit/filter/reference_bloom.h"
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "unit/filter/golden_json.h"
+#include "unit/filter/golden_bytes.h"
 #include "unit/filter/golden_snapshots.h"
 
 namespace seen::golden {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "unit/flow/timed_fixture.h"
+#include "unit/flow/flow_fixture.h"
 
 namespace seen::test {
 

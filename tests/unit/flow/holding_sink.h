@@ -29,6 +29,15 @@ class HoldingSink final : public SnapshotSink {
   size_t room = SIZE_MAX;
 };
 
+/// Ends every delivery that is under way.
+inline void AcknowledgeAll(PublishFlow& flow, HoldingSink& sink, Instant now,
+                           Delivery delivery = Delivery::kAcknowledged) {
+  std::vector<PublishFlow::Acknowledgement> all;
+  for (const uint64_t ticket : sink.tickets) all.push_back({static_cast<uint32_t>(ticket), delivery});
+  flow.Acknowledged(all, now, {0});
+  sink.tickets.clear();
+}
+
 /// Takes, renders and sends one group, as the publisher does. `render`: Status(std::span<Rendering>).
 template <typename Render>
 Result<PublishFlow::Sending> PublishDue(PublishFlow& flow, Instant now, PublishFlow::Limits limits,

@@ -1,16 +1,11 @@
 // How the flow treats the kinds, conditions and coverage that the decoder found.
-#include <gtest/gtest.h>
-
 #include "decode/event_decoder.h"
-#include "flow/partition_flow.h"
-#include "support/fakes.h"
+#include "unit/flow/flow_fixture.h"
 
 namespace seen {
 namespace {
 
-constexpr int64_t kNow = 1'763'700'000'000;
-
-class PartitionEventsTest : public testing::Test {
+class PartitionEventsTest : public test::FlowTest {
  protected:
   void SetUp() override {
     format.wanted.kind = true;
@@ -23,17 +18,10 @@ class PartitionEventsTest : public testing::Test {
   void Open(std::vector<FilterPolicy> filters, std::vector<FilterId> retired) {
     options.filters = std::move(filters);
     options.retired_filters = std::move(retired);
-    flow = std::make_unique<PartitionFlow>(options, durable.position, 0, 0, store, dead_letters, reporter,
-                                           clock);
-  }
-  void Checkpoint() {
-    flow->intake.Freeze();
-    ASSERT_TRUE(flow->checkpoint.Write().has_value());
+    OpenFlow(options);
   }
   void Send(std::string value, int64_t timestamp_ms = kNow) {
-    values.push_back(std::move(value));
-    const Record record{next++, {timestamp_ms}, "u1", values.back(), false};
-    const auto taken = flow->intake.Apply({&record, 1});
+    const auto taken = SendNext(std::move(value), timestamp_ms);
     ASSERT_TRUE(taken.has_value());
     EXPECT_EQ(*taken, 1u);
   }
@@ -44,28 +32,11 @@ class PartitionEventsTest : public testing::Test {
     if (!item.empty()) json += R"(,"item_id":")" + std::string(item) + '"';
     return json + R"(,"exposed_at":)" + std::to_string(at_ms) + "}";
   }
-  bool Seen(FilterIndex filter, std::string_view item) {
-    const auto delta = flow->reader.ReadUser(filter, UserKeyOf("u1"));
-    EXPECT_TRUE(delta.has_value());
-    const auto seen = SeenFingerprints(
-        *delta, flow->state.options().filters[filter].AnswerHorizon(clock.WallNow()), 10'000);
-    return std::binary_search(seen.begin(), seen.end(), FingerprintOf(item));
-  }
+  bool Seen(FilterIndex filter, std::string_view item) { return FlowTest::Seen(item, "u1", filter); }
   uint64_t Skipped(SkipReason reason) const { return reporter.skipped[static_cast<size_t>(reason)]; }
 
   EventFormat format;
   PartitionOptions options;
-  sim::VirtualClock clock;
-  sim::CountingReporter reporter;
-  std::mt19937_64 random{1};
-  sim::FakeDeadLetters dead_letters{random};
-  sim::DurableState durable;
-  sim::StoreFault fault = sim::StoreFault::kNone;
-  uint32_t level0_files = 0;
-  sim::FakeStore store{durable, fault, level0_files};
-  std::unique_ptr<PartitionFlow> flow;
-  std::deque<std::string> values;
-  int64_t next = 0;
 };
 
 TEST_F(PartitionEventsTest, TheDaemonsOwnErasureTakesEffectThoughItsClockWasAhead) {
@@ -174,8 +145,8 @@ TEST_F(PartitionEventsTest, ABlockHoldsManyKindsInTheirOrder) {
                                    {"nonsense", "x"},
                                    {"erased", ""},
                                    {"exposed", "c"}}) {
-    values.push_back(Event(kind, "home", item));
-    records.push_back({next++, {kNow}, "u1", values.back(), false});
+    record_values.push_back(Event(kind, "home", item));
+    records.push_back({next++, {kNow}, "u1", record_values.back(), false});
   }
   const auto taken = flow->intake.Apply(records);
   ASSERT_TRUE(taken.has_value());

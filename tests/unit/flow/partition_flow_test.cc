@@ -1,60 +1,29 @@
 #include "flow/partition_flow.h"
 
-#include <gtest/gtest.h>
-
 #include <functional>
 
 #include "model/hashes.h"
-#include "support/fakes.h"
+#include "unit/flow/flow_fixture.h"
 
 namespace seen {
 namespace {
 
-constexpr int64_t kNow = 1'763'700'000'000;
-
-class PartitionFlowTest : public testing::Test {
+class PartitionFlowTest : public test::FlowTest {
  protected:
   void Open(int64_t high = 0, int64_t start = 0, PartitionOptions options = {}) {
     options.filters = {{0, "default", window_days, 10'000, {}, SnapshotPolicy{}}};
-    flow = std::make_unique<PartitionFlow>(options, durable.position, start, high, store, dead_letters,
-                                           reporter, clock);
+    OpenFlow(options, start, high);
   }
-  /// An event as the front end sends it, in the record at the next offset.
-  Result<size_t> Send(std::string value, int64_t timestamp_ms = kNow, bool null = false) {
-    values.push_back(std::move(value));
-    const Record record{next++, {timestamp_ms}, "u1", values.back(), null};
-    return flow->intake.Apply({&record, 1});
+  Result<size_t> Send(std::string value, int64_t timestamp_ms = kNow) {
+    return SendNext(std::move(value), timestamp_ms);
   }
   static std::string Exposed(std::string_view item, int64_t exposed_at_ms = kNow,
                              std::string_view user = "u1") {
     return R"({"user_id":")" + std::string(user) + R"(","item_id":")" + std::string(item) +
            R"(","exposed_at":)" + std::to_string(exposed_at_ms) + "}";
   }
-  bool Seen(std::string_view item, std::string_view user = "u1") {
-    const auto delta = flow->reader.ReadUser(0, UserKeyOf(user));
-    EXPECT_TRUE(delta.has_value());
-    const auto seen =
-        SeenFingerprints(*delta, flow->state.options().filters[0].AnswerHorizon(clock.WallNow()), 10'000);
-    return std::binary_search(seen.begin(), seen.end(), FingerprintOf(item));
-  }
-  void Checkpoint() {
-    flow->intake.Freeze();
-    const auto written = flow->checkpoint.Write();
-    ASSERT_TRUE(written.has_value()) << written.error().message;
-  }
 
   int32_t window_days = 30;
-  sim::VirtualClock clock;
-  sim::CountingReporter reporter;
-  std::mt19937_64 random{1};
-  sim::FakeDeadLetters dead_letters{random};
-  sim::DurableState durable;
-  sim::StoreFault fault = sim::StoreFault::kNone;
-  uint32_t level0_files = 0;
-  sim::FakeStore store{durable, fault, level0_files};
-  std::unique_ptr<PartitionFlow> flow;
-  std::deque<std::string> values;
-  int64_t next = 0;
 };
 
 TEST_F(PartitionFlowTest, AnExposureIsSeenAtOnceInTheTailThenFrozenThenStored) {
@@ -304,7 +273,7 @@ TEST_F(PartitionFlowTest, WhoReadsAnOffsetInTheMiddleOfABatchFindsItsUsersOutsta
   PartitionOptions options;
   options.filters = {{0, "default", window_days, 10'000, {}, SnapshotPolicy{}}};
   AskingClock asking(clock);
-  flow = std::make_unique<PartitionFlow>(options, std::nullopt, 0, 0, store, dead_letters, reporter, asking);
+  OpenFlow(options, 0, 0, asking);
   int within = 0;
   asking.ask = [&] {
     if (flow->state.next_offset() == 0) return;
@@ -345,7 +314,7 @@ TEST_F(PartitionFlowTest, AFailedCheckpointChangesNothingAndSucceedsLater) {
   }
   ASSERT_TRUE(flow->checkpoint.Write().has_value());
   EXPECT_EQ(flow->GetStatus().state, "ready");
-  EXPECT_EQ(durable.position->anchor.hash, RecordHash("u1", values.back()));
+  EXPECT_EQ(durable.position->anchor.hash, RecordHash("u1", record_values.back()));
 }
 
 }  // namespace

@@ -2,18 +2,12 @@
 #include "flow/partition_journal.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <random>
-
-#include "flow/partition_flow.h"
-#include "support/fakes.h"
+#include "unit/flow/flow_fixture.h"
 
 namespace seen {
 namespace {
 
-constexpr int64_t kNow = 1'763'700'000'000;
 constexpr int64_t kDayMs = kMsPerDay;
 
 std::shared_ptr<const EventPlan> PlanOfAll() {
@@ -23,7 +17,7 @@ std::shared_ptr<const EventPlan> PlanOfAll() {
   return *EventPlan::Make(format);
 }
 
-class PartitionJournalTest : public testing::Test {
+class PartitionJournalTest : public test::FlowTest {
  protected:
   void Open(int64_t start = 0) {
     PartitionOptions options;
@@ -31,9 +25,7 @@ class PartitionJournalTest : public testing::Test {
     options.plan = PlanOfAll();
     options.tail_bytes_max = tail_bytes_max;
     options.journal = JournalPolicy{days, budget};
-    flow.reset();
-    flow = std::make_unique<PartitionFlow>(options, durable.position, start, 0, store, dead_letters, reporter,
-                                           clock);
+    OpenFlow(options, start);
   }
   Result<size_t> Apply(size_t number) {
     const auto& [value, timestamp] = log[number];
@@ -49,11 +41,6 @@ class PartitionJournalTest : public testing::Test {
   }
   void Erase(std::string_view user, int64_t at = kNow) {
     Send(fmt::format(R"({{"user_id":"{}","kind":"erased","exposed_at":{}}})", user, at));
-  }
-  void Checkpoint() {
-    flow->intake.Freeze();
-    const auto written = flow->checkpoint.Write();
-    ASSERT_TRUE(written.has_value()) << written.error().message;
   }
   std::vector<std::string> Items(std::string_view user, FilterId filter = 7,
                                  std::optional<JournalPlace> from = std::nullopt, int64_t since = 0) const {
@@ -75,15 +62,6 @@ class PartitionJournalTest : public testing::Test {
   int32_t days = 30;
   uint64_t tail_bytes_max = 1 << 20;
   std::shared_ptr<JournalBudget> budget = std::make_shared<JournalBudget>(1'000'000);
-  sim::VirtualClock clock;
-  sim::CountingReporter reporter;
-  std::mt19937_64 random{1};
-  sim::FakeDeadLetters dead_letters{random};
-  sim::DurableState durable;
-  sim::StoreFault fault = sim::StoreFault::kNone;
-  uint32_t level0_files = 0;
-  sim::FakeStore store{durable, fault, level0_files};
-  std::unique_ptr<PartitionFlow> flow;
   std::deque<std::pair<std::string, int64_t>> log;
 };
 

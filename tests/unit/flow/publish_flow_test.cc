@@ -39,11 +39,7 @@ class PublishFlowTest : public testing::Test {
     return names;
   }
   void AcknowledgeAll(Delivery delivery = Delivery::kAcknowledged) {
-    std::vector<PublishFlow::Acknowledgement> acknowledgements;
-    for (const uint64_t ticket : sink.tickets)
-      acknowledgements.push_back({static_cast<uint32_t>(ticket), delivery});
-    flow.Acknowledged(acknowledgements, now, {0});
-    sink.tickets.clear();
+    seen::AcknowledgeAll(flow, sink, now, delivery);
   }
   size_t MarksToSet() {
     const size_t count = flow.CollectMarks({}).set.size();

@@ -61,13 +61,7 @@ class PublishRoomTest : public testing::Test {
     EXPECT_TRUE(PublishDue(*flow, now, limits, render, sink));
     return sink.sent.size();
   }
-  void Acknowledge() {
-    std::vector<PublishFlow::Acknowledgement> all;
-    for (const uint64_t ticket : sink.tickets)
-      all.push_back({static_cast<uint32_t>(ticket), Delivery::kAcknowledged});
-    flow->Acknowledged(all, now, {0});
-    sink.tickets.clear();
-  }
+  void Acknowledge() { AcknowledgeAll(*flow, sink, now); }
   void Checkpoint(int64_t to = PublishFlow::kNoOffset) {
     for (const UserRef& ref : flow->CollectMarks({}, {}, to).set) marks.insert(ref);
     flow->MarksCommitted();

@@ -39,20 +39,34 @@ class PublisherTest : public testing::Test {
   }
   void Open(int32_t number) {
     Lane& lane = lanes[static_cast<size_t>(number)];
-    PartitionOptions options;
-    options.partition = number;
-    options.partition_count = kPartitions;
-    options.filters = {{0, "home", 30, 10'000, {}, SnapshotPolicy{}}};
+    PartitionOptions of_partition;
+    of_partition.partition = number;
+    of_partition.partition_count = kPartitions;
+    of_partition.filters = {{0, "home", 30, 10'000, {}, SnapshotPolicy{}}};
     auto open = std::make_shared<OpenPartition>();
     open->partition = number;
     open->store = std::make_unique<sim::FatefulStore>(
         std::make_unique<sim::FakeStore>(lane.durable, lane.fault, lane.level0_files), lane.fate,
         lane.level0_files);
-    open->flow = std::make_unique<PartitionFlow>(options, std::nullopt, 0, 0, *open->store, dead_letters,
+    open->flow = std::make_unique<PartitionFlow>(of_partition, std::nullopt, 0, 0, *open->store, dead_letters,
                                                  reporter, clock);
     lane.open = open;
     opened.Add(std::move(open));
   }
+  Publisher WithPool(WorkPool& pool) {
+    options.pool = &pool;
+    options.pool_from = std::chrono::microseconds(0);
+    return WithOptions();
+  }
+  Publisher WithLease() {
+    options.lease = &lease;
+    return WithOptions();
+  }
+  Publisher WithOwner() {
+    options.owner = &owner;
+    return WithOptions();
+  }
+  Publisher WithOptions() { return Publisher(opened, topic, reporter, clock, options); }
   /// Exposes an item to the partition's own user.
   void Expose(int32_t number, const std::string& item) { Expose(number, User(number), item); }
   void Expose(int32_t number, const std::string& user, const std::string& item) {
@@ -86,14 +100,14 @@ class PublisherTest : public testing::Test {
   sim::FakeDeadLetters dead_letters{random};
   std::array<Lane, kPartitions> lanes;
   OpenPartitions opened;
+  CommitLease lease{LeaseTimes::Of(std::chrono::seconds(10))};
+  FakeOwner owner;
+  Publisher::Options options;  // of the next WithOptions()
   Publisher publisher{opened, topic, reporter, clock, Publisher::Options()};
 };
 
 TEST_F(PublisherTest, QueuesNothingThatWasRenderedBeforeTheProcessStoodStillForLongerThanItsLease) {
-  CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
-  Publisher::Options options;
-  options.lease = &lease;
-  Publisher leased(opened, topic, reporter, clock, options);
+  Publisher leased = WithLease();
   lease.Committed(0, clock.Now());
   Expose(0, "a");
   lanes[0].fate.before_read = [&] { clock.Advance(20'000); };
@@ -107,10 +121,7 @@ TEST_F(PublisherTest, QueuesNothingThatWasRenderedBeforeTheProcessStoodStillForL
 
 TEST_F(PublisherTest, RendersWhatManyUsersAreDueWithAPool) {
   WorkPool pool(3, "readers");
-  Publisher::Options options;
-  options.pool = &pool;
-  options.pool_from = std::chrono::microseconds(0);
-  Publisher pooled(opened, topic, reporter, clock, options);
+  Publisher pooled = WithPool(pool);
   const auto user = [](int number) { return "user-" + std::to_string(number); };
   for (int number = 0; number < 1000; ++number) Expose(0, user(number), "item-" + std::to_string(number));
   for (int i = 0; i < 200; ++i) pooled.Step();
@@ -124,10 +135,7 @@ TEST_F(PublisherTest, RendersWhatManyUsersAreDueWithAPool) {
 
 TEST_F(PublisherTest, AFailedReadOfOnePieceLeavesAllUsersDue) {
   WorkPool pool(0, "readers");  // the caller's thread takes all pieces, in order
-  Publisher::Options options;
-  options.pool = &pool;
-  options.pool_from = std::chrono::microseconds(0);
-  Publisher pooled(opened, topic, reporter, clock, options);
+  Publisher pooled = WithPool(pool);
   for (int number = 0; number < 100; ++number) Expose(0, "user-" + std::to_string(number), "a");
   int reads = 0;
   lanes[0].fate.before_read = [&] { ReadsFail(0, ++reads > 3); };
@@ -145,10 +153,7 @@ TEST_F(PublisherTest, AFailedReadOfOnePieceLeavesAllUsersDue) {
 
 TEST_F(PublisherTest, RendersUsersOfSeveralPartitionsAtTheSameTime) {
   WorkPool pool(1, "readers");
-  Publisher::Options options;
-  options.pool = &pool;
-  options.pool_from = std::chrono::microseconds(0);
-  Publisher pooled(opened, topic, reporter, clock, options);
+  Publisher pooled = WithPool(pool);
   for (int32_t number = 0; number < kPartitions; ++number) Expose(number, "a");
   std::latch both_read(kPartitions);
   std::atomic<int> met = 0;
@@ -167,9 +172,8 @@ TEST_F(PublisherTest, RendersUsersOfSeveralPartitionsAtTheSameTime) {
 
 TEST_F(PublisherTest, APassOfUsersWhoTakeLongIsShort) {
   WorkPool pool(0, "readers");
-  Publisher::Options options;
   options.pool = &pool;
-  Publisher pooled(opened, topic, reporter, clock, options);
+  Publisher pooled = WithOptions();
   lanes[0].fate.before_read = [&] { clock.Advance(2); };
   Expose(0, "first", "a");
   for (int i = 0; i < 3; ++i) pooled.Step();
@@ -181,9 +185,8 @@ TEST_F(PublisherTest, APassOfUsersWhoTakeLongIsShort) {
 }
 
 TEST_F(PublisherTest, LeadingEdgesOfAllPartitionsGoBeforeUsersOfAnyWhoMayWait) {
-  Publisher::Options options;
   options.snapshots_a_pass = 4;
-  Publisher in_passes(opened, topic, reporter, clock, options);
+  Publisher in_passes = WithOptions();
   const auto expose = [&](int32_t number, const std::string& item) {
     for (int user = 0; user < 40; ++user) Expose(number, User(number) + std::to_string(user), item);
   };
@@ -201,9 +204,8 @@ TEST_F(PublisherTest, LeadingEdgesOfAllPartitionsGoBeforeUsersOfAnyWhoMayWait) {
 }
 
 TEST_F(PublisherTest, APassWithoutRoomForAllPartitionsIsContinuedByTheNext) {
-  Publisher::Options options;
   options.snapshots_a_pass = 4;
-  Publisher in_passes(opened, topic, reporter, clock, options);
+  Publisher in_passes = WithOptions();
   for (int32_t number = 0; number < kPartitions; ++number) {
     for (int user = 0; user < 40; ++user) Expose(number, User(number) + "-" + std::to_string(user), "a");
   }
@@ -215,9 +217,8 @@ TEST_F(PublisherTest, APassWithoutRoomForAllPartitionsIsContinuedByTheNext) {
 }
 
 TEST_F(PublisherTest, SendsNowOnlyIfNoMoreIsDue) {
-  Publisher::Options options;
   options.snapshots_a_pass = 4;
-  Publisher in_passes(opened, topic, reporter, clock, options);
+  Publisher in_passes = WithOptions();
   for (int number = 0; number < 40; ++number) Expose(0, "user-" + std::to_string(number), "a");
   for (int i = 0; i < 100; ++i) {
     clock.Advance(5);
@@ -229,10 +230,7 @@ TEST_F(PublisherTest, SendsNowOnlyIfNoMoreIsDue) {
 }
 
 TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {
-  CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
-  Publisher::Options options;
-  options.lease = &lease;
-  Publisher leased(opened, topic, reporter, clock, options);
+  Publisher leased = WithLease();
   const auto step = [&] {
     for (int i = 0; i < 3; ++i) leased.Step();
   };
@@ -261,11 +259,9 @@ TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {
 }
 
 TEST_F(PublisherTest, APartitionThatOnlyAnswersIsNotPublished) {
-  CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
-  Publisher::Options options;
   options.lease = &lease;
   options.watermarks = BeatSender{"group", "instance", ""};
-  Publisher leased(opened, topic, reporter, clock, options);
+  Publisher leased = WithOptions();
   lease.Committed(0, clock.Now());
   const PartitionPointer open = opened.Find(0);
   open->assigned.store(false);
@@ -347,9 +343,8 @@ TEST_F(PublisherTest, ReturnsHowLongThereIsNothingToDo) {
 }
 
 TEST_F(PublisherTest, WaitsForNoBeatsAcknowledgementAndIsBackForTheNextBeat) {
-  Publisher::Options options;
   options.watermarks = BeatSender{"group", "instance", ""};
-  Publisher beating(opened, topic, reporter, clock, options);
+  Publisher beating = WithOptions();
   beating.Step();
   topic.deliver_all = false;
   topic.late_percent = 100;
@@ -362,12 +357,8 @@ TEST_F(PublisherTest, WaitsForNoBeatsAcknowledgementAndIsBackForTheNextBeat) {
 }
 
 TEST_F(PublisherTest, ComesBackSoonWhereSomethingMayChangeThatWakesNobody) {
-  CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
-  FakeOwner owner;
-  Publisher::Options options;
   options.lease = &lease;
-  options.owner = &owner;
-  Publisher replica(opened, topic, reporter, clock, options);
+  Publisher replica = WithOwner();
   EXPECT_EQ(replica.Step(), milliseconds(50)) << "a commit may succeed";
   for (const int32_t partition : {0, 1}) lease.Committed(partition, clock.Now());
   replica.Step();
@@ -400,10 +391,7 @@ TEST_F(PublisherTest, AClosedPartitionsAcknowledgementsAreNobodys) {
 }
 
 TEST_F(PublisherTest, ALeaseThatARebalanceEndsIsNoLapse) {
-  CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
-  Publisher::Options options;
-  options.lease = &lease;
-  Publisher leased(opened, topic, reporter, clock, options);
+  Publisher leased = WithLease();
   lease.Committed(0, clock.Now());
   leased.Step();
   lease.Ended(0, clock.Now());
@@ -411,13 +399,8 @@ TEST_F(PublisherTest, ALeaseThatARebalanceEndsIsNoLapse) {
   EXPECT_EQ(reporter.leases_lapsed, 0u) << "the partition is about to be unassigned";
 }
 
-;
-
 TEST_F(PublisherTest, AReplicaSendsNothingAndWaitsForTheOwner) {
-  FakeOwner owner;
-  Publisher::Options options;
-  options.owner = &owner;
-  Publisher replica(opened, topic, reporter, clock, options);
+  Publisher replica = WithOwner();
   Expose(0, "a");
   Expose(1, "b");
   for (int i = 0; i < 3; ++i) replica.Step();
@@ -437,11 +420,8 @@ TEST_F(PublisherTest, AReplicaSendsNothingAndWaitsForTheOwner) {
 }
 
 TEST_F(PublisherTest, AFormerOwnerQueuesNothingThatItRenderedBefore) {
-  FakeOwner owner;
   owner.owns = true;
-  Publisher::Options options;
-  options.owner = &owner;
-  Publisher former(opened, topic, reporter, clock, options);
+  Publisher former = WithOwner();
   Expose(0, "a");
   lanes[0].fate.before_read = [&] { owner.owns = false; };
   former.Step();

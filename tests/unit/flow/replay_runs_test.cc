@@ -1,7 +1,7 @@
 // Histories that are replayed beside live events: what is published, when, and what is counted.
 #include "flow/replay_runs.h"
 
-#include "unit/flow/timed_fixture.h"
+#include "unit/flow/flow_fixture.h"
 
 namespace seen {
 namespace {

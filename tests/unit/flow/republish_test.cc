@@ -1,12 +1,28 @@
 // What time alone changes: served items that end, windows that move on, settings that changed.
-#include "unit/flow/timed_fixture.h"
+#include "unit/flow/flow_fixture.h"
 
 namespace seen {
 namespace {
 
 using test::TimedTest;
 
-class RepublishTest : public TimedTest {};
+class RepublishTest : public TimedTest {
+ protected:
+  void PublishAndCheckpoint() {
+    Publish();
+    Checkpoint();
+  }
+  /// Until nothing is left to publish that a checkpoint let through.
+  void Settle() {
+    PublishAndCheckpoint();
+    Publish();
+  }
+  void Step(int times) {
+    for (int i = 0; i < times; ++i) publisher->Step();
+  }
+  /// The user u1 is published again, whatever else is due.
+  void RenderAgain() { flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now()); }
+};
 
 TEST_F(RepublishTest, AServedItemIsSeenAtOnceAndComesBackWhenItsBucketAndTheTtlAreOver) {
   Open();
@@ -29,8 +45,7 @@ TEST_F(RepublishTest, AnEndingIsPublishedThoughTheDaemonWasKilledSince) {
   Open();
   Send(Event("served", "a", kNow));
   Send(Event("exposed", "b", kNow));
-  Publish();
-  Checkpoint();
+  PublishAndCheckpoint();
   Open();
   Publish();
   EXPECT_TRUE(Published("a"));
@@ -52,14 +67,11 @@ TEST_F(RepublishTest, AnEndingThatComesLateIsNotLost) {
   Publish();
   // The event and its record are old. By the wall clock the item has ended, but no snapshot of u2 has left.
   Send(Event("served", "b", kNow, "u2"), kNow);
-  Publish();
-  Checkpoint();
-  Publish();
+  Settle();
   Checkpoint();
   EXPECT_FALSE(HasSnapshot("u2"));
   Send(Event("exposed", "c", clock.WallNow().value, "u3"));  // partition time passes the endings as well
-  Publish();
-  Checkpoint();
+  PublishAndCheckpoint();
   EXPECT_TRUE(durable.endings.empty());
 }
 
@@ -70,8 +82,7 @@ TEST_F(RepublishTest, WhatHasEndedIsInNoSnapshotOfAClockThatWentBack) {
     Open();
     Send(Event("served", "a", served_at));
     Send(Event("exposed", "b", served_at));
-    Publish();
-    Checkpoint();
+    PublishAndCheckpoint();
     ASSERT_TRUE(Published("a"));
     clock.Advance(2'200'000);
     Publish();
@@ -81,7 +92,7 @@ TEST_F(RepublishTest, WhatHasEndedIsInNoSnapshotOfAClockThatWentBack) {
     const int64_t right = clock.WallNow().value;
     clock.SetWall(served_at + 60'000);
     if (killed) Open();
-    flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
+    RenderAgain();
     Publish();
     EXPECT_FALSE(Published("a"));
     clock.SetWall(right);
@@ -102,7 +113,7 @@ TEST_F(RepublishTest, AnEndingThatIsStillStoredComesAgainWhereTheClockWentBack) 
   ASSERT_FALSE(durable.endings.empty());
   const int64_t right = clock.WallNow().value;
   clock.SetWall(kNow + 60'000);
-  flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
+  RenderAgain();
   Publish();
   ASSERT_TRUE(Published("a")) << "by that clock it counts";
   clock.SetWall(right);
@@ -141,9 +152,7 @@ TEST_F(RepublishTest, TheSweepPublishesWhoseWindowMovedOnAndNobodyElse) {
   Open();
   Send(Event("exposed", "a", kNow - 2 * kMsPerDay, "old"));
   Send(Event("exposed", "b", kNow, "new"));
-  Publish();
-  Checkpoint();
-  Publish();
+  Settle();
   EXPECT_TRUE(Published("a", "old"));
   const uint64_t before = topic.sent_total;
   clock.Advance(kMsPerDay);
@@ -159,9 +168,7 @@ TEST_F(RepublishTest, AUserWhoVanishedWhileTheDaemonWasAwayGetsATombstone) {
   options.filters[0].window_days = 2;
   Open();
   Send(Event("exposed", "a", kNow, "gone"));
-  Publish();
-  Checkpoint();
-  Publish();
+  Settle();
   ASSERT_TRUE(HasSnapshot("gone"));
   clock.Advance(20 * kMsPerDay);
   Open();
@@ -177,18 +184,14 @@ TEST_F(RepublishTest, AUserWhoVanishedWhileTheDaemonWasAwayGetsATombstone) {
 TEST_F(RepublishTest, ARateThatChangesWhileItRunsPublishesEverybodyOnce) {
   Open();
   for (int i = 0; i < 5; ++i) Send(Event("exposed", "a", kNow, "u" + std::to_string(i)));
-  Publish();
-  Checkpoint();
-  Publish();
+  Settle();
   // Only the tail knows this user. The sweep must not miss the user.
   Send(Event("exposed", "a", kNow, "u5"));
   Publish();
   const uint64_t before = topic.sent_total;
   options.filters[0].snapshot->Change({SnapshotFormat::kSplitBlockBloom, 0.001},
                                       std::chrono::milliseconds(10));
-  Publish();
-  Checkpoint();
-  Publish();
+  Settle();
   Checkpoint();
   Publish();
   EXPECT_EQ(topic.sent_total, before + 6);
@@ -200,9 +203,7 @@ TEST_F(RepublishTest, ARateThatChangesWhileItRunsPublishesEverybodyOnce) {
 TEST_F(RepublishTest, AChangedRateOrARequestPublishesEverybody) {
   Open();
   for (int i = 0; i < 5; ++i) Send(Event("exposed", "a", kNow, "u" + std::to_string(i)));
-  Publish();
-  Checkpoint();
-  Publish();
+  Settle();
   uint64_t before = topic.sent_total;
   Publish();
   EXPECT_EQ(topic.sent_total, before);
@@ -224,8 +225,7 @@ TEST_F(RepublishTest, AChangedRateOrARequestPublishesEverybody) {
 TEST_F(RepublishTest, AnErasedUserGetsATombstoneThoughTheIdIsGone) {
   Open();
   Send(Event("exposed", "a", kNow));
-  Publish();
-  Checkpoint();
+  PublishAndCheckpoint();
   ASSERT_TRUE(HasSnapshot());
   Send(Event("erased", "", kNow + 1'000));
   Checkpoint();  // before the erasure is published
@@ -241,8 +241,7 @@ TEST_F(RepublishTest, AnErasedUserGetsATombstoneThoughTheIdIsGone) {
 TEST_F(RepublishTest, AMarkKeepsTheIdOfAnErasedUserWhateverElseIsMarkedThere) {
   Open();
   Send(Event("exposed", "a", kNow));
-  Publish();
-  Checkpoint();
+  PublishAndCheckpoint();
   options.behind_age = std::chrono::milliseconds(-1);
   Open();
   FallBehind();
@@ -358,9 +357,7 @@ TEST_F(RepublishTest, TheEndOfATopicSurvivesARestartAndGoesDownOnlyOnceAllUsersA
 TEST_F(RepublishTest, ATombstoneOfAClockThatWasAheadDoesNotStay) {
   Open();
   Send(Event("exposed", "a", kNow));
-  Publish();
-  Checkpoint();
-  Publish();
+  Settle();
   clock.SetWall(clock.WallNow().value + 40 * kMsPerDay);
   Send(Event("exposed", "b", kNow), kNow);
   Publish();
@@ -375,11 +372,9 @@ TEST_F(RepublishTest, ATombstoneOfAClockThatWasAheadDoesNotStay) {
 TEST_F(RepublishTest, ATombstoneOfAClockThatWasAheadDoesNotStayWhereTheDaemonWasKilledBeforeACheckpoint) {
   Open();
   Send(Event("exposed", "a", kNow));
-  Publish();
-  Checkpoint();
-  Publish();
+  Settle();
   clock.SetWall(clock.WallNow().value + 40 * kMsPerDay);
-  flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
+  RenderAgain();
   Publish();
   ASSERT_FALSE(HasSnapshot()) << "by that clock nothing counts";
   clock.SetWall(clock.WallNow().value - 40 * kMsPerDay);
@@ -391,20 +386,17 @@ TEST_F(RepublishTest, ATombstoneOfAClockThatWasAheadDoesNotStayWhereTheDaemonWas
 TEST_F(RepublishTest, NoSnapshotOfANewDayLeavesBeforeTheStoreHoldsTheDay) {
   Open();
   Send(Event("exposed", "a", kNow));
-  Publish();
-  Checkpoint();
+  PublishAndCheckpoint();
   clock.Advance(kMsPerDay);
   const Day today = DayOf(clock.WallNow());
   Send(Event("exposed", "b", clock.WallNow().value));
-  publisher->Step();
-  publisher->Step();
+  Step(2);
   EXPECT_FALSE(Published("b"));
   EXPECT_TRUE(flow->sweep.GetStatus().awaits_checkpoint);
   ASSERT_TRUE(flow->intake.CheckpointDue()) << "at once, whatever the interval";
   Checkpoint();
   EXPECT_GE(*DecodeSweepProgress(durable.sweep)->rendered, today);
-  publisher->Step();
-  publisher->Step();
+  Step(2);
   EXPECT_TRUE(Published("b"));
   EXPECT_FALSE(flow->sweep.GetStatus().awaits_checkpoint);
 }
@@ -419,20 +411,17 @@ TEST_F(RepublishTest, MidnightKeepsNoSnapshotWaiting) {
   Checkpoint();
   clock.Advance(60'000);
   Send(Event("exposed", "c", clock.WallNow().value));
-  publisher->Step();
-  publisher->Step();
+  Step(2);
   EXPECT_TRUE(Published("c"));
 }
 
 TEST_F(RepublishTest, AQuietPartitionIsCheckpointedForTheSweepAfterAClockThatWasAhead) {
   Open();
   Send(Event("exposed", "a", kNow));
-  Publish();
-  Checkpoint();
+  PublishAndCheckpoint();
   clock.SetWall(clock.WallNow().value + 40 * kMsPerDay);
-  Publish();
-  Checkpoint();
-  flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
+  PublishAndCheckpoint();
+  RenderAgain();
   Publish();
   ASSERT_FALSE(HasSnapshot()) << "by that clock nothing counts";
   clock.SetWall(clock.WallNow().value - 40 * kMsPerDay);
@@ -452,28 +441,21 @@ TEST_P(KilledOrNot, AClockThatWasADayBehindLeavesNothingPublishedThatHasExpired)
   Open();
   Send(Event("exposed", "a", kNow - 2 * kMsPerDay));
   Send(Event("exposed", "b", kNow));
-  Publish();
-  Checkpoint();
+  PublishAndCheckpoint();
   clock.Advance(kMsPerDay);
-  Publish();
-  Checkpoint();
-  Publish();
+  Settle();
   EXPECT_FALSE(Published("a"));
   clock.SetWall(clock.WallNow().value - kMsPerDay);
-  flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
-  publisher->Step();
-  publisher->Step();
+  RenderAgain();
+  Step(2);
   EXPECT_FALSE(Published("a")) << "not before the store holds that the day was not swept";
   ASSERT_TRUE(flow->intake.CheckpointDue());
   Checkpoint();
-  publisher->Step();
-  publisher->Step();
+  Step(2);
   ASSERT_TRUE(Published("a")) << "by that clock it counts";
   clock.SetWall(clock.WallNow().value + kMsPerDay);
   if (GetParam()) Open();
-  Publish();
-  Checkpoint();
-  Publish();
+  Settle();
   EXPECT_FALSE(Published("a"));
   EXPECT_TRUE(Published("b"));
 }

@@ -1,5 +1,5 @@
 // The snapshots of an erased user in topics that no filter publishes to any more.
-#include "unit/flow/timed_fixture.h"
+#include "unit/flow/flow_fixture.h"
 
 namespace seen {
 namespace {

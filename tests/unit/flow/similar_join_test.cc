@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "flow_fixture.h"
 #include "model/hashes.h"
-#include "timed_fixture.h"
 
 namespace seen::test {
 namespace {

@@ -1,6 +1,6 @@
 // Snapshots that hold what is similar to the seen items.
 #include "support/fake_item_groups.h"
-#include "unit/flow/timed_fixture.h"
+#include "unit/flow/flow_fixture.h"
 
 namespace seen {
 namespace {

@@ -1,5 +1,5 @@
 // Served and never shown.
-#include "unit/flow/timed_fixture.h"
+#include "unit/flow/flow_fixture.h"
 
 namespace seen {
 namespace {

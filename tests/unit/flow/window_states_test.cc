@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "unit/flow/timed_fixture.h"
+#include "unit/flow/flow_fixture.h"
 
 namespace seen {
 namespace {

@@ -1,20 +1,11 @@
 // What a loss of power leaves, at each single operation on the disk.
-#include <functional>
-
-#include "store_fixture.h"
-#include "support/lossy_file_system.h"
+#include "lossy_fixture.h"
 
 namespace seen::test {
 namespace {
 
-class CrashTest : public StoreTest {
+class CrashTest : public LossyTest<StoreTest> {
  protected:
-  StoreOptions OnLossyDisk() {
-    StoreOptions options = Options();
-    options.file_system = disk_.Mount();
-    return options;
-  }
-  LossyDisk disk_{folder_.path()};
 };
 
 const std::vector<UserRef> kUsers = {User(1), User(2), User(3, 1)};
@@ -52,59 +43,21 @@ TEST_F(CrashTest, KeepsACommittedCheckpoint) {
   EXPECT_EQ(Read(*Open(OnLossyDisk()), kUsers), kAfterFirst);
 }
 
-// `torn`: whether files keep a random part of their unsynced bytes.
-void LeavesTheOldStateOrTheNewOne(LossyDisk& disk, const std::function<StoreOptions()>& options, bool torn) {
-  uint64_t olds = 0;
-  uint64_t news = 0;
-  bool done = false;
-  for (uint64_t operations = 0; !done; ++operations) {
-    ASSERT_LT(operations, 300u) << "a checkpoint is not that many operations";
-    // Each round takes a new partition. In one partition, so many checkpoints would cause compactions.
-    StoreOptions fresh = options();
-    fresh.identity.partition = static_cast<int32_t>(operations);
-    auto store = RocksPartitionStore::Open(fresh);
-    ASSERT_TRUE(store) << store.error().message;
-    ASSERT_TRUE(Commit(**store, First()));
-    disk.CrashAfter(operations);
-    const Status committed = Commit(**store, Second());
-    done = committed.has_value();
-    store->reset();
-    disk.Crash(torn ? operations + 1 : 0);
-
-    fresh.file_system = options().file_system;
-    auto reopened = RocksPartitionStore::Open(fresh);
-    ASSERT_TRUE(reopened) << "after " << operations << ": " << reopened.error().message;
-    const Contents contents = Read(**reopened, kUsers);
-    if (contents == kAfterFirst) {
-      ++olds;
-      ASSERT_FALSE(committed) << "after " << operations << " a committed checkpoint is gone";
-    } else {
-      ++news;
-      ASSERT_EQ(contents, AfterSecond()) << "after " << operations;
-    }
-    ASSERT_TRUE(Commit(**reopened, At(30))) << "after " << operations;
-    reopened->reset();
-  }
-  EXPECT_GT(olds, 3u);
-  EXPECT_GT(news, 0u);
-}
+Contents ReadUsers(const PartitionStore& store) { return Read(store, kUsers); }
 
 TEST_F(CrashTest, LeavesTheOldStateOrTheNewOneWhereverACheckpointIsCut) {
-  LeavesTheOldStateOrTheNewOne(
-      disk_, [&] { return OnLossyDisk(); }, false);
+  CutEveryOperation(First(), Second(), kAfterFirst, AfterSecond(), ReadUsers, false, 300);
 }
 
 TEST_F(CrashTest, LeavesTheOldStateOrTheNewOneAlsoWithTornWrites) {
-  LeavesTheOldStateOrTheNewOne(
-      disk_, [&] { return OnLossyDisk(); }, true);
+  CutEveryOperation(First(), Second(), kAfterFirst, AfterSecond(), ReadUsers, true, 300);
 }
 
 TEST_F(CrashTest, OpensAgainWhereverTheFirstOpeningIsCut) {
   bool done = false;
   for (uint64_t operations = 0; !done; ++operations) {
     ASSERT_LT(operations, 500u);
-    StoreOptions fresh = OnLossyDisk();
-    fresh.identity.partition = static_cast<int32_t>(operations);
+    StoreOptions fresh = Round(operations);
     disk_.CrashAfter(operations);
     {
       const auto store = RocksPartitionStore::Open(fresh);
@@ -122,8 +75,7 @@ TEST_F(CrashTest, LosesNothingWhereverACompactionIsCut) {
   bool done = false;
   for (uint64_t operations = 0; !done; ++operations) {
     ASSERT_LT(operations, 300u);
-    StoreOptions fresh = OnLossyDisk();
-    fresh.identity.partition = static_cast<int32_t>(operations);
+    StoreOptions fresh = Round(operations);
     auto store = Open(fresh);
     ASSERT_TRUE(Commit(*store, First()));
     ASSERT_TRUE(Commit(*store, Second()));

@@ -1,17 +1,11 @@
 // A full disk and a failing disk. The store doesn't change, and goes on without being opened again.
-#include "commit_soon.h"
-#include "support/lossy_file_system.h"
+#include "lossy_fixture.h"
 
 namespace seen::test {
 namespace {
 
-class DiskFaultTest : public StoreTest {
+class DiskFaultTest : public LossyTest<StoreTest> {
  protected:
-  StoreOptions OnLossyDisk() {
-    StoreOptions options = Options();
-    options.file_system = disk_.Mount();
-    return options;
-  }
   // One operand for each of 20 users, of about 3 KB each.
   static Checkpoint Big(int64_t offset) {
     Checkpoint checkpoint = At(offset);
@@ -25,8 +19,6 @@ class DiskFaultTest : public StoreTest {
   static size_t Items(const PartitionStore& store) {
     return Read(store, {User(3)}).deltas.at(User(3)).segments.front().fingerprints.size();
   }
-
-  LossyDisk disk_{folder_.path()};
 };
 
 TEST_F(DiskFaultTest, SaysNoSpaceChangesNothingAndGoesOnWhenThereIsSpaceAgain) {

@@ -1,7 +1,6 @@
 // A full or failing disk at midnight, when a checkpoint begins one day of the journal and drops another.
-#include "commit_soon.h"
 #include "journal_fixture.h"
-#include "support/lossy_file_system.h"
+#include "lossy_fixture.h"
 
 namespace seen::test {
 namespace {
@@ -10,22 +9,15 @@ const UserKey kAnna = User(1).user;
 
 Row RowOn(Day day) { return {kAnna, {TimeOn(day, 1), day.since_epoch}, "row"}; }
 
-class JournalDiskFaultTest : public JournalTest {
+class JournalDiskFaultTest : public LossyTest<JournalTest> {
  protected:
   using StoreTest::Open;
-  StoreOptions OnLossyDisk() {
-    StoreOptions options = Options();
-    options.file_system = disk_.Mount();
-    return options;
-  }
   // The first checkpoint of `day`. It keeps two days.
   static JournalCheckpoint FirstOf(Day day) { return {At(day.since_epoch), day - 1, {}, {RowOn(day)}}; }
   static void ExpectTwoDaysUpTo(const PartitionStore& store, Day day, const std::string& what) {
     EXPECT_EQ(store.JournalDays().size(), 2u) << what;
     EXPECT_EQ(RowsOf(store, kAnna), (std::vector<Row>{RowOn(day), RowOn(day - 1)})) << what;
   }
-
-  LossyDisk disk_{folder_.path()};
 };
 
 TEST_F(JournalDiskFaultTest, ANewDayGoesOnWhenThereIsSpaceAgain) {

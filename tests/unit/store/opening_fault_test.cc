@@ -4,21 +4,15 @@
 #include <fstream>
 
 #include "journal_fixture.h"
-#include "support/lossy_file_system.h"
+#include "lossy_fixture.h"
 
 namespace seen::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-class OpeningFaultTest : public JournalTest {
+class OpeningFaultTest : public LossyTest<JournalTest> {
  protected:
-  StoreOptions OnLossyDisk() {
-    StoreOptions options = Options();
-    options.file_system = disk_.Mount();
-    return options;
-  }
-  LossyDisk disk_{folder_.path()};
 };
 
 TEST_F(OpeningFaultTest, SaysNoSpaceAndOpensWhenThereIsSpace) {

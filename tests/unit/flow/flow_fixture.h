@@ -1,8 +1,10 @@
 #pragma once
-// A partition whose snapshots are published to a fake topic, and a clock that the test moves.
+// FlowTest: a partition's flow over a fake store, and a clock that the test moves.
+// TimedTest: the same with its log, and with a publisher to a fake topic.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -16,10 +18,55 @@
 
 namespace seen::test {
 
-class TimedTest : public ::testing::Test {
+class FlowTest : public ::testing::Test {
  protected:
   static constexpr int64_t kNow = 1'763'700'000'000;  // 2025-11-21T04:40:00Z
 
+  /// Opens the partition with what the store holds, or opens it again, as after a crash.
+  void OpenFlow(const PartitionOptions& with, int64_t start = 0, int64_t high = 0) {
+    OpenFlow(with, start, high, clock);
+  }
+  void OpenFlow(const PartitionOptions& with, int64_t start, int64_t high, const Clock& by) {
+    partition = std::make_shared<OpenPartition>();
+    partition->store = std::make_unique<sim::FakeStore>(durable, fault, level0_files);
+    partition->flow = std::make_unique<PartitionFlow>(with, durable.position, start, high, *partition->store,
+                                                      dead_letters, reporter, by);
+    flow = partition->flow.get();
+  }
+  /// An event as the front end sends it, in the record at the next offset.
+  Result<size_t> SendNext(std::string value, int64_t timestamp_ms) {
+    record_values.push_back(std::move(value));
+    const Record record{next++, {timestamp_ms}, "u1", record_values.back(), false};
+    return flow->intake.Apply({&record, 1});
+  }
+  bool Seen(std::string_view item, std::string_view user = "u1", FilterIndex filter = 0) {
+    const auto delta = flow->reader.ReadUser(filter, UserKeyOf(user));
+    EXPECT_TRUE(delta.has_value());
+    const Day horizon = flow->state.options().filters[filter].AnswerHorizon(clock.WallNow());
+    const auto seen = SeenFingerprints(*delta, horizon, 10'000);
+    return std::binary_search(seen.begin(), seen.end(), FingerprintOf(item));
+  }
+  void Checkpoint() {
+    flow->intake.Freeze();
+    const auto written = flow->checkpoint.Write();
+    ASSERT_TRUE(written.has_value()) << written.error().message;
+  }
+
+  sim::VirtualClock clock;
+  sim::CountingReporter reporter;
+  std::mt19937_64 random{1};
+  sim::FakeDeadLetters dead_letters{random};
+  sim::DurableState durable;
+  sim::StoreFault fault = sim::StoreFault::kNone;
+  uint32_t level0_files = 0;
+  std::shared_ptr<OpenPartition> partition;
+  PartitionFlow* flow = nullptr;  // of the open partition
+  std::deque<std::string> record_values;
+  int64_t next = 0;
+};
+
+class TimedTest : public FlowTest {
+ protected:
   TimedTest() {
     topic.fail_percent = 0;
     topic.deliver_all = true;
@@ -37,12 +84,8 @@ class TimedTest : public ::testing::Test {
     options.plan = *plan;
     const int64_t end = static_cast<int64_t>(log.size());
     opened.Take(0);
-    auto open = std::make_shared<OpenPartition>();
-    open->store = std::make_unique<sim::FakeStore>(durable, fault, level0_files);
-    open->flow = std::make_unique<PartitionFlow>(options, durable.position, 0, end, *open->store,
-                                                 dead_letters, reporter, clock);
-    flow = open->flow.get();
-    opened.Add(std::move(open));
+    OpenFlow(options, 0, end);
+    opened.Add(partition);
     publisher.emplace(opened, topic, reporter, clock, Publisher::Options());
     const int64_t from = flow->intake.ReadFrom(0);
     for (int64_t offset = from; offset < end; ++offset) Apply(offset);
@@ -69,11 +112,6 @@ class TimedTest : public ::testing::Test {
                                               options.filters[filter].AnswerAt(clock.WallNow()), reader);
     EXPECT_TRUE(read.has_value());
     return reader.seen().Contains(FingerprintOf(item));
-  }
-  void Checkpoint() {
-    flow->intake.Freeze();
-    const auto written = flow->checkpoint.Write();
-    ASSERT_TRUE(written.has_value()) << written.error().message;
   }
   /// Lets the publisher work for a while. Writes the checkpoint that the snapshots of a new day wait for.
   void Publish(int rounds = 6) {
@@ -109,16 +147,8 @@ class TimedTest : public ::testing::Test {
   };
   EventFormat format;
   PartitionOptions options;
-  sim::VirtualClock clock;
-  sim::CountingReporter reporter;
-  std::mt19937_64 random{1};
   sim::FakeSnapshotTopic topic{random};
-  sim::FakeDeadLetters dead_letters{random};
-  sim::DurableState durable;
-  sim::StoreFault fault = sim::StoreFault::kNone;
-  uint32_t level0_files = 0;
   OpenPartitions opened;
-  PartitionFlow* flow = nullptr;  // of the open partition
   std::optional<Publisher> publisher;
   std::deque<Logged> log;
 
