@@ -1,6 +1,6 @@
 #pragma once
-// Open addressing with linear probing over words: the common part of the indexes in tag_index.h and
-// base/probed_cells.h. Each index defines what its cells mean; 0 is a free cell. Not thread-safe.
+// Open addressing with linear probing over words: the common part of the indexes below. Each index defines
+// what its cells mean; 0 is a free cell. Not thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -128,7 +128,7 @@ class TagIndex {
   ProbedCells<uint64_t> cells_{64};
 };
 
-// A dense variant of base/probed_cells.h for numbers below 2^24. A cell has four bytes, eight bits of them
+// A dense variant of TagIndex for numbers below 2^24. A cell has four bytes, eight bits of them
 // from the hash. At most three quarters of the cells are full. Not thread-safe.
 
 class SlotIndex {

@@ -12,6 +12,7 @@
 
 namespace seen {
 
+/// HOST:PORT: the form in which configurations and daemons name an address to listen on.
 struct HostPort {
   std::string host;  // without brackets: "::1" for "[::1]:80"
   std::string port;  // empty: the text has no port

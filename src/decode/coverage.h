@@ -12,6 +12,7 @@
 
 namespace seen {
 
+/// A value of an event that isn't nested, for both ways of reading it.
 enum class ScalarKind : uint8_t {
   kString,
   kInteger,  // of at most 64 bits

@@ -12,6 +12,7 @@
 
 namespace seen {
 
+/// The place of a value in an event. Source: RFC 6901.
 struct JsonPointer {
   static constexpr size_t kBytesMax = 256;
   static constexpr size_t kStepsMax = 16;

@@ -18,6 +18,8 @@
 
 namespace seen {
 
+// Digits to numbers, several at once.
+
 // `digits`: eight digits, the first in the lowest byte. Adds up pairs, then fours, then all.
 inline int64_t NumberOf(uint64_t digits) {
   digits = digits * 10 + (digits >> 8);

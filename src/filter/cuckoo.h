@@ -1,8 +1,10 @@
 #pragma once
-// The places that an item of a cuckoo filter may have, and a reader of its packed buckets. Source: Fan,
-// Andersen, Kaminsky, Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom", section 3. There the
-// entry determines the xor of an item's two buckets. Here it determines their sum, which works with any
-// number of buckets.
+// A cuckoo filter: buckets of four short entries. An item's entry is in one of two buckets. An item takes
+// about log2(1 / rate) + 3.5 bits. Bytes: schemas/snapshot.md, "6: cuckoo filter". Source: Fan, Andersen,
+// Kaminsky, Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom", algorithms 1 to 3.
+//
+// The places that an item may have: section 3 of the paper. There the entry determines the xor of an item's
+// two buckets. Here it determines their sum, which works with any number of buckets.
 
 #include <algorithm>
 #include <cstddef>
@@ -139,10 +141,6 @@ class CuckooTable {
   CuckooShape shape_;
   std::vector<Slot> slots_;
 };
-
-// A cuckoo filter: buckets of four short entries. An item's entry is in one of two buckets. An item takes
-// about log2(1 / rate) + 3.5 bits. Bytes: schemas/snapshot.md, "6: cuckoo filter". Source: Fan, Andersen,
-// Kaminsky, Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom", algorithms 1 to 3.
 
 /// Points into a payload. Any thread. A look-up reads two buckets: mostly two cache lines.
 class CuckooView {

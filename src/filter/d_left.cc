@@ -1,4 +1,3 @@
-// Reads d-left filters; d_left_render.cc renders them.
 #include "filter/d_left.h"
 
 #include <algorithm>

@@ -1,5 +1,9 @@
 #pragma once
-// The places that an item of a d-left filter may have: schemas/snapshot.md, "d-left counting Bloom filter".
+// A d-left counting Bloom filter over fingerprints: four tables of buckets of cells. A cell has a remainder,
+// and the number of times that it was inserted. An item goes to the least loaded of its four buckets; of
+// equal ones to the leftmost. The filter takes less than half the size of a counting Bloom filter. Bytes:
+// schemas/snapshot.md, "d-left counting Bloom filter". Source: Bonomi, Mitzenmacher, Panigrahy, Singh,
+// Varghese 2006, "An Improved Construction for Counting Bloom Filters", section 3.
 
 #include <array>
 #include <cstddef>
@@ -74,12 +78,6 @@ void AppendFields(const Geometry& geometry, std::string& out);
 
 namespace seen {
 
-// A d-left counting Bloom filter over fingerprints: four tables of buckets of cells. A cell has a remainder,
-// and the number of times that it was inserted. An item goes to the least loaded of its four buckets; of
-// equal ones to the leftmost. The filter takes less than half the size of a counting Bloom filter. Source:
-// Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese 2006, "An Improved Construction for Counting Bloom
-// Filters", section 3.
-//
 // The remainder and one of an item's four places determine the other three. So two items share a cell in all
 // tables or in none, and a reader could remove one without removing the other. A count stops at 3.
 

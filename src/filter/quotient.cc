@@ -1,4 +1,4 @@
-// The number of quotients, slots and bits of remainder that a quotient filter needs.
+// The sizes of quotient filters, then their rendering, then their reading.
 #include "filter/quotient.h"
 
 #include <algorithm>

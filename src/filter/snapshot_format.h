@@ -1,5 +1,5 @@
 #pragma once
-// Items by the day that they count for, for kinds of filters that also know days.
+// The kinds of filters: their numbers in a snapshot, and their names in the configuration.
 
 #include <array>
 #include <cstddef>
@@ -15,7 +15,8 @@
 
 namespace seen {
 
-/// Points to the fingerprints, which are unique and ascending.
+/// Items by the day that they count for, for kinds of filters that also know days. Points to the
+/// fingerprints, which are unique and ascending.
 struct DayOfItems {
   Day day;
   uint32_t first_second = 0, last_second = 0;  // since 1970; none of its items is earlier or later
@@ -32,8 +33,6 @@ inline constexpr size_t kFilterItemsMax = size_t{1} << 26;
 inline tl::unexpected<Error> Malformed(const std::string& what) {
   return Fail(Code::kMalformed, "payload: " + what);
 }
-
-// The kinds of filters: their numbers in a snapshot, and their names in the configuration.
 
 /// kAuto is in no snapshot: FormatFor chooses.
 enum class SnapshotFormat : uint8_t {

@@ -1,5 +1,6 @@
 #pragma once
-// A histogram for the hot path. Adding takes no lock. The owner reads it out once per batch.
+// One function per occurrence, which both counts it and logs it. Every drop is counted. Implemented by
+// serve/metrics.h (prometheus-cpp). Thread-safe; called per batch, not per event.
 
 #include <array>
 #include <chrono>
@@ -14,7 +15,8 @@
 
 namespace seen {
 
-/// Latencies in milliseconds over fixed buckets. One thread.
+/// Latencies in milliseconds over fixed buckets, for the hot path. Adding takes no lock. The owner reads them
+/// out once per batch. One thread.
 class LatencyCounts {
  public:
   /// Upper bounds in ms, inclusive. One more bucket takes all larger latencies.
@@ -38,9 +40,6 @@ class LatencyCounts {
   int64_t sum_ms_ = 0;
   size_t bucket_ = 0;
 };
-
-// One function per occurrence, which both counts it and logs it. Every drop is counted. Implemented by
-// serve/metrics.h (prometheus-cpp). Thread-safe; called per batch, not per event.
 
 /// How often published snapshots say "seen" for items that their users have not seen.
 struct ProbeCounts {

@@ -1,5 +1,6 @@
 #pragma once
-// The ends of a user's items, looked up by fingerprint. Keeps its memory: use it again and again.
+// Reads the fingerprints of an answer from a user's encoded state and the changes since. Builds a Delta only
+// if something was taken back or a limit may apply. Keeps its memory: use one per thread, again and again.
 
 #include <algorithm>
 #include <bit>
@@ -19,7 +20,8 @@
 
 namespace seen {
 
-/// Not thread-safe. O(1) an operation.
+/// The ends of a user's items, looked up by fingerprint. Keeps its memory: use it again and again. Not
+/// thread-safe. O(1) an operation.
 class EndTable {
  public:
   /// Empties it and makes room for `count_max` fingerprints.
@@ -59,9 +61,6 @@ class EndTable {
   ProbedCells<uint32_t> cells_{2};  // a place in values_ + 1
   std::vector<CountedEnd> values_;
 };
-
-// Reads the fingerprints of an answer from a user's encoded state and the changes since. Builds a Delta only
-// if something was taken back or a limit may apply. Keeps its memory: use one per thread, again and again.
 
 /// A bit table in front of a set. Without a branch, it rules out most fingerprints that aren't in the set.
 /// Each bit stands for many fingerprints.

@@ -1,5 +1,9 @@
 #pragma once
-// XXH3-128 of bytes that come in pieces. Files and elements of sets are compared by it.
+// Digests of seen sets. Equal sets have equal digests, whatever order, partition or file their parts came in.
+//
+// A digest is the sum of a hash of each element, as a number of 128 bits. An element is an item with its
+// user, filter, kind and bucket; a bucket's first and last second; a removal; or an erasure. Elements that a
+// stated horizon drops don't count. So it doesn't matter what compactions have dropped already.
 
 #include <array>
 #include <cstddef>
@@ -16,6 +20,7 @@
 
 namespace seen {
 
+/// XXH3-128. Files and elements of sets are compared by it.
 struct Hash128 {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -37,7 +42,7 @@ std::string ToHex(const Hash128& hash);
 /// nullopt for anything ToHex doesn't return.
 std::optional<Hash128> HashFromHex(std::string_view text);
 
-/// One thread at a time.
+/// XXH3-128 of bytes that come in pieces. One thread at a time.
 class ByteHash {
  public:
   ByteHash();
@@ -53,12 +58,6 @@ class ByteHash {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-// Digests of seen sets. Equal sets have equal digests, whatever order, partition or file their parts came in.
-//
-// A digest is the sum of a hash of each element, as a number of 128 bits. An element is an item with its
-// user, filter, kind and bucket; a bucket's first and last second; a removal; or an erasure. Elements that a
-// stated horizon drops don't count. So it doesn't matter what compactions have dropped already.
 
 /// The digest of one filter's sets.
 struct SetDigest {

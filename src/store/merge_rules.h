@@ -17,6 +17,8 @@
 
 namespace seen {
 
+/// A horizon that one thread sets and any thread reads, as a whole and without a lock. A reader reads again
+/// if the horizon was being written meanwhile.
 class SharedHorizon {
  public:
   SharedHorizon() { Set({}); }

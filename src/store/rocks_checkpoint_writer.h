@@ -16,6 +16,7 @@
 
 namespace seen {
 
+/// The journal's part of one checkpoint: one file for each day that has rows to add or to erase.
 class RocksPartitionStore::JournalFiles {
  public:
   explicit JournalFiles(Database& database) : database_(database) {}

@@ -1,4 +1,5 @@
-// Reads a partition's tables in order: marks, endings, everybody's state, served items.
+// Reads a partition's tables in order, the kept published snapshots and the journal, and all rows as of one
+// moment.
 #include "store/rocks_scans.h"
 
 #include <fmt/format.h>
