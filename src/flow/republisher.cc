@@ -207,8 +207,8 @@ void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since)
 Status Republisher::StepSweep(Instant now, TimeMs wall) {
   const double since = std::chrono::duration<double>(now - swept_at_).count();
   swept_at_ = now;
-  allowance_ =
-      std::min(allowance_ + std::clamp(since, 0.0, 1.0) * users_per_second_, static_cast<double>(kRepublishPage));
+  allowance_ = std::min(allowance_ + std::clamp(since, 0.0, 1.0) * users_per_second_,
+                        static_cast<double>(kRepublishPage));
   SweepProgress progress;
   {
     const MutexLock lock(mutex_);

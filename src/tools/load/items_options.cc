@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "tools/history/line_reader.h"
-#include "tools/whole_file.h"
+#include "tools/read_files.h"
 #include "tools/whole_topic.h"
 
 namespace seen {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"

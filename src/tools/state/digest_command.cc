@@ -9,16 +9,14 @@
 #include <optional>
 #include <thread>
 
-#include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
-#include "tools/read_config.h"
+#include "tools/read_files.h"
 #include "tools/replay/history_options.h"
 #include "tools/state/daemon_state.h"
 #include "tools/state/from_history.h"
 #include "tools/state/state_report.h"
 #include "tools/state/state_source.h"
-#include "tools/whole_file.h"
 
 namespace seen {
 namespace {

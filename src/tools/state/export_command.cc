@@ -19,7 +19,6 @@
 #include "model/delta.h"
 #include "model/hashes.h"
 #include "model/journal_row.h"
-#include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"

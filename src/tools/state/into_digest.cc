@@ -4,7 +4,7 @@
 
 #include "rows/keys.h"
 #include "rows/position_codec.h"
-#include "tools/own_folder.h"
+#include "tools/read_files.h"
 #include "tools/state/destination.h"
 
 namespace seen {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/answer_json.h"
-#include "tools/ask/calendar.h"
+#include "tools/common_options.h"
 #include "tools/progress.h"
 
 namespace seen {
