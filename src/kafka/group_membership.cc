@@ -14,8 +14,8 @@ constexpr milliseconds kGroupSlice{50};  // the longest delay until a Seek or a 
 constexpr milliseconds kGroupWake{10};
 constexpr size_t kFencesMax = 3;
 constexpr milliseconds kFencesWithin{120'000};
-constexpr milliseconds kGroupQuestion{2000};      // watermarks and committed offsets of a partition
-constexpr milliseconds kShortQuestion{200};  // after a leader that didn't answer
+constexpr milliseconds kGroupQuestion{2000};  // watermarks and committed offsets of a partition
+constexpr milliseconds kShortQuestion{200};   // after a leader that didn't answer
 constexpr milliseconds kGroupMetadata{500};
 
 ClientSettings ConsumerDefaults() {

@@ -10,8 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAskEvery{3000};
-constexpr milliseconds kOwnersAnswered{1500};    // a stop waits at most this long
-constexpr milliseconds kUnownedFor{4000};  // an assignment in progress takes less
+constexpr milliseconds kOwnersAnswered{1500};  // a stop waits at most this long
+constexpr milliseconds kUnownedFor{4000};      // an assignment in progress takes less
 constexpr milliseconds kOwnersMetadata{500};
 
 /// Reads a member's assignment: Kafka's ConsumerProtocolAssignment, big-endian. After an error everything

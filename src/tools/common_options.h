@@ -1,5 +1,5 @@
 #pragma once
-// What subcommands share: options, colours, interrupts, and how errors end the program.
+// What subcommands share: options, times, colours, interrupts, and how errors end the program.
 
 #include <cstdint>
 #include <cstdio>
@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "kafka/client_settings.h"
-#include "tools/ask/http_client.h"
+#include "model/day.h"
 
 namespace CLI {
 class App;
@@ -31,6 +32,13 @@ struct KafkaOptions {
 Result<ClientSettings> ReadClientSettings(std::string_view option, const std::vector<std::string>& pairs,
                                           ClientSettings settings = {});
 
+/// A daemon's address, with a client's token and CAs for it.
+struct DaemonAddress {
+  std::string base = "http://127.0.0.1:8080";
+  std::string token_file;  // holds a token; empty: no token is sent
+  std::string ca;          // PEM file of CAs, of which one signed its certificate; empty: the machine's CAs
+};
+
 struct AskOptions {
   DaemonAddress http;
   std::string filter = "default";
@@ -41,6 +49,9 @@ void AddPartitionerOption(CLI::App& app, KafkaOptions& options);
 /// Adds --http, --token-file and --ca. `meaning`: the help text of --http.
 void AddDaemonOptions(CLI::App& app, DaemonAddress& address, const char* meaning = "the daemon's address");
 void AddAskOptions(CLI::App& app, AskOptions& options);
+
+/// For CLI::Option::check: accepts numbers from 0 on. The error names the value.
+std::string NotNegative(const std::string& text);
 
 enum class Paint : uint8_t { kGood, kBad, kTitle };
 
@@ -54,5 +65,9 @@ int ExitWith(const Error& error);
 /// After CatchInterrupts, the first SIGINT or SIGTERM sets Interrupted. A second one ends the program.
 void CatchInterrupts();
 bool Interrupted();
+
+/// Parses a point in time of the command line: ms since the epoch, "2026-11-21", "2026-11-21T10:04:00Z", or
+/// an age before `now` like "90s", "15m", "2h", "7d". kInvalidArgument names `option` and the allowed forms.
+Result<TimeMs> ParseTime(std::string_view option, std::string_view text, TimeMs now);
 
 }  // namespace seen

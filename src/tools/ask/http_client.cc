@@ -7,7 +7,7 @@
 #include <limits>
 #include <new>
 
-#include "tools/whole_file.h"
+#include "tools/read_files.h"
 
 namespace seen {
 namespace {

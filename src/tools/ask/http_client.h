@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "tools/common_options.h"
 
 namespace seen {
 
@@ -19,13 +20,6 @@ struct HttpAnswer {
 
 /// Percent-encodes all bytes for a path segment, except the unreserved characters of RFC 3986.
 std::string PercentEncode(std::string_view text);
-
-/// A daemon's address, with a client's token and CAs for it.
-struct DaemonAddress {
-  std::string base = "http://127.0.0.1:8080";
-  std::string token_file;  // holds a token; empty: no token is sent
-  std::string ca;          // PEM file of CAs, of which one signed its certificate; empty: the machine's CAs
-};
 
 /// A blocking client. One thread: make one client per thread. Opens the connection at the first request, and
 /// again if the daemon has closed it. Uses no proxy and follows no redirect.

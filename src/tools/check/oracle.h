@@ -11,7 +11,6 @@
 #include "model/day.h"
 #include "model/hashes.h"
 #include "tools/check/event_judge.h"
-#include "tools/check/oracle_rules.h"
 #include "tools/check/user_history.h"
 
 namespace seen {

@@ -3,10 +3,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "similar/groups/group_flow.h"
 #include "similar/text/feature_reader.h"
+#include "tools/load/items_options.h"
 
 namespace seen {
 
@@ -24,5 +26,16 @@ nlohmann::ordered_json ComparePair(const PairItem& a, const PairItem& b, const G
 
 /// The same for a person, with the `tokens_max` heaviest tokens of each list.
 std::string PairText(const nlohmann::ordered_json& pair, size_t tokens_max);
+
+struct PairQuestion {
+  ItemsTopicOptions items;
+  std::vector<std::string> pair;  // two ids, or @FILE
+  size_t tokens = 10;             // the heaviest ones to show
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Prints the answer. Returns an exit status.
+int RunPairQuestion(const PairQuestion& question);
 
 }  // namespace seen

@@ -1,8 +1,10 @@
 #pragma once
-// The snapshot topic in a reader's view: each user's last record.
+// Snapshots: the topic in a reader's view, and the bytes of one as a report for people and scripts.
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,7 +15,7 @@
 
 namespace seen {
 
-/// One thread.
+/// Each user's last record. One thread.
 class SnapshotTopic {
  public:
   struct Options {
@@ -41,5 +43,15 @@ class SnapshotTopic {
   std::unordered_map<std::string, std::string> snapshots_;
   uint64_t records_read_ = 0;
 };
+
+/// The envelope's fields and sizes, and for each of `test_ids` whether the filter might contain it ("tests").
+/// If the snapshot has a filter of similar items: that filter, too ("similar"), and for each id whether it
+/// may be similar to a seen item ("near_tests").
+/// kMalformed: as SnapshotView::Parse.
+Result<nlohmann::ordered_json> DescribeSnapshot(std::string_view bytes,
+                                                std::span<const std::string> test_ids);
+
+/// The same as lines for people.
+std::string SnapshotText(const nlohmann::ordered_json& description);
 
 }  // namespace seen

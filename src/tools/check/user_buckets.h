@@ -5,14 +5,67 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "tools/check/bucket_record.h"
-#include "tools/check/scratch_file.h"
+#include "tools/check/event_judge.h"
 
 namespace seen {
+
+/// A file without a name, which vanishes when the process ends, in whatever way. One thread.
+class ScratchFile {
+ public:
+  /// An empty `folder` means the system's folder for temporary files (TMPDIR).
+  explicit ScratchFile(std::string folder) : folder_(std::move(folder)) {}
+  ScratchFile(ScratchFile&& other) noexcept
+      : folder_(std::move(other.folder_)),
+        file_(std::exchange(other.file_, -1)),
+        bytes_(std::exchange(other.bytes_, 0)) {}
+  ScratchFile& operator=(ScratchFile&&) = delete;
+  ~ScratchFile();
+
+  /// Appends. The first call creates the file. kNoSpace (with the remedy) and kUnavailable name --scratch.
+  Status Append(std::string_view bytes);
+  /// Appends the bytes [from, from + count) to `out`. The file must have them.
+  Status Read(uint64_t from, uint64_t count, std::string& out) const;
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  Status Make();
+  Error Failed(const char* step, int code) const;
+
+  std::string folder_;
+  int file_ = -1;
+  uint64_t bytes_ = 0;
+};
+
+// --- The records in which verify keeps its topics after reading them, until it checks the users. These
+// records are in memory, or in scratch files of one run. No other version needs to read such records.
+
+/// A user's last record of a snapshot topic, or a tombstone.
+struct ToldSnapshot {
+  std::string_view user_id;
+  uint8_t filter = 0;                     // its place in the rules
+  std::optional<std::string_view> bytes;  // nullopt: a tombstone
+};
+
+void AppendBucketRecord(const ToldEvent& event, std::string& out);
+void AppendBucketRecord(const ToldSnapshot& snapshot, std::string& out);
+
+/// The head of the first record in `bytes`: its length, and what chooses its bucket. nullopt: it isn't whole.
+struct BucketRecordHead {
+  size_t bytes = 0;
+  uint64_t route = 0;  // a hash of its user
+};
+std::optional<BucketRecordHead> ReadBucketRecordHead(std::string_view bytes);
+
+/// `on_event`, `on_snapshot`: views are valid until they return. kCorrupt: anything but whole records.
+Status ReadBucketRecords(std::string_view bytes, const std::function<void(const ToldEvent&)>& on_event,
+                         const std::function<void(const ToldSnapshot&)>& on_snapshot);
 
 /// One thread.
 class UserBuckets {

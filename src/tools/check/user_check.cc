@@ -9,7 +9,7 @@
 
 #include "filter/snapshot.h"
 #include "model/hashes.h"
-#include "tools/ask/calendar.h"
+#include "tools/common_options.h"
 #include "tools/load/random.h"
 
 namespace seen {

@@ -10,7 +10,6 @@
 #include "model/day.h"
 #include "model/hashes.h"
 #include "tools/check/event_judge.h"
-#include "tools/check/oracle_rules.h"
 
 namespace seen {
 

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "tools/read_config.h"
+#include "tools/read_files.h"
 
 namespace seen {
 namespace {

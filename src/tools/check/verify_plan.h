@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/check/oracle_rules.h"
+#include "tools/check/event_judge.h"
 #include "tools/common_options.h"
 
 namespace CLI {

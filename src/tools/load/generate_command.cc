@@ -12,13 +12,11 @@
 
 #include "base/clock.h"
 #include "model/day.h"
-#include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/load/event_sink.h"
 #include "tools/load/exposure_generator.h"
 #include "tools/progress.h"
-#include "tools/usage.h"
 
 namespace seen {
 namespace {
@@ -159,9 +157,10 @@ Subcommand AddGenerate(CLI::App& root) {
   app->add_flag("--stdout", options->to_stdout, "write JSON lines to standard output instead of a topic");
   app->add_option("--events", options->events, "number of events; 0: until --seconds or Ctrl-C")
       ->capture_default_str();
-  app->add_option("--seconds", options->seconds, "seconds to send for; 0: no limit")->check(NotNegative());
+  app->add_option("--seconds", options->seconds, "seconds to send for; 0: no limit")
+      ->check(NotNegative, "NUMBER");
   app->add_option("--rate", options->rate, "events a second; 0: as fast as possible")
-      ->check(NotNegative())
+      ->check(NotNegative, "NUMBER")
       ->capture_default_str();
   app->add_option("--users", options->stream.users, "number of users")->capture_default_str();
   app->add_option("--items", options->stream.items, "number of items")->capture_default_str();
@@ -177,7 +176,7 @@ Subcommand AddGenerate(CLI::App& root) {
       ->capture_default_str();
   app->add_option("--seed", options->stream.seed, "same seed, same users and items")->capture_default_str();
   app->add_option("--days", options->days, "spread --events over so many days instead of now")
-      ->check(NotNegative());
+      ->check(NotNegative, "NUMBER");
   app->add_option("--until", options->until, "time of the last event instead of now (with --events)");
   app->add_option("--from", options->from,
                   "send this file of exposures, JSON lines, also .gz; - is standard input");

@@ -8,7 +8,7 @@
 
 #include "tools/history/line_reader.h"
 #include "tools/reach_brokers.h"
-#include "tools/whole_file.h"
+#include "tools/read_files.h"
 
 namespace seen {
 namespace {

@@ -3,23 +3,150 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/clock.h"
+#include "flow/log_port.h"
 #include "kafka/topic_reader.h"
-#include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/reach_brokers.h"
-#include "tools/replay/dead_letters.h"
-#include "tools/replay/replay_config.h"
 #include "tools/replay/replay_run.h"
-#include "tools/usage.h"
+#include "tools/replay/target_topic.h"
 
 namespace seen {
 namespace {
+
+struct DeadLetterPlace {
+  std::string topic;  // the source of the record
+  std::string partition;
+  std::string offset;
+  std::string value;  // the beginning of the value, with control characters escaped
+};
+
+/// The dead letters of one reason and field.
+struct DeadLetterGroup {
+  uint64_t records = 0;
+  uint64_t truncated = 0;  // letters that were cut, so they can't be sent again
+  TimeMs first_at, last_at;
+  std::vector<DeadLetterPlace> examples;
+};
+
+/// One thread.
+class DeadLetters {
+ public:
+  static constexpr size_t kGroupsMax = 1'000;  // further ones go into the group of field "(others)"
+
+  explicit DeadLetters(size_t examples_max) : examples_max_(examples_max) {}
+  /// `record`: a record of the dead-letter topic, from one of its readers.
+  void Add(const Record& record);
+
+  using Groups = std::map<std::pair<std::string, std::string>, DeadLetterGroup>;  // by reason and field
+  const Groups& groups() const { return groups_; }
+  uint64_t records() const { return records_; }
+
+  static std::string_view ReasonOf(const Record& record);
+  static bool IsTruncated(const Record& record);
+
+ private:
+  const size_t examples_max_;
+  Groups groups_;
+  uint64_t records_ = 0;
+};
+
+constexpr size_t kShownBytesMax = 160;
+constexpr std::string_view kUnknown = "(none)";  // for a record that no daemon wrote
+
+std::string Shown(std::string_view value) {
+  std::string shown;
+  for (const char letter : value.substr(0, kShownBytesMax)) {
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
+    } else {
+      shown += letter;
+    }
+  }
+  return value.size() > kShownBytesMax ? shown + "..." : shown;
+}
+
+std::string Header(const Record& record, const char* name) {
+  return std::string(HeaderOf(record, name).value_or(kUnknown));
+}
+
+std::string_view DeadLetters::ReasonOf(const Record& record) {
+  return HeaderOf(record, "reason").value_or(kUnknown);
+}
+
+bool DeadLetters::IsTruncated(const Record& record) {
+  return HeaderOf(record, "truncated").has_value() || HeaderOf(record, "truncated-key").has_value();
+}
+
+void DeadLetters::Add(const Record& record) {
+  ++records_;
+  std::pair name(std::string(ReasonOf(record)), Header(record, "field"));
+  if (!groups_.contains(name) && groups_.size() >= kGroupsMax) name.second = "(others)";
+  DeadLetterGroup& group = groups_[std::move(name)];
+  if (group.records == 0) group.first_at = group.last_at = record.timestamp;
+  ++group.records;
+  group.truncated += IsTruncated(record) ? 1u : 0u;
+  group.first_at = std::min(group.first_at, record.timestamp);
+  group.last_at = std::max(group.last_at, record.timestamp);
+  if (group.examples.size() >= examples_max_) return;
+  group.examples.push_back({Header(record, "source-topic"), Header(record, "source-partition"),
+                            Header(record, "source-offset"),
+                            record.value_is_null ? "null" : Shown(record.value)});
+}
+
+std::string DeadLettersText(const DeadLetters& letters) {
+  if (letters.records() == 0) return "no dead letters\n";
+  std::vector<const DeadLetters::Groups::value_type*> groups;
+  for (const auto& group : letters.groups()) groups.push_back(&group);
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto* a, const auto* b) { return a->second.records > b->second.records; });
+  std::string text;
+  for (const auto* each : groups) {
+    const auto& [name, group] = *each;
+    text +=
+        fmt::format("{} of {}: {} records, {} to {}{}\n", name.first, name.second,
+                    WithThousands(group.records), TimeText(group.first_at), TimeText(group.last_at),
+                    group.truncated > 0 ? fmt::format(", {} cut off", WithThousands(group.truncated)) : "");
+    for (const DeadLetterPlace& place : group.examples)
+      text += fmt::format("    {} partition {} offset {}: {}\n", place.topic, place.partition, place.offset,
+                          place.value);
+  }
+  return text + fmt::format("{} dead letters\n", WithThousands(letters.records()));
+}
+
+std::string DeadLettersJson(const DeadLetters& letters) {
+  nlohmann::ordered_json json = {{"records", letters.records()}, {"groups", nlohmann::ordered_json::array()}};
+  for (const auto& [name, group] : letters.groups()) {
+    nlohmann::ordered_json one = {{"reason", name.first},
+                                  {"field", name.second},
+                                  {"records", group.records},
+                                  {"truncated", group.truncated},
+                                  {"first_at_ms", group.first_at.value},
+                                  {"last_at_ms", group.last_at.value},
+                                  {"examples", nlohmann::ordered_json::array()}};
+    for (const DeadLetterPlace& place : group.examples) {
+      one["examples"].push_back({{"topic", place.topic},
+                                 {"partition", place.partition},
+                                 {"offset", place.offset},
+                                 {"value", place.value}});
+    }
+    json["groups"].push_back(std::move(one));
+  }
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
 
 struct DeadLettersOptions {
   KafkaOptions kafka;
@@ -110,35 +237,19 @@ int Resend(const DeadLettersOptions& options, const ReplayTarget& target, const 
   if (!manifest) return ExitWith(manifest.error());
   auto source = MakeTopicSource({range}, *manifest);
   if (!source) return ExitWith(source.error());
-  auto topic = LookAtTarget(target.brokers, target.client, target.topic, target.partitioner);
-  if (!topic) return ExitWith(topic.error());
-  for (const TargetProblem& problem : ProblemsOf(*topic, target.partitioner, true)) {
-    if (problem.prevents) return ExitWith({Code::kRefused, problem.what});
-    fmt::print(stderr, "seenctl: {}\n", problem.what);
-  }
-  const auto plan = EventPlan::Make(target.config.input.format);
-  if (!plan) return ExitWith({Code::kInvalidArgument, plan.error().path + ": " + plan.error().message});
   Rejects rejects(1.0);  // letters that still can't be decoded never end the run
-  ReplayRun run({.brokers = target.brokers,
-                 .client = target.client,
-                 .target = std::move(*topic),
-                 .partitioner = target.partitioner,
-                 .event_bytes_max = target.config.input.event_bytes_max,
-                 .future_skew_max = target.config.input.future_skew_max,
-                 .stamps_exposure = true,
-                 .rate = options.rate,
-                 .lag_max = {},
-                 .watermarks_topic = {},
-                 .live_first = true,
-                 .publishes_live = true,
-                 .manifest_path = options.progress,
-                 .metrics_path = {},
-                 .quiet = options.quiet},
-                *plan, std::move(*manifest), std::move(*source), rejects);
-  const Status outcome = run.Run();
-  PrintOutcome(options, run.manifest(), rejects);
+  auto run = ReplayRun::Make(target,
+                             {.rate = options.rate,
+                              .publishes_live = true,
+                              .manifest_path = options.progress,
+                              .quiet = options.quiet},
+                             std::move(*manifest), std::move(*source), rejects);
+  if (!run) return ExitWith(run.error());
+  const Status outcome = (*run)->Run();
+  const Manifest& end = (*run)->manifest();
+  PrintOutcome(options, end, rejects);
   if (!outcome) return ExitWith(outcome.error());
-  return run.manifest().finished && run.manifest().Counts().rejected == 0 ? kExitOk : kExitFailed;
+  return end.finished && end.Counts().rejected == 0 ? kExitOk : kExitFailed;
 }
 
 int RunDeadLetters(const DeadLettersOptions& options, const CLI::App& app) {
@@ -186,7 +297,7 @@ Subcommand AddDeadLetters(CLI::App& root) {
   app->add_option("--progress", options->progress,
                   "with --resend: keep the progress in this file, so that a later run continues");
   app->add_option("--rate", options->rate, "with --resend: events a second; 0: no limit")
-      ->check(NotNegative());
+      ->check(NotNegative, "NUMBER");
   app->add_flag("--json", options->json, "print the result as JSON");
   app->add_flag("--quiet", options->quiet, "no progress");
   return {app, [options, app] { return RunDeadLetters(*options, *app); }};

@@ -6,7 +6,6 @@
 
 #include "decode/event_decoder.h"
 #include "model/hashes.h"
-#include "tools/ask/calendar.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 
@@ -15,56 +14,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One pass over the history.
-class DryRunPass {
+/// Counts the events of one pass over the history.
+class EventCounts {
  public:
-  DryRunPass(const DryRunSettings& settings, const std::shared_ptr<const EventPlan>& plan,
-             HistorySource& source, Rejects& rejects, DryRunReport& report)
-      : settings_(settings),
-        source_(source),
-        rejects_(rejects),
-        report_(report),
-        decoder_(settings.config.input.event_bytes_max, plan),
-        now_(SystemClock().WallNow()) {
-    for (const FilterConfig& filter : settings.config.filters)
+  EventCounts(const Config& config, Day today, DryRunReport& report)
+      : config_(config), report_(report), today_(today) {
+    for (const FilterConfig& filter : config.filters)
       beyond_.push_back(&report.events_beyond_window[filter.name]);
   }
 
-  Status Take(const HistoryEntry& entry) {
-    source_.Finish(entry.ticket, LineOutcome::kSkipped);  // a dry run stores no progress
-    if (!entry.problem.empty())
-      return Reject(entry, entry.record != nullptr ? "null_value" : "not_a_row", entry.problem);
-    const auto event = decoder_.Decode(entry.event);
-    if (!event) return Reject(entry, RejectReasonName(event.error().reason), event.error().message);
-    const TimeMs at = event->exposed_at;
-    if (event->skip != SkipReason::kNone || event->filters == 0 ||
-        (settings_.since && at < *settings_.since) || (settings_.until && at >= *settings_.until)) {
-      ++report_.lines.skipped;
-      return {};
-    }
-    if (std::chrono::milliseconds(at.value - now_.value) > settings_.config.input.future_skew_max) {
-      return Reject(entry, RejectReasonName(RejectReason::kTooFarAhead),
-                    fmt::format("exposed_at: {}: ahead of this machine's clock", TimeText(at)));
-    }
-    if (settings_.target != nullptr && settings_.stamps_exposure) {
-      if (const auto why = settings_.target->WhyNotKept(at, now_); !why.empty())
-        return Reject(entry, why, fmt::format("exposed_at: {}: the topic doesn't keep it", TimeText(at)));
-    }
-    if (settings_.target != nullptr &&
-        !settings_.target->HasRoomFor(entry.event.size(), event->user_id.size())) {
-      return Reject(entry, RejectReasonName(RejectReason::kTooLarge),
-                    fmt::format("{} bytes, but max.message.bytes is {}", entry.event.size(),
-                                *settings_.target->message_bytes_max));
-    }
-    Count(*event);
-    return {};
-  }
-
-  Day today() const { return DayOf(now_); }
-  const StateSample& sample() const { return sample_; }
-
- private:
-  void Count(const Event& event) {
+  void Add(const Event& event) {
     ++report_.lines.sent;
     report_.items += event.items.size();
     const Day day = DayOf(event.exposed_at);
@@ -73,21 +32,16 @@ class DryRunPass {
     report_.users.Add(user.high);
     for (const ExposedItem& item : event.items) report_.distinct_items.Add(RecordHash({}, item.item_id));
     for (size_t i = 0; i < beyond_.size(); ++i) {
-      if (day < today() - settings_.config.filters[i].window_days) ++*beyond_[i];
+      if (day < today_ - config_.filters[i].window_days) ++*beyond_[i];
     }
     if (event.kind == EventKind::kExposed) sample_.Add(user, event.user_id, day, event.items);
   }
-  Status Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {
-    ++report_.lines.rejected;
-    return rejects_.Add(reason, message, source_.WhereOf(source_.Place()), entry.text);
-  }
+  const StateSample& sample() const { return sample_; }
 
-  const DryRunSettings& settings_;
-  HistorySource& source_;
-  Rejects& rejects_;
+ private:
+  const Config& config_;
   DryRunReport& report_;
-  EventDecoder decoder_;
-  TimeMs now_;
+  const Day today_;
   StateSample sample_;
   std::vector<uint64_t*> beyond_;
 };
@@ -99,26 +53,37 @@ std::string Counted(const DistinctCount& count) {
 }  // namespace
 
 Result<DryRunReport> DryRun(const DryRunSettings& settings, HistorySource& source, Rejects& rejects) {
-  const auto plan = EventPlan::Make(settings.config.input.format);
-  if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
+  auto judge = EntryJudge::Make(settings.rules, source, rejects);
+  if (!judge) return Fail(judge.error());
   DryRunReport report;
-  DryRunPass pass(settings, *plan, source, rejects, report);
+  const Config& config = settings.rules.config;
+  const Day today = DayOf(judge->now());
+  EventCounts counts(config, today, report);
   Progress progress("dry run", source.Total(), source.Unit(),
                     settings.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
   const Instant started = SystemClock().Now();
-  const auto take = [&](const HistoryEntry& entry) { return pass.Take(entry); };
+  const auto take = [&](const HistoryEntry& entry) -> Status {
+    const auto event = judge->Judge(entry);
+    if (!event) return Fail(event.error());
+    if (!*event) return {};
+    counts.Add(**event);
+    source.Finish(entry.ticket, LineOutcome::kSkipped);  // a dry run stores no progress
+    return {};
+  };
   while (!Interrupted()) {
     const auto more = source.Next(take);
     if (!more) return Fail(more.error());
     progress.Update(source.Position(), fmt::format("{} events, {} rejected", WithThousands(report.lines.sent),
-                                                   WithThousands(report.lines.rejected)));
+                                                   WithThousands(rejects.total())));
     if (!*more) break;
   }
   progress.Finish();
   report.whole = !Interrupted();
   report.read_s = std::chrono::duration<double>(SystemClock().Now() - started).count();
-  report.state_bytes = pass.sample().EstimatedBytes(settings.config.filters, pass.today());
-  report.users_sampled = pass.sample().users();
+  report.lines.skipped = judge->skipped();
+  report.lines.rejected = rejects.total();
+  report.state_bytes = counts.sample().EstimatedBytes(config.filters, today);
+  report.users_sampled = counts.sample().users();
   Manifest manifest;
   source.Describe(manifest);
   for (const ManifestFile& file : manifest.files) {

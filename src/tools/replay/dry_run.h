@@ -10,7 +10,6 @@
 
 #include "base/result.h"
 #include "config/config.h"
-#include "tools/replay/distinct_count.h"
 #include "tools/replay/history_source.h"
 #include "tools/replay/rejects.h"
 #include "tools/replay/state_sample.h"
@@ -34,10 +33,7 @@ struct DryRunReport {
 };
 
 struct DryRunSettings {
-  const Config& config;
-  const TargetTopic* target = nullptr;  // nullptr: not looked at
-  bool stamps_exposure = true;
-  std::optional<TimeMs> since, until;
+  EntryJudge::Rules rules;
   bool quiet = false;
 };
 

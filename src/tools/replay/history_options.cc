@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "tools/ask/calendar.h"
+#include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/reach_brokers.h"
 

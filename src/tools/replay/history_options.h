@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "tools/replay/history_source.h"
 #include "tools/replay/manifest.h"
-#include "tools/replay/replay_config.h"
+#include "tools/replay/target_topic.h"
 
 namespace CLI {
 class App;
@@ -38,9 +38,6 @@ void AddHistoryOptions(CLI::App& app, HistoryOptions& options);
 /// kInvalidArgument: options that can't be combined. `what`: how the command takes files, for the message.
 Status CheckHistoryOptions(const HistoryOptions& options, std::string_view what);
 
-struct HistoryTimes {
-  std::optional<TimeMs> since, until;
-};
 Result<HistoryTimes> HistoryTimesOf(const HistoryOptions& options);
 /// The limits of exposed_at. None for topics: their limits are record timestamps, which the source checks.
 HistoryTimes TimesOfExposures(const HistoryOptions& options, const HistoryTimes& times);

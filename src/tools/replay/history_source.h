@@ -30,6 +30,12 @@ struct HistoryEntry {
   const Record* record = nullptr;  // a record of a topic, for its headers
 };
 
+/// Limits of record timestamps, or of exposed_at: `since` is inside, `until` isn't.
+struct HistoryTimes {
+  std::optional<TimeMs> since{}, until{};
+  bool Has(TimeMs at) const { return (!since || at >= *since) && (!until || at < *until); }
+};
+
 /// One thread.
 class HistorySource {
  public:

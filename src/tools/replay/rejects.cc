@@ -10,6 +10,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "tools/common_options.h"
+
 namespace seen {
 namespace {
 
@@ -75,6 +77,62 @@ Status Rejects::CheckShare(uint64_t rejected, uint64_t lines) const {
               fmt::format("--rejects-max: {} of {} lines can't be sent, over {:g}%.{} Remedy: correct the "
                           "fields that --config maps, or give a greater --rejects-max",
                           rejected, lines, share_max_ * 100, example));
+}
+
+EntryJudge::EntryJudge(const Rules& rules, const std::shared_ptr<const EventPlan>& plan,
+                       HistorySource& source, Rejects& rejects)
+    : rules_(rules),
+      source_(source),
+      rejects_(rejects),
+      decoder_(rules.config.input.event_bytes_max, plan),
+      now_(SystemClock().WallNow()) {}
+
+Result<EntryJudge> EntryJudge::Make(const Rules& rules, HistorySource& source, Rejects& rejects) {
+  const auto plan = EventPlan::Make(rules.config.input.format);
+  if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
+  return EntryJudge(rules, *plan, source, rejects);
+}
+
+Result<std::optional<Event>> EntryJudge::Judge(const HistoryEntry& entry) {
+  const auto reject = [&](std::string_view reason,
+                          const std::string& message) -> Result<std::optional<Event>> {
+    if (Status added = Reject(entry, reason, message); !added) return Fail(added.error());
+    return std::nullopt;
+  };
+  if (!entry.problem.empty())
+    return reject(entry.record != nullptr ? "null_value" : "not_a_row", std::string(entry.problem));
+  auto event = decoder_.Decode(entry.event);
+  if (!event) return reject(RejectReasonName(event.error().reason), event.error().message);
+  const TimeMs at = event->exposed_at;
+  if (event->skip != SkipReason::kNone || event->filters == 0 || !rules_.times.Has(at)) {
+    ++skipped_;
+    source_.Finish(entry.ticket, LineOutcome::kSkipped);
+    return std::nullopt;
+  }
+  if (std::chrono::milliseconds(at.value - now_.value) > rules_.config.input.future_skew_max) {
+    return reject(RejectReasonName(RejectReason::kTooFarAhead),
+                  fmt::format("exposed_at: {}: ahead of this machine's clock", TimeText(at)));
+  }
+  const TargetTopic* const target = rules_.target;
+  if (target != nullptr && rules_.stamps_exposure) {
+    if (const auto why = target->WhyNotKept(at, now_); !why.empty()) {
+      return reject(why, fmt::format("exposed_at: {}: topic {} doesn't keep records of that time. Remedy: "
+                                     "change its retention.ms and message.timestamp.*, or give --since",
+                                     TimeText(at), target->name));
+    }
+  }
+  if (target != nullptr && !target->HasRoomFor(entry.event.size(), event->user_id.size())) {
+    return reject(RejectReasonName(RejectReason::kTooLarge),
+                  fmt::format("{} bytes, but max.message.bytes of topic {} is {}", entry.event.size(),
+                              target->name, *target->message_bytes_max));
+  }
+  return std::optional(std::move(*event));
+}
+
+Status EntryJudge::Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {
+  Status added = rejects_.Add(reason, message, source_.WhereOf(source_.Place()), entry.text);
+  source_.Finish(entry.ticket, LineOutcome::kRejected);
+  return added;
 }
 
 Result<double> ParseShare(std::string_view option, std::string_view text) {

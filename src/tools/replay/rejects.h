@@ -1,15 +1,20 @@
 #pragma once
-// Counts the lines of a history that can't be sent, by reason, and keeps some as examples. A file, if there
-// is one, gets all such lines. Too many such lines end the run.
+// Which lines of a history become records of the topic. Counts the lines that can't be sent, by reason, and
+// keeps some as examples. A file, if there is one, gets all such lines. Too many such lines end the run.
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "decode/event_decoder.h"
 #include "model/event.h"
+#include "tools/replay/history_source.h"
+#include "tools/replay/target_topic.h"
 
 namespace seen {
 
@@ -54,6 +59,39 @@ class Rejects {
   int file_ = -1;
   uint64_t total_ = 0;
   std::map<std::string, Reason, std::less<>> reasons_;
+};
+
+/// Decides of each entry of a history whether a replay sends it. One thread.
+class EntryJudge {
+ public:
+  struct Rules {
+    const Config& config;
+    const TargetTopic* target = nullptr;  // nullptr: not looked at, so nothing is rejected on its account
+    bool stamps_exposure = true;          // records carry the time of their exposure, otherwise of sending
+    HistoryTimes times;                   // limits of exposed_at; events outside are skipped
+  };
+  /// `rules.config`, its target, `source` and `rejects` must outlive this object. kInvalidArgument: the
+  /// configuration's event format is invalid.
+  static Result<EntryJudge> Make(const Rules& rules, HistorySource& source, Rejects& rejects);
+
+  /// The event to send, valid until the next call. nullopt: the source has the entry as skipped or rejected.
+  Result<std::optional<Event>> Judge(const HistoryEntry& entry);
+  Status Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message);
+  /// The time by which events are judged. At first the present time.
+  void SetNow(TimeMs now) { now_ = now; }
+  TimeMs now() const { return now_; }
+  uint64_t skipped() const { return skipped_; }
+
+ private:
+  EntryJudge(const Rules& rules, const std::shared_ptr<const EventPlan>& plan, HistorySource& source,
+             Rejects& rejects);
+
+  const Rules rules_;
+  HistorySource& source_;
+  Rejects& rejects_;
+  EventDecoder decoder_;
+  TimeMs now_;
+  uint64_t skipped_ = 0;
 };
 
 /// "1%", "0.5%", "100%" -> 0.01, ... kInvalidArgument: another form.

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/durable_file.h"
 #include "flow/replay_runs.h"
-#include "tools/ask/calendar.h"
 #include "tools/common_options.h"
 #include "tools/load/event_sink.h"
-#include "tools/replay/replay_metrics.h"
 
 namespace seen {
+
 namespace {
 
 constexpr auto kSaveEvery = std::chrono::seconds(1);
@@ -35,17 +35,38 @@ std::chrono::milliseconds BatchingOf(const ClientSettings& client) {
 
 }  // namespace
 
-ReplayRun::ReplayRun(ReplaySettings settings, const std::shared_ptr<const EventPlan>& plan, Manifest manifest,
+Result<std::unique_ptr<ReplayRun>> ReplayRun::Make(const ReplayTarget& to, ReplaySettings settings,
+                                                   Manifest manifest, std::unique_ptr<HistorySource> source,
+                                                   Rejects& rejects) {
+  auto topic = LookAtTarget(to.brokers, to.client, to.topic, to.partitioner);
+  if (!topic) return Fail(topic.error());
+  for (const TargetProblem& problem : ProblemsOf(*topic, to.partitioner, settings.stamps_exposure)) {
+    if (problem.prevents) return Fail(Code::kRefused, problem.what);
+    fmt::print(stderr, "seenctl: {}\n", problem.what);
+  }
+  std::unique_ptr<ReplayRun> run(new ReplayRun(to, std::move(*topic), std::move(settings),
+                                               std::move(manifest), std::move(source), rejects));
+  auto judge = EntryJudge::Make({.config = to.config,
+                                 .target = &run->topic_,
+                                 .stamps_exposure = run->settings_.stamps_exposure,
+                                 .times = run->settings_.times},
+                                *run->source_, rejects);
+  if (!judge) return Fail(judge.error());
+  run->judge_.emplace(std::move(*judge));
+  return run;
+}
+
+ReplayRun::ReplayRun(const ReplayTarget& to, TargetTopic topic, ReplaySettings settings, Manifest manifest,
                      std::unique_ptr<HistorySource> source, Rejects& rejects)
-    : settings_(std::move(settings)),
+    : to_(to),
+      topic_(std::move(topic)),
+      settings_(std::move(settings)),
       manifest_(std::move(manifest)),
       source_(std::move(source)),
       rejects_(rejects),
-      decoder_(settings_.event_bytes_max, plan),
       limiter_(settings_.rate),
       progress_("replay", source_->Total(), source_->Unit(),
                 settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto),
-      now_(SystemClock().WallNow()),
       next_check_(kLinesBetweenChecks),
       started_(SystemClock().Now()) {
   const LineCounts before = manifest_.Counts();
@@ -60,10 +81,10 @@ Status ReplayRun::Open() {
   if (settings_.publishes_live) headers.emplace_back(kReplayPublishHeader, kReplayPublishLive);
   const bool shows_lag = !settings_.quiet && !settings_.watermarks_topic.empty();
   if (settings_.lag_max || shows_lag) {
-    auto pacer = LagPacer::Open({.brokers = settings_.brokers,
-                                 .client = settings_.client,
-                                 .topic = settings_.target.name,
-                                 .partitions = settings_.target.partitions,
+    auto pacer = LagPacer::Open({.brokers = to_.brokers,
+                                 .client = to_.client,
+                                 .topic = topic_.name,
+                                 .partitions = topic_.partitions,
                                  .watermarks_topic = settings_.watermarks_topic,
                                  .lag_max = settings_.lag_max.value_or(std::chrono::seconds(2)),
                                  .rate_max = settings_.rate});
@@ -71,18 +92,18 @@ Status ReplayRun::Open() {
     if (pacer) pacer_ = std::move(*pacer);
     if (settings_.lag_max) limiter_ = RateLimiter(pacer_->rate());
   }
-  if (settings_.live_first) window_.emplace(kQueueingMax + BatchingOf(settings_.client));
+  if (settings_.live_first) window_.emplace(kQueueingMax + BatchingOf(to_.client));
   // Undelivered records stay unfinished: the next run sends them.
   const auto on_delivery = [this](uint64_t ticket, bool delivered) {
     if (ticket == kMarkTicket) return;
     if (delivered) source_->Finish(ticket, LineOutcome::kSent);
     NoteAcknowledged(ticket);
   };
-  auto producer = BulkProducer::Open({.brokers = settings_.brokers,
-                                      .client = settings_.client,
-                                      .topic = settings_.target.name,
-                                      .partitioner = settings_.partitioner,
-                                      .message_bytes_max = settings_.target.message_bytes_max.value_or(0),
+  auto producer = BulkProducer::Open({.brokers = to_.brokers,
+                                      .client = to_.client,
+                                      .topic = topic_.name,
+                                      .partitioner = to_.partitioner,
+                                      .message_bytes_max = topic_.message_bytes_max.value_or(0),
                                       .linger = kLinger,
                                       .batch_bytes_max = settings_.live_first ? kBatchBytesMax : 0,
                                       .on_delivery = on_delivery,
@@ -120,7 +141,7 @@ Status ReplayRun::Run() {
 
 // Every partition gets the mark: partitions don't know of each other.
 Status ReplayRun::SendMarks(std::string_view mark) {
-  for (int32_t partition = 0; partition < settings_.target.partitions; ++partition) {
+  for (int32_t partition = 0; partition < topic_.partitions; ++partition) {
     if (auto marked =
             producer_->SendMark(partition, std::string(kReplayMarkHeader), std::string(mark), kMarkTicket);
         !marked)
@@ -145,7 +166,7 @@ Status ReplayRun::SendAll() {
     if (pacer_ && pacer_->Look() && settings_.lag_max) limiter_ = RateLimiter(pacer_->rate());
     if (SystemClock().Now() < next_save) continue;
     if (auto saved = Save(); !saved) return saved;
-    now_ = SystemClock().WallNow();
+    judge_->SetNow(SystemClock().WallNow());
     next_save = SystemClock().Now() + kSaveEvery;
   }
   return {};
@@ -153,36 +174,10 @@ Status ReplayRun::SendAll() {
 
 Status ReplayRun::Send(const HistoryEntry& entry) {
   ++lines_;
-  if (!entry.problem.empty())
-    return Reject(entry, entry.record != nullptr ? "null_value" : "not_a_row", entry.problem);
-  const auto event = decoder_.Decode(entry.event);
-  if (!event) return Reject(entry, RejectReasonName(event.error().reason), event.error().message);
-  if (event->skip != SkipReason::kNone || event->filters == 0) {
-    source_->Finish(entry.ticket, LineOutcome::kSkipped);
-    return {};
-  }
-  const TimeMs at = event->exposed_at;
-  if ((settings_.since && at < *settings_.since) || (settings_.until && at >= *settings_.until)) {
-    source_->Finish(entry.ticket, LineOutcome::kSkipped);
-    return {};
-  }
-  if (at.value - now_.value > settings_.future_skew_max.count()) {
-    return Reject(entry, RejectReasonName(RejectReason::kTooFarAhead),
-                  fmt::format("exposed_at: {}: ahead of this machine's clock", TimeText(at)));
-  }
-  if (settings_.stamps_exposure) {
-    if (const auto why = settings_.target.WhyNotKept(at, now_); !why.empty()) {
-      return Reject(entry, why,
-                    fmt::format("exposed_at: {}: topic {} doesn't keep records of that time. Remedy: change "
-                                "its retention.ms and message.timestamp.*, or give --since",
-                                TimeText(at), settings_.target.name));
-    }
-  }
-  if (!settings_.target.HasRoomFor(entry.event.size(), event->user_id.size())) {
-    return Reject(entry, RejectReasonName(RejectReason::kTooLarge),
-                  fmt::format("{} bytes, but max.message.bytes of topic {} is {}", entry.event.size(),
-                              settings_.target.name, *settings_.target.message_bytes_max));
-  }
+  const auto event = judge_->Judge(entry);
+  if (!event) return Fail(event.error());
+  if (!*event) return {};
+  const TimeMs at = (*event)->exposed_at;
   if (!std::exchange(began_, true)) {
     if (auto begun = SendMarks(kReplayBegin); !begun) return begun;
   }
@@ -191,11 +186,11 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
   reached_ = at;
   if (window_ && !probe_) probe_ = {entry.ticket, producer_->outstanding(), SystemClock().Now()};
   Status sent =
-      producer_->SendFrom(entry.record, event->user_id, entry.event,
+      producer_->SendFrom(entry.record, (*event)->user_id, entry.event,
                           settings_.stamps_exposure ? std::optional(at) : std::nullopt, entry.ticket);
   if (sent || sent.error().code != Code::kInvalidArgument) return sent;
   if (probe_ && probe_->ticket == entry.ticket) probe_.reset();
-  return Reject(entry, RejectReasonName(RejectReason::kTooLarge), sent.error().message);
+  return judge_->Reject(entry, RejectReasonName(RejectReason::kTooLarge), sent.error().message);
 }
 
 Status ReplayRun::WaitForWindow() {
@@ -207,7 +202,7 @@ Status ReplayRun::WaitForWindow() {
     producer_->Poll(std::chrono::milliseconds(10));
     if (is_full() && SystemClock().Now() >= until) {
       return Fail(Code::kUnavailable,
-                  fmt::format("produce to {}: the brokers acknowledge nothing", settings_.target.name));
+                  fmt::format("produce to {}: the brokers acknowledge nothing", topic_.name));
     }
   }
   return {};
@@ -219,12 +214,6 @@ void ReplayRun::NoteAcknowledged(uint64_t ticket) {
   const auto latency = std::chrono::duration_cast<std::chrono::microseconds>(now - probe_->sent);
   window_->Acknowledged(latency, probe_->in_flight, now);
   probe_.reset();
-}
-
-Status ReplayRun::Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {
-  auto added = rejects_.Add(reason, message, source_->WhereOf(source_->Place()), entry.text);
-  source_->Finish(entry.ticket, LineOutcome::kRejected);
-  return added;
 }
 
 Status ReplayRun::CheckRejects() {
@@ -256,6 +245,41 @@ std::string ReplayRun::ProgressNote() const {
 Error ReplayRun::Undelivered() const {
   return {Code::kUnavailable, fmt::format("{} events could not be delivered: {}", producer_->failed_total(),
                                           producer_->last_failure())};
+}
+
+std::string ReplayMetricsText(const Manifest& manifest, const Rejects& rejects, TimeMs reached) {
+  std::string text;
+  const auto head = [&](std::string_view name, std::string_view type, std::string_view help) {
+    text += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+  };
+  const LineCounts counts = manifest.Counts();
+  head("seen_replay_lines_total", "counter",
+       "Lines or records that are done, over all runs of the manifest.");
+  for (const auto& [outcome, count] :
+       {std::pair{"sent", counts.sent}, {"rejected", counts.rejected}, {"skipped", counts.skipped}}) {
+    text += fmt::format("seen_replay_lines_total{{topic=\"{}\",outcome=\"{}\"}} {}\n", manifest.target,
+                        outcome, count);
+  }
+  head("seen_replay_rejects_total", "counter", "Lines of this run that couldn't be sent, by reason.");
+  for (const auto& [reason, of] : rejects.reasons()) {
+    text += fmt::format("seen_replay_rejects_total{{topic=\"{}\",reason=\"{}\"}} {}\n", manifest.target,
+                        reason, of.count);
+  }
+  head("seen_replay_reached_timestamp_seconds", "gauge", "The time of the last event that was sent.");
+  text += fmt::format("seen_replay_reached_timestamp_seconds{{topic=\"{}\"}} {:.3f}\n", manifest.target,
+                      static_cast<double>(reached.value) / 1000);
+  head("seen_replay_finished", "gauge", "1 once the run has finished all its input.");
+  text +=
+      fmt::format("seen_replay_finished{{topic=\"{}\"}} {}\n", manifest.target, manifest.finished ? 1 : 0);
+  return text;
+}
+
+Status WriteReplayMetrics(const std::string& path, const Manifest& manifest, const Rejects& rejects,
+                          TimeMs reached) {
+  const Status written = WriteDurably(path, ReplayMetricsText(manifest, rejects, reached));
+  if (!written)
+    return Fail(written.error().code, fmt::format("--metrics: {}: {}", path, written.error().message));
+  return {};
 }
 
 }  // namespace seen

@@ -6,44 +6,41 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "config/config.h"
-#include "decode/event_decoder.h"
 #include "kafka/bulk_producer.h"
 #include "tools/load/rate_limiter.h"
 #include "tools/progress.h"
 #include "tools/replay/history_source.h"
 #include "tools/replay/lag_pacer.h"
+#include "tools/replay/manifest.h"
 #include "tools/replay/rejects.h"
-#include "tools/replay/send_window.h"
 #include "tools/replay/target_topic.h"
 
 namespace seen {
 
 struct ReplaySettings {
-  std::string brokers;
-  ClientSettings client;
-  TargetTopic target;
-  Partitioner partitioner = Partitioner::kMurmur2;
-  uint64_t event_bytes_max = 0;
-  std::chrono::milliseconds future_skew_max{0};
-  bool stamps_exposure = true;             // records carry the time of their exposure, otherwise of sending
-  std::optional<TimeMs> since{}, until{};  // limits of exposed_at; events outside are skipped
-  double rate = 0;                         // events a second; 0: no limit
-  std::optional<std::chrono::milliseconds> lag_max;  // limit of the daemons' lag, by their watermarks
-  std::string watermarks_topic;
+  bool stamps_exposure = true;  // records carry the time of their exposure, otherwise of sending
+  HistoryTimes times{};         // limits of exposed_at; events outside are skipped
+  double rate = 0;              // events a second; 0: no limit
+  std::optional<std::chrono::milliseconds> lag_max{};  // limit of the daemons' lag, by their watermarks
+  std::string watermarks_topic{};
   bool live_first = true;       // live events don't wait behind it: SendWindow, small requests, low priority
   bool publishes_live = false;  // daemons publish users as events come; otherwise once, when the run ends
-  std::string manifest_path;    // empty: no progress is stored
-  std::string metrics_path;     // empty: no metrics are written
+  std::string manifest_path{};  // empty: no progress is stored
+  std::string metrics_path{};   // empty: no metrics are written
   bool quiet = false;
 };
 
 /// One thread.
 class ReplayRun {
  public:
-  ReplayRun(ReplaySettings settings, const std::shared_ptr<const EventPlan>& plan, Manifest manifest,
-            std::unique_ptr<HistorySource> source, Rejects& rejects);
+  /// Looks at the target, and prints its problems. `to` and `rejects` must outlive this object. kRefused: a
+  /// problem prevents the replay.
+  static Result<std::unique_ptr<ReplayRun>> Make(const ReplayTarget& to, ReplaySettings settings,
+                                                 Manifest manifest, std::unique_ptr<HistorySource> source,
+                                                 Rejects& rejects);
   ~ReplayRun();
 
   /// Runs until the source ends, an interrupt, or an error. kMalformed: too many lines are rejected. In every
@@ -53,11 +50,12 @@ class ReplayRun {
   const Manifest& manifest() const { return manifest_; }
 
  private:
+  ReplayRun(const ReplayTarget& to, TargetTopic topic, ReplaySettings settings, Manifest manifest,
+            std::unique_ptr<HistorySource> source, Rejects& rejects);
   Status Open();
   Status SendAll();
   Status SendMarks(std::string_view mark);
   Status Send(const HistoryEntry& entry);
-  Status Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message);
   Status CheckRejects();
   Status Save();
   std::string ProgressNote() const;
@@ -65,11 +63,13 @@ class ReplayRun {
   void NoteAcknowledged(uint64_t ticket);
   Error Undelivered() const;
 
-  ReplaySettings settings_;
+  const ReplayTarget& to_;
+  const TargetTopic topic_;
+  const ReplaySettings settings_;
   Manifest manifest_;
   std::unique_ptr<HistorySource> source_;  // outlives the producer, which reports acknowledgements to it
   Rejects& rejects_;
-  EventDecoder decoder_;
+  std::optional<EntryJudge> judge_;
   RateLimiter limiter_;
   std::unique_ptr<LagPacer> pacer_;   // knows the daemons' lag; without lag_max only for display
   std::optional<SendWindow> window_;  // nullopt: limited only by the producer's queue
@@ -83,7 +83,6 @@ class ReplayRun {
   bool began_ = false;  // every partition has the begin mark
   Progress progress_;
   std::unique_ptr<BulkProducer> producer_;
-  TimeMs now_;          // refreshed once a second
   TimeMs reached_;      // time of the last event
   uint64_t lines_ = 0;  // of this run
   uint64_t lines_before_ = 0;
@@ -91,5 +90,13 @@ class ReplayRun {
   uint64_t next_check_ = 0;
   Instant started_;
 };
+
+/// A replay's figures for Prometheus, in a file for the text-file folder of a node exporter.
+
+/// `reached`: the time of the last event; 0: none yet.
+std::string ReplayMetricsText(const Manifest& manifest, const Rejects& rejects, TimeMs reached);
+/// Replaces the whole file.
+Status WriteReplayMetrics(const std::string& path, const Manifest& manifest, const Rejects& rejects,
+                          TimeMs reached);
 
 }  // namespace seen

@@ -5,6 +5,7 @@
 #include "model/delta.h"
 
 namespace seen {
+
 namespace {
 
 constexpr uint64_t kKeyBytes = 20;  // about the filter and user key of a row

@@ -1,13 +1,15 @@
 #pragma once
-// Estimates the size of a history's state. Encodes the state of some of its users as the store would.
+// What a dry run estimates: distinct values of a stream, and the size of a history's state.
 
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "base/hyper_log_log.h"
 #include "config/config.h"
 #include "model/day.h"
 #include "model/event.h"
@@ -15,7 +17,31 @@
 
 namespace seen {
 
-/// Keeps every user at first. Each time its memory is full, it drops every other user. One thread.
+/// The number of distinct values of a stream, in bounded memory: exact up to 100,000, then within about 1%.
+/// One thread.
+class DistinctCount {
+ public:
+  /// `hash`: 64 evenly distributed bits of the value.
+  void Add(uint64_t hash) {
+    sketch_.Add(hash);
+    if (is_exact_) {
+      exact_.insert(hash);
+      is_exact_ = exact_.size() <= kExactMax;
+      if (!is_exact_) exact_ = {};
+    }
+  }
+  bool is_exact() const { return is_exact_; }
+  uint64_t count() const { return is_exact_ ? exact_.size() : static_cast<uint64_t>(sketch_.Estimate()); }
+
+ private:
+  static constexpr size_t kExactMax = 100'000;
+  HyperLogLog<14> sketch_;
+  std::unordered_set<uint64_t> exact_;
+  bool is_exact_ = true;
+};
+
+/// Encodes the state of some users as the store would. Keeps every user at first. Each time its memory is
+/// full, it drops every other user. One thread.
 class StateSample {
  public:
   explicit StateSample(uint64_t fingerprints_max = 2'000'000) : fingerprints_max_(fingerprints_max) {}

@@ -1,5 +1,6 @@
 #pragma once
-// Checks how the target topic will treat a replay's records, before anything is sent.
+// The target of a replay: what the configuration and the command line say of it, and how its topic will treat
+// the records, before anything is sent.
 
 #include <cstdint>
 #include <optional>
@@ -8,8 +9,14 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "config/config.h"
 #include "kafka/client_settings.h"
 #include "model/partitioner.h"
+#include "tools/common_options.h"
+
+namespace CLI {
+class App;
+}
 
 namespace seen {
 
@@ -44,5 +51,18 @@ struct TargetProblem {
   bool prevents = false;
 };
 std::vector<TargetProblem> ProblemsOf(const TargetTopic& target, Partitioner partitioner, bool by_exposure);
+
+struct ReplayTarget {
+  Config config;  // the file's, or the defaults
+  std::string brokers;
+  ClientSettings client;
+  std::string topic;
+  Partitioner partitioner = Partitioner::kMurmur2;
+};
+
+/// The command line overrides the configuration. An empty `path` gives the defaults. kInvalidArgument: all
+/// mistakes of the configuration, or no such file.
+Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOptions& options,
+                                      uint64_t event_bytes_max, const CLI::App& app);
 
 }  // namespace seen

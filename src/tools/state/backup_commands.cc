@@ -10,7 +10,7 @@
 
 #include "base/durable_file.h"
 #include "store/store_directory.h"
-#include "tools/ask/calendar.h"
+#include "tools/common_options.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
 #include "tools/state/backup_directory.h"

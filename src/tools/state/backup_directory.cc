@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/durable_file.h"
-#include "tools/whole_file.h"
+#include "tools/read_files.h"
 
 namespace seen {
 namespace {

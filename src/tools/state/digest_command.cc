@@ -7,14 +7,12 @@
 #include <optional>
 #include <thread>
 
-#include "tools/ask/calendar.h"
 #include "tools/commands.h"
-#include "tools/read_config.h"
+#include "tools/read_files.h"
 #include "tools/state/daemon_state.h"
 #include "tools/state/from_history.h"
 #include "tools/state/state_commands.h"
 #include "tools/state/stored_state.h"
-#include "tools/whole_file.h"
 
 namespace seen {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "bulk_load/state_builder.h"
 #include "kafka/topic_reader.h"
-#include "tools/ask/calendar.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 

@@ -10,7 +10,7 @@
 #include "bulk_load/state_builder.h"
 #include "tools/replay/history_source.h"
 #include "tools/replay/rejects.h"
-#include "tools/replay/replay_config.h"
+#include "tools/replay/target_topic.h"
 #include "tools/state/state_rows.h"
 
 namespace seen {

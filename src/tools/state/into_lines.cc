@@ -14,7 +14,7 @@
 #include "model/hashes.h"
 #include "model/journal_row.h"
 #include "model/set_digest.h"
-#include "tools/ask/calendar.h"
+#include "tools/common_options.h"
 #include "tools/state/state_rows.h"
 
 namespace seen {

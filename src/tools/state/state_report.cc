@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "serve/answer_json.h"
-#include "tools/ask/calendar.h"
-#include "tools/own_folder.h"
+#include "tools/common_options.h"
+#include "tools/read_files.h"
 #include "tools/progress.h"
 #include "tools/state/state_rows.h"
 

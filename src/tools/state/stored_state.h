@@ -11,7 +11,7 @@
 #include "rocks/resources.h"
 #include "store/resting_rows.h"
 #include "store/store_directory.h"
-#include "tools/own_folder.h"
+#include "tools/read_files.h"
 #include "tools/state/backup_directory.h"
 #include "tools/state/state_rows.h"
 

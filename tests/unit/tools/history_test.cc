@@ -8,7 +8,7 @@
 #include "model/hashes.h"
 #include "scratch_folder.h"
 #include "tools/history/history_file.h"
-#include "tools/replay/distinct_count.h"
+#include "tools/replay/state_sample.h"
 
 namespace seen {
 namespace {

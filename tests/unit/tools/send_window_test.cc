@@ -1,6 +1,6 @@
-#include "tools/replay/send_window.h"
-
 #include <gtest/gtest.h>
+
+#include "tools/replay/lag_pacer.h"
 
 namespace seen {
 namespace {

@@ -1,6 +1,6 @@
 // Compares the model of docs/SCALE.md with two runs of the scenario at_size. One run calibrated the model,
 // the other didn't.
-#include "tools/size_model.h"
+#include "tools/commands/size_model.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
-// calendar.h, rate_limiter.h, progress.h, common_options.h
+// common_options.h, rate_limiter.h, progress.h
 
 #include <gtest/gtest.h>
 
-#include "tools/ask/calendar.h"
 #include "tools/common_options.h"
 #include "tools/load/rate_limiter.h"
 #include "tools/progress.h"

@@ -1,5 +1,3 @@
-#include "tools/check/snapshot_report.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "filter/snapshot.h"
+#include "tools/check/snapshot_topic.h"
 
 namespace seen {
 namespace {

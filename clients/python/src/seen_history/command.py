@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 
 from seen_history.mapping import Mapping, Unreadable
@@ -15,16 +16,30 @@ FIRST_BLOCK_BYTES = 64 * 1024
 LINES_UNTIL_AN_EVENT = 1000
 
 
+def write_all(file, data):
+    data = memoryview(data)
+    while data:
+        data = data[os.write(file, data) :]
+
+
 class Output:
-    """Standard output, without a copy."""
+    """Standard output, without a copy. A pipe holds less than a part of a table, so a thread writes it while the
+    next part is read."""
 
     def __init__(self):
         self.file = sys.stdout.fileno()
+        self.writer = ThreadPoolExecutor(1)
+        self.writing = None
 
     def write(self, data):
-        data = memoryview(data)
-        while data:
-            data = data[os.write(self.file, data) :]
+        self.flush()
+        self.writing = self.writer.submit(write_all, self.file, data)
+
+    def flush(self):
+        """Waits for the last write. Raises what that write raised."""
+        writing, self.writing = self.writing, None
+        if writing:
+            writing.result()
 
     def mark(self, **about):
         self.write(json.dumps({"seen-history": about}, separators=(",", ":")).encode() + b"\n")
@@ -129,10 +144,12 @@ def main():
     options, output = parser.parse_args(), Output()
     try:
         status = run(options, output)
+        output.flush()
     except BrokenPipeError:
         status = 1
     except Unreadable as error:
         print(f"seen-history: {error}", file=sys.stderr)
         output.mark(error=str(error))
+        output.flush()
         status = 2
     sys.exit(status)

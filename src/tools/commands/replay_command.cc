@@ -16,11 +16,9 @@
 #include "tools/reach_brokers.h"
 #include "tools/replay/dry_run.h"
 #include "tools/replay/history_options.h"
-#include "tools/replay/replay_config.h"
-#include "tools/replay/replay_metrics.h"
 #include "tools/replay/replay_run.h"
+#include "tools/replay/target_topic.h"
 #include "tools/state/from_history.h"
-#include "tools/usage.h"
 
 namespace seen {
 namespace {
@@ -115,11 +113,10 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Hi
   const TargetTopic* topic = looked ? &*looked : nullptr;
   const auto problems =
       looked ? ProblemsOf(*looked, target.partitioner, by_exposure) : std::vector<TargetProblem>();
-  const auto report = DryRun({.config = target.config,
-                              .target = topic,
-                              .stamps_exposure = by_exposure,
-                              .since = TimesOfExposures(options.history, times).since,
-                              .until = TimesOfExposures(options.history, times).until,
+  const auto report = DryRun({.rules = {.config = target.config,
+                                        .target = topic,
+                                        .stamps_exposure = by_exposure,
+                                        .times = TimesOfExposures(options.history, times)},
                               .quiet = options.quiet},
                              source, rejects);
   if (!report) return ExitWith(report.error());
@@ -264,36 +261,22 @@ int RunReplay(ReplayOptions& options, const CLI::App& app) {
   CatchInterrupts();
   if (options.dry_run) return RunDryRun(options, *target, *times, **source, rejects);
   if (BuildsState(options)) return RunIntoState(options, *target, *times, **source, rejects);
-
-  const bool by_exposure = options.timestamps != "now";
-  auto topic = LookAtTarget(target->brokers, target->client, target->topic, target->partitioner);
-  if (!topic) return ExitWith(topic.error());
-  for (const TargetProblem& problem : ProblemsOf(*topic, target->partitioner, by_exposure)) {
-    if (problem.prevents) return ExitWith({Code::kRefused, problem.what});
-    fmt::print(stderr, "seenctl: {}\n", problem.what);
-  }
-  const auto plan = EventPlan::Make(target->config.input.format);
-  if (!plan) return ExitWith({Code::kInvalidArgument, plan.error().path + ": " + plan.error().message});
-  ReplayRun run({.brokers = target->brokers,
-                 .client = target->client,
-                 .target = std::move(*topic),
-                 .partitioner = target->partitioner,
-                 .event_bytes_max = target->config.input.event_bytes_max,
-                 .future_skew_max = target->config.input.future_skew_max,
-                 .stamps_exposure = by_exposure,
-                 .since = TimesOfExposures(options.history, *times).since,
-                 .until = TimesOfExposures(options.history, *times).until,
-                 .rate = options.rate,
-                 .lag_max = *lag_max,
-                 .watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "",
-                 .live_first = options.pace == "live",
-                 .publishes_live = options.publish == "live",
-                 .manifest_path = options.progress,
-                 .metrics_path = options.metrics,
-                 .quiet = options.quiet},
-                *plan, std::move(*manifest), std::move(*source), rejects);
-  const Status outcome = run.Run();
-  return Finished(options, run.manifest(), outcome);
+  auto run =
+      ReplayRun::Make(*target,
+                      {.stamps_exposure = options.timestamps != "now",
+                       .times = TimesOfExposures(options.history, *times),
+                       .rate = options.rate,
+                       .lag_max = *lag_max,
+                       .watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "",
+                       .live_first = options.pace == "live",
+                       .publishes_live = options.publish == "live",
+                       .manifest_path = options.progress,
+                       .metrics_path = options.metrics,
+                       .quiet = options.quiet},
+                      std::move(*manifest), std::move(*source), rejects);
+  if (!run) return ExitWith(run.error());
+  const Status outcome = (*run)->Run();
+  return Finished(options, (*run)->manifest(), outcome);
 }
 
 }  // namespace
@@ -315,7 +298,7 @@ Subcommand AddReplay(CLI::App& root) {
       ->check(CLI::IsMember({"exposed_at", "now"}))
       ->capture_default_str();
   app->add_option("--rate", options->rate, "events a second; 0: as fast as possible")
-      ->check(NotNegative())
+      ->check(NotNegative, "NUMBER")
       ->capture_default_str();
   app->add_option(
       "--max-lag", options->max_lag,

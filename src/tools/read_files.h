@@ -1,15 +1,21 @@
 #pragma once
-// A private folder of this process for temporary files.
+// The files that commands read, and a private folder for temporary files.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/result.h"
+#include "config/config.h"
 
 namespace seen {
 
-/// The destructor removes the folder with everything in it.
+/// `path`: "-" is the standard input. kInvalidArgument names the path and the reason.
+Result<std::string> ReadWhole(const std::string& path);
+
+/// A private folder of this process for temporary files. The destructor removes the folder with everything in
+/// it.
 class OwnFolder {
  public:
   /// Makes the folder in `parent`, or in the system's folder for temporary files (TMPDIR) if `parent` is
@@ -25,5 +31,9 @@ class OwnFolder {
   explicit OwnFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;  // empty: moved away
 };
+
+/// Reads the daemon's configuration. An empty `path` gives the defaults. `overrides`: as for LoadConfig.
+/// kInvalidArgument: the file can't be read, or it has mistakes; the message names all of them.
+Result<Config> ReadConfig(const std::string& path, std::span<const std::string> overrides);
 
 }  // namespace seen

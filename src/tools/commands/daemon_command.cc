@@ -1,4 +1,4 @@
-#include "tools/daemon_command.h"
+#include "tools/commands/daemon_command.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

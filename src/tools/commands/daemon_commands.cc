@@ -12,12 +12,11 @@
 
 #include "model/day.h"
 #include "tools/ask/answer_text.h"
-#include "tools/ask/calendar.h"
-#include "tools/check/snapshot_report.h"
 #include "tools/check/snapshot_topic.h"
-#include "tools/daemon_command.h"
+#include "tools/commands/daemon_command.h"
+#include "tools/common_options.h"
 #include "tools/progress.h"
-#include "tools/whole_file.h"
+#include "tools/read_files.h"
 
 namespace seen {
 namespace {

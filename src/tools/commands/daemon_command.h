@@ -10,7 +10,7 @@
 
 #include "tools/ask/daemon_client.h"
 #include "tools/ask/fill.h"
-#include "tools/check/pair_question.h"
+#include "tools/check/similar_pair.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 

@@ -15,9 +15,9 @@
 #include "model/delta.h"
 #include "model/hashes.h"
 #include "tools/commands.h"
+#include "tools/commands/size_model.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
-#include "tools/size_model.h"
 
 namespace seen {
 namespace {

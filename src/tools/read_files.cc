@@ -1,0 +1,67 @@
+#include "tools/read_files.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+namespace seen {
+
+Result<std::string> ReadWhole(const std::string& path) {
+  std::ostringstream bytes;
+  if (path == "-") {
+    bytes << std::cin.rdbuf();
+    return bytes.str();
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", path, std::strerror(errno)));
+  bytes << file.rdbuf();
+  if (file.bad() || bytes.fail()) return Fail(Code::kInvalidArgument, fmt::format("{}: can't be read", path));
+  return bytes.str();
+}
+
+Result<OwnFolder> OwnFolder::Make(std::string_view option, const std::string& parent,
+                                  std::string_view purpose) {
+  std::error_code error;
+  std::filesystem::path in = parent;
+  if (in.empty()) in = std::filesystem::temp_directory_path(error);
+  if (error) return Fail(Code::kUnavailable, fmt::format("{}: {}", option, error.message()));
+  std::string path = (in / fmt::format("seenctl-{}-XXXXXX", purpose)).string();
+  if (::mkdtemp(path.data()) == nullptr) {
+    const int code = errno;
+    return Fail(code == ENOSPC ? Code::kNoSpace : Code::kUnavailable,
+                fmt::format("{}: can't make a folder in {}: {}. Remedy: name a folder that you can write to",
+                            option, in.string(), std::strerror(code)));
+  }
+  return OwnFolder(std::move(path));
+}
+
+OwnFolder::~OwnFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+Result<Config> ReadConfig(const std::string& path, std::span<const std::string> overrides) {
+  std::string text = "{}";
+  if (!path.empty()) {
+    auto whole = ReadWhole(path);
+    if (!whole) return Fail(whole.error().code, "--config: " + whole.error().message);
+    text = std::move(*whole);
+  }
+  auto config = LoadConfig(text, overrides);
+  if (config) return std::move(*config);
+  std::string mistakes;
+  for (const ConfigError& error : config.error()) {
+    mistakes += fmt::format("{}{}{}{}", mistakes.empty() ? "" : "; ", error.path,
+                            error.path.empty() ? "" : ": ", error.message);
+  }
+  return Fail(Code::kInvalidArgument,
+              path.empty() ? mistakes : fmt::format("--config: {}: {}", path, mistakes));
+}
+
+}  // namespace seen
