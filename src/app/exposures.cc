@@ -11,10 +11,10 @@ constexpr milliseconds kCheckpointRetry{20};
 constexpr milliseconds kCheckpointerIdle{500};  // a frozen tail wakes it
 constexpr milliseconds kDrainSlice{20};
 
-ExposuresTaker::Options TakerOptions(const Exposures::Options& given, const StoreDirectory& directory,
-                                     std::function<void()> on_taken, std::function<void()> on_frozen) {
+ExposuresHandler::Options HandlerOptions(const Exposures::Options& given, const StoreDirectory& directory,
+                                         std::function<void()> on_taken, std::function<void()> on_frozen) {
   const Config& config = *given.config;
-  ExposuresTaker::Options options;
+  ExposuresHandler::Options options;
   options.ready_elsewhere = given.ready_elsewhere;
   options.guard = given.guard;
   options.directory = directory.path();
@@ -29,8 +29,8 @@ ExposuresTaker::Options TakerOptions(const Exposures::Options& given, const Stor
   return options;
 }
 
-TopicRunner::Options RunnerOptions(const Config& config, bool rebuild) {
-  TopicRunner::Options options;
+TopicConsumer::Options ConsumerOptions(const Config& config, bool rebuild) {
+  TopicConsumer::Options options;
   options.topic = config.input.topic;
   options.remedy = "point input.topic at the right topic, or ";
   options.rebuild = rebuild;
@@ -38,7 +38,7 @@ TopicRunner::Options RunnerOptions(const Config& config, bool rebuild) {
 }
 }  // namespace
 
-void Exposures::Work::Want() {
+void Exposures::Work::Wake() {
   {
     const MutexLock lock(mutex_);
     is_wanted_ = true;
@@ -60,10 +60,10 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
     : clock_(clock),
       stores_(*options.config, options.plan, options.groups, directory, resources, budget,
               options.publish_incomplete, options.state, options.kept),
-      taker_(TakerOptions(
-                 options, directory, [this] { to_publish_.Want(); }, [this] { to_checkpoint_.Want(); }),
-             stores_, dead_letters, reporter, clock),
-      runner_(RunnerOptions(*options.config, options.rebuild), taker_, room_, clock),
+      handler_(HandlerOptions(
+                   options, directory, [this] { to_publish_.Wake(); }, [this] { to_checkpoint_.Wake(); }),
+               stores_, dead_letters, reporter, clock),
+      topic_consumer_(ConsumerOptions(*options.config, options.rebuild), handler_, room_, clock),
       published_topics_(*options.config, *options.admin) {
   if (options.snapshots == nullptr) return;
   Publisher::Options publisher;
@@ -71,10 +71,10 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
   publisher.lease = options.lease;
   publisher.owner = options.owner;
   publisher.pool = &resources.readers();
-  publisher_.emplace(taker_.open(), *options.snapshots, reporter, clock, publisher);
-  last_published_.emplace(published_topics_, taker_.open(), reporter, clock);
+  publisher_.emplace(handler_.open(), *options.snapshots, reporter, clock, publisher);
+  last_published_.emplace(published_topics_, handler_.open(), reporter, clock);
   if (options.guard != nullptr)
-    output_watch_.emplace(published_topics_, *options.guard, taker_.open(), reporter);
+    output_watch_.emplace(published_topics_, *options.guard, handler_.open(), reporter);
 }
 
 Result<std::unique_ptr<Exposures>> Exposures::Start(const Options& options, const StoreDirectory& directory,
@@ -84,10 +84,10 @@ Result<std::unique_ptr<Exposures>> Exposures::Start(const Options& options, cons
                                                     OnFailed on_failed) {
   std::unique_ptr<Exposures> made(
       new Exposures(options, directory, resources, budget, dead_letters, reporter, clock));
-  auto consumer = Consumer::Open(options.consumer, made->runner_);
+  auto consumer = Consumer::Open(options.consumer, made->topic_consumer_);
   if (!consumer) return Fail(std::move(consumer.error()));
   made->consumer_ = std::move(*consumer);
-  made->runner_.SetLog(*made->consumer_);
+  made->topic_consumer_.SetLog(*made->consumer_);
   Exposures* const raw = made.get();
   made->checkpointer_ = std::thread([raw] {
     NameThread("checkpointer");
@@ -102,8 +102,8 @@ Result<std::unique_ptr<Exposures>> Exposures::Start(const Options& options, cons
     made->last_published_->Start();
     if (made->output_watch_) made->output_watch_->Start();
   }
-  made->threads_ = std::make_unique<RunnerThreads>(made->runner_, "worker", options.consumer.workers,
-                                                   std::move(on_failed));
+  made->threads_ = std::make_unique<ConsumerThreads>(made->topic_consumer_, "worker",
+                                                     options.consumer.workers, std::move(on_failed));
   return made;
 }
 
@@ -122,8 +122,8 @@ void Exposures::Stop(milliseconds drain) {
     std::this_thread::sleep_for(kDrainSlice);
   }
   stop_.store(true);
-  to_checkpoint_.Want();
-  to_publish_.Want();
+  to_checkpoint_.Wake();
+  to_publish_.Wake();
   if (checkpointer_.joinable()) checkpointer_.join();
   if (publisher_thread_.joinable()) publisher_thread_.join();
   if (threads_) threads_->Stop(milliseconds(0));
@@ -131,7 +131,7 @@ void Exposures::Stop(milliseconds drain) {
 
 void Exposures::RunCheckpointer() {
   while (!stop_.load(std::memory_order_relaxed)) {
-    const bool some_wait = taker_.Checkpoint();
+    const bool some_wait = handler_.Checkpoint();
     room_.Wake();
     to_checkpoint_.WaitFor(some_wait ? kCheckpointRetry : kCheckpointerIdle, stop_);
   }

@@ -1,7 +1,7 @@
 #pragma once
-// The input topic in the daemon: its consumer, its taker (run/exposures_taker.h), and the threads that move
-// data on. These are the workers (log -> tail), one checkpointer (tail -> store) and one publisher (store and
-// tail -> snapshot topic).
+// The input topic in the daemon: its consumer, its handler (consume/exposures_handler.h), and the threads
+// that move data on. These are the workers (log -> tail), one checkpointer (tail -> store) and one publisher
+// (store and tail -> snapshot topic).
 
 #include <atomic>
 #include <functional>
@@ -12,13 +12,13 @@
 
 #include "app/rocks_stores.h"
 #include "base/mutex.h"
+#include "consume/consumer_threads.h"
+#include "consume/last_published_reader.h"
+#include "consume/output_watch.h"
 #include "flow/publisher.h"
 #include "kafka/admin.h"
 #include "kafka/consumer.h"
 #include "owner/output_guard.h"
-#include "run/last_published_reader.h"
-#include "run/output_watch.h"
-#include "run/runner_threads.h"
 #include "topics/published_topics.h"
 
 namespace seen {
@@ -43,7 +43,7 @@ class Exposures {
     const Admin* admin = nullptr;          // asks where the snapshot topics end
     const PublishLease* lease = nullptr;   // says when a partition may be published
     const OutputsOwner* owner = nullptr;   // nullptr: this group owns the outputs
-    /// See ExposuresTaker::Options.
+    /// See ExposuresHandler::Options.
     std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
   };
   /// All references outlive this object.
@@ -62,17 +62,17 @@ class Exposures {
   void Stop(std::chrono::milliseconds drain);
 
   /// Any thread.
-  void WakePublisher() { to_publish_.Want(); }
-  OpenPartitions& open() { return taker_.open(); }
-  const OpenPartitions& open() const { return taker_.open(); }
-  std::vector<PartitionProblem> Problems() const { return runner_.Problems(); }
+  void WakePublisher() { to_publish_.Wake(); }
+  OpenPartitions& open() { return handler_.open(); }
+  const OpenPartitions& open() const { return handler_.open(); }
+  std::vector<PartitionProblem> Problems() const { return topic_consumer_.Problems(); }
   const Consumer& consumer() const { return *consumer_; }
 
  private:
   /// Wakes a thread that waits for work.
   class Work {
    public:
-    void Want();
+    void Wake();
     void WaitFor(std::chrono::milliseconds time, const std::atomic<bool>& stop);
 
    private:
@@ -89,16 +89,16 @@ class Exposures {
   Work to_checkpoint_;
   Work to_publish_;
   std::atomic<bool> stop_{false};
-  RoomSignal room_;
+  SpaceSignal room_;
   RocksStores stores_;
-  ExposuresTaker taker_;
-  TopicRunner runner_;
-  std::unique_ptr<Consumer> consumer_;  // calls the runner
+  ExposuresHandler handler_;
+  TopicConsumer topic_consumer_;
+  std::unique_ptr<Consumer> consumer_;  // calls the topic_consumer
   std::optional<Publisher> publisher_;
   PublishedTopics published_topics_;
   std::optional<LastPublishedReader> last_published_;
   std::optional<OutputWatch> output_watch_;
-  std::unique_ptr<RunnerThreads> threads_;
+  std::unique_ptr<ConsumerThreads> threads_;
   std::thread checkpointer_;
   std::thread publisher_thread_;
 };

@@ -15,10 +15,10 @@
 #include "base/result.h"
 #include "bulk_load/history_fill.h"
 #include "config/config.h"
+#include "consume/fill_queue.h"
 #include "flow/open_partition.h"
 #include "kafka/topic_reader.h"
 #include "query/daemon_status.h"
-#include "run/fill_queue.h"
 
 namespace seen {
 

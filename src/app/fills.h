@@ -1,6 +1,7 @@
 #pragma once
-// Fills in the daemon: run/fill_queue.h decides which partition is next, and app/fill_run.h fills it. Then a
-// filter that was added, or whose window grew, has its history. A fill writes nothing into the input topic.
+// Fills in the daemon: consume/fill_queue.h decides which partition is next, and app/fill_run.h fills it.
+// Then a filter that was added, or whose window grew, has its history. A fill writes nothing into the input
+// topic.
 
 #include <chrono>
 #include <functional>
@@ -13,8 +14,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/threads.h"
+#include "consume/fill_queue.h"
 #include "flow/open_partition.h"
-#include "run/fill_queue.h"
 #include "serve/operator_ports.h"
 
 namespace seen {

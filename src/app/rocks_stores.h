@@ -8,9 +8,9 @@
 #include "app/memory_budget.h"
 #include "app/state_streams.h"
 #include "config/config.h"
+#include "consume/exposures_handler.h"
 #include "flow/partition_options.h"
 #include "rocks/resources.h"
-#include "run/exposures_taker.h"
 #include "store/rocks_partition_store.h"
 #include "store/store_directory.h"
 

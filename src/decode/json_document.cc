@@ -106,7 +106,9 @@ constexpr std::string_view kSignedMin = "9223372036854775808";
 static_assert(kMarker.size() == kUnsignedMax.size() && kMarker.size() == kSignedMin.size() + 1);
 
 bool IsNumberDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsNumberPart(char c) { return IsNumberDigit(c) || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'; }
+bool IsNumberPart(char c) {
+  return IsNumberDigit(c) || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
 
 /// `token`: a run of number characters. True: an integer by JSON's grammar, and beyond 64 bits.
 bool IsBigInteger(std::string_view token) {

@@ -81,13 +81,13 @@ bool ReadItemDetails(const EventPlan& plan, const Scalar& position, const Scalar
 [[gnu::always_inline]] inline bool TakeName(PlainScanner& json, PlainShape& shape, const NameTable& names,
                                             size_t number, uint32_t& slot_bit) {
   PlainShape::Name* const remembered = number < PlainShape::kNamesMax ? &shape.names[number] : nullptr;
-  if (remembered && json.TakeRemembered(*remembered)) [[likely]] {
+  if (remembered && json.ConsumeRemembered(*remembered)) [[likely]] {
     slot_bit = remembered->slot_bit;
     return true;
   }
   const char* const from = json.at();
   std::string_view name;
-  if (!json.Take(number == 0 ? '{' : ',') || !json.TakeString(name) || !json.Take(':')) return false;
+  if (!json.Take(number == 0 ? '{' : ',') || !json.ConsumeString(name) || !json.Take(':')) return false;
   const uint8_t slot = names.Find(name);
   slot_bit = slot == NameTable::kNone ? 0 : SlotBit(slot);
   if (remembered && !json.beyond_ascii()) json.Remember(from, slot_bit, *remembered);
@@ -104,7 +104,7 @@ template <bool kDetails>
     Scalar value;
     if (!TakeName(json, shape, plan.element_names, number, slot) || (present & slot)) return false;
     const char* const from = json.at();
-    if (!json.TakeScalar(value) && (slot != 0 || !json.SkipValue(from))) return false;
+    if (!json.ConsumeScalar(value) && (slot != 0 || !json.SkipValue(from))) return false;
     present |= slot;
     if (slot == kItemId) id = value;
     if (slot == kPosition) {
@@ -128,8 +128,8 @@ template <bool kDetails>
   do {
     Scalar id;
     ItemDetails details;
-    const bool read =
-        json.Peek() == '{' ? ReadItemObject<kDetails>(json, shape, plan, id, details) : json.TakeScalar(id);
+    const bool read = json.Peek() == '{' ? ReadItemObject<kDetails>(json, shape, plan, id, details)
+                                         : json.ConsumeScalar(id);
     if (!read || !IsId(id) || buffers.items.size() == kItemsMax) return false;
     buffers.items.push_back({id.text, FingerprintOf(id.text)});
     if constexpr (kDetails) buffers.details.push_back(details);
@@ -209,7 +209,7 @@ bool PlainEventReader::ReadAs(std::string_view payload, EventBuffers& buffers, E
     }
     Scalar value;
     const char* const from = json.at();
-    bool fits = json.TakeScalar(value);
+    bool fits = json.ConsumeScalar(value);
     if (!fits) [[unlikely]] {
       // A text that isn't read may have escapes.
       const bool unread =

@@ -31,15 +31,15 @@ bool ReadCreatedAt(const Scalar& value, uint32_t& second) {
 [[gnu::always_inline]] inline bool ReadDatedId(PlainScanner& json, std::string_view& id, uint32_t& second) {
   bool timed = false;
   do {
-    bool names_id = json.TakeText("\"id\":");
-    if (!names_id && !json.TakeText("\"created_at\":")) {
+    bool names_id = json.ConsumeText("\"id\":");
+    if (!names_id && !json.ConsumeText("\"created_at\":")) {
       std::string_view name;
-      if (!json.TakeString(name) || !json.Take(':')) return false;
+      if (!json.ConsumeString(name) || !json.Take(':')) return false;
       names_id = name == "id";
       if (!names_id && name != "created_at") return false;
     }
     Scalar value;
-    if (!json.TakeScalar(value)) return false;
+    if (!json.ConsumeScalar(value)) return false;
     if (names_id) {
       if (!id.empty() || !IsListedId(value)) return false;
       id = value.text;
@@ -69,7 +69,7 @@ bool ReadIds(PlainScanner& json, size_t ids_max, std::vector<std::string_view>& 
       continue;
     }
     Scalar id;
-    if (!json.TakeScalar(id) || !IsListedId(id)) return false;
+    if (!json.ConsumeScalar(id) || !IsListedId(id)) return false;
     ids.push_back(id.text);
   } while (json.Take(','));
   if (created_seconds != nullptr && !created_seconds->empty()) created_seconds->resize(ids.size());
@@ -88,11 +88,11 @@ bool ReadPlainLists(std::string_view text, size_t ids_max, std::span<const std::
   if (!json.Take('}')) {
     do {
       std::string_view name;
-      if (!json.TakeString(name) || !json.Take(':')) return false;
+      if (!json.ConsumeString(name) || !json.Take(':')) return false;
       const auto known = static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
       if (known == names.size()) {
         Scalar value;
-        if (name != also.name || also.given || !json.TakeScalar(value) || value.kind != Kind::kBoolean)
+        if (name != also.name || also.given || !json.ConsumeScalar(value) || value.kind != Kind::kBoolean)
           return false;
         also.given = true;
         also.on = value.text == "true";

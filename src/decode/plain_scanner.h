@@ -91,7 +91,7 @@ class PlainScanner {
   }
 
   /// Takes a name that a shape remembers.
-  SEEN_INLINE bool TakeRemembered(const PlainShape::Name& name) {
+  SEEN_INLINE bool ConsumeRemembered(const PlainShape::Name& name) {
 #if defined(__SSE2__)
     if (end_ - at_ < static_cast<ptrdiff_t>(PlainShape::kBytesMax)) return false;
     const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at_));
@@ -117,7 +117,7 @@ class PlainScanner {
   }
   const char* at() const { return at_; }
 
-  /// Skips a value of any kind that begins at `from`. Call it after TakeScalar has failed on the value.
+  /// Skips a value of any kind that begins at `from`. Call it after ConsumeScalar has failed on the value.
   SEEN_INLINE bool SkipValue(const char* from) {
     const PlainSkipped skipped = SkipPlainValue(from, end_);
     if (!skipped.end) return false;
@@ -126,7 +126,7 @@ class PlainScanner {
     return true;
   }
 
-  SEEN_INLINE bool TakeString(std::string_view& text) {
+  SEEN_INLINE bool ConsumeString(std::string_view& text) {
     if (!Take('"')) return false;
     const char* const begin = at_;
     if (!FindQuote()) return false;
@@ -137,7 +137,7 @@ class PlainScanner {
 
   /// Takes exactly these bytes, after white space.
   template <size_t kBytes>
-  SEEN_INLINE bool TakeText(const char (&text)[kBytes]) {
+  SEEN_INLINE bool ConsumeText(const char (&text)[kBytes]) {
     Peek();
     if (end_ - at_ < static_cast<ptrdiff_t>(kBytes - 1) || std::memcmp(at_, text, kBytes - 1) != 0)
       return false;
@@ -145,23 +145,23 @@ class PlainScanner {
     return true;
   }
 
-  SEEN_INLINE bool TakeScalar(Scalar& value) {
+  SEEN_INLINE bool ConsumeScalar(Scalar& value) {
     switch (Peek()) {
       case '"':
         value.kind = ScalarKind::kString;
-        return TakeString(value.text);
+        return ConsumeString(value.text);
       case 'n':
         value = {ScalarKind::kNull, {}};
-        return TakeWord("null");
+        return ConsumeWord("null");
       case 't':
         value = {ScalarKind::kBoolean, "true"};
-        return TakeWord(value.text);
+        return ConsumeWord(value.text);
       case 'f':
         value = {ScalarKind::kBoolean, "false"};
-        return TakeWord(value.text);
+        return ConsumeWord(value.text);
       default:
         value.kind = ScalarKind::kInteger;
-        return TakeInteger(value.text);
+        return ConsumeInteger(value.text);
     }
   }
 
@@ -174,14 +174,14 @@ class PlainScanner {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
   }
 
-  SEEN_INLINE bool TakeWord(std::string_view word) {
+  SEEN_INLINE bool ConsumeWord(std::string_view word) {
     if (static_cast<size_t>(end_ - at_) < word.size() || std::memcmp(at_, word.data(), word.size()) != 0)
       return false;
     at_ += word.size();
     return true;
   }
 
-  SEEN_INLINE bool TakeInteger(std::string_view& text) {
+  SEEN_INLINE bool ConsumeInteger(std::string_view& text) {
     const char* const begin = at_;
     if (at_ != end_ && *at_ == '-') ++at_;
     const char* const digits = at_;

@@ -65,7 +65,9 @@ namespace {
 
 constexpr size_t kCuckooBucketsAt = 1, kCuckooFieldBytes = 5;
 
-size_t BytesOf(CuckooShape shape) { return kCuckooFieldBytes + BytesOfBits(shape.Places() * shape.entry_bits); }
+size_t BytesOf(CuckooShape shape) {
+  return kCuckooFieldBytes + BytesOfBits(shape.Places() * shape.entry_bits);
+}
 
 constinit SizeMemo<8> tight_memo;  // buckets; from bit 26 on the bits of an entry, minus one
 
@@ -90,14 +92,21 @@ Result<CuckooView> CuckooView::Parse(std::string_view payload) {
   view.shape_ = {.entry_bits = static_cast<uint8_t>(payload[0]),
                  .buckets = GetInteger<uint32_t>(payload, kCuckooBucketsAt)};
   if (view.shape_.entry_bits < 2 || view.shape_.entry_bits > 32) {
-    return Malformed("cuckoo filter: " "f is " + std::to_string(view.shape_.entry_bits) + "; it must be 2 to 32");
+    return Malformed(
+        "cuckoo filter: "
+        "f is " +
+        std::to_string(view.shape_.entry_bits) + "; it must be 2 to 32");
   }
-  if (view.shape_.buckets == 0) return Malformed("cuckoo filter: " "it has no buckets; it must have one at least");
+  if (view.shape_.buckets == 0)
+    return Malformed(
+        "cuckoo filter: "
+        "it has no buckets; it must have one at least");
   if (payload.size() != BytesOf(view.shape_)) {
     return Malformed("cuckoo filter: " + std::to_string(payload.size()) + " bytes; by its fields it has " +
                      std::to_string(BytesOf(view.shape_)));
   }
-  view.buckets_ = PackedBuckets(payload.substr(kCuckooFieldBytes), view.shape_.entry_bits, view.shape_.entry_bits);
+  view.buckets_ =
+      PackedBuckets(payload.substr(kCuckooFieldBytes), view.shape_.entry_bits, view.shape_.entry_bits);
   return view;
 }
 

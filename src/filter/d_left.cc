@@ -80,7 +80,7 @@ Result<DLeftView> DLeftView::Parse(std::string_view payload) {
     return Malformed(std::to_string(payload.size()) + " bytes; a d-left filter has 6 and its cells");
   }
   const d_left::Geometry geometry{static_cast<uint8_t>(payload[0]), static_cast<uint8_t>(payload[1]),
-                          GetInteger<uint32_t>(payload, 2)};
+                                  GetInteger<uint32_t>(payload, 2)};
   if (geometry.remainder_bits < 1 || geometry.remainder_bits > d_left::kRemainderBitsMax) {
     return Malformed("r is " + std::to_string(geometry.remainder_bits) +
                      "; a d-left filter's remainders have 1 to 32 bits");
@@ -137,7 +137,8 @@ d_left::Geometry Foretold(size_t count, double rate) {
 /// The items in a geometry, each in a table.
 class Placement {
  public:
-  Placement(const d_left::Geometry& geometry, std::span<const Fingerprint> fingerprints) : geometry_(geometry) {
+  Placement(const d_left::Geometry& geometry, std::span<const Fingerprint> fingerprints)
+      : geometry_(geometry) {
     const uint64_t values = uint64_t{geometry.buckets} << geometry.remainder_bits;
     if (values <= uint64_t{1} << 32) {
       const auto narrow = Sorted<uint32_t>(values, fingerprints);
@@ -212,7 +213,7 @@ class Placement {
     geometry_.cells = most;
   }
 
-  d_left::Geometry geometry_;           // with the cells that it needs, even more than a bucket can have
+  d_left::Geometry geometry_;   // with the cells that it needs, even more than a bucket can have
   std::vector<uint64_t> keys_;  // sorted: the order in which items are placed
   std::vector<uint8_t> tables_;
 };

@@ -46,12 +46,13 @@ DayOfChain DayChainView::Row(uint32_t index, size_t blocks_at) const {
 
 Result<DayChainView> DayChainView::Parse(std::string_view payload) {
   if (payload.size() < kChainFieldBytes) {
-    return Malformed("day chain: " + std::to_string(payload.size()) + " bytes; the number of days alone takes 4");
+    return Malformed("day chain: " + std::to_string(payload.size()) +
+                     " bytes; the number of days alone takes 4");
   }
   const auto days = GetInteger<uint32_t>(payload, 0);
   if (payload.size() < BlocksStart(days)) {
-    return Malformed("day chain: " + std::to_string(payload.size()) + " bytes; the rows of " + std::to_string(days) +
-                     " days take more");
+    return Malformed("day chain: " + std::to_string(payload.size()) + " bytes; the rows of " +
+                     std::to_string(days) + " days take more");
   }
   uint64_t bytes = BlocksStart(days);  // below 2^37; each day adds at most 2^37 before a break: no overflow
   Day before = {std::numeric_limits<int32_t>::max()};
@@ -59,10 +60,16 @@ Result<DayChainView> DayChainView::Parse(std::string_view payload) {
     const Day day = {GetInteger<int32_t>(payload, at)};
     const auto blocks = GetInteger<uint32_t>(payload, at + kBlocksAt);
     if (blocks == 0) {
-      return Malformed("day chain: " "day " + std::to_string(day.since_epoch) + " has no blocks; each has one at least");
+      return Malformed(
+          "day chain: "
+          "day " +
+          std::to_string(day.since_epoch) + " has no blocks; each has one at least");
     }
     if (day > before) {
-      return Malformed("day chain: " "day " + std::to_string(day.since_epoch) + " comes after an earlier day");
+      return Malformed(
+          "day chain: "
+          "day " +
+          std::to_string(day.since_epoch) + " comes after an earlier day");
     }
     before = day;
     bytes += kBlockBytes * uint64_t{blocks};

@@ -17,14 +17,16 @@ constexpr size_t kNumberBitsAt = 1, kIndexedBucketsAt = 2, kNextAt = 6, kCapacit
 constexpr size_t kDayBytes = 8, kFirstNumberAt = 4;  // in a day's row
 
 uint64_t IndexedBytes(CuckooShape shape, uint32_t number_bits, size_t days) {
-  return kIndexedFieldBytes + kDayBytes * days + BytesOfBits(shape.Places() * (shape.entry_bits + number_bits));
+  return kIndexedFieldBytes + kDayBytes * days +
+         BytesOfBits(shape.Places() * (shape.entry_bits + number_bits));
 }
 
 }  // namespace
 
 Result<IndexedCuckooView> IndexedCuckooView::Parse(std::string_view payload) {
   if (payload.size() < kIndexedFieldBytes) {
-    return Malformed("indexed cuckoo filter: " + std::to_string(payload.size()) + " bytes; the fields alone take 16");
+    return Malformed("indexed cuckoo filter: " + std::to_string(payload.size()) +
+                     " bytes; the fields alone take 16");
   }
   IndexedCuckooView view;
   view.shape_ = {.entry_bits = static_cast<uint8_t>(payload[0]),
@@ -36,23 +38,36 @@ Result<IndexedCuckooView> IndexedCuckooView::Parse(std::string_view payload) {
   const uint32_t entry_bits = view.shape_.entry_bits;
   const uint32_t number_bits = view.window_.number_bits;
   if (entry_bits < 2 || entry_bits > 32) {
-    return Malformed("indexed cuckoo filter: " "f is " + std::to_string(entry_bits) + "; it must be 2 to 32");
+    return Malformed(
+        "indexed cuckoo filter: "
+        "f is " +
+        std::to_string(entry_bits) + "; it must be 2 to 32");
   }
   if (number_bits < 1 || number_bits > 32) {
-    return Malformed("indexed cuckoo filter: " "n is " + std::to_string(number_bits) + "; it must be 1 to 32");
+    return Malformed(
+        "indexed cuckoo filter: "
+        "n is " +
+        std::to_string(number_bits) + "; it must be 1 to 32");
   }
-  if (view.shape_.buckets == 0) return Malformed("indexed cuckoo filter: " "it has no buckets; it must have one at least");
+  if (view.shape_.buckets == 0)
+    return Malformed(
+        "indexed cuckoo filter: "
+        "it has no buckets; it must have one at least");
   if (view.window_.capacity > uint64_t{1} << number_bits) {
-    return Malformed("indexed cuckoo filter: " "a capacity of " + std::to_string(view.window_.capacity) + "; " +
-                     std::to_string(number_bits) + " bits number fewer items");
+    return Malformed(
+        "indexed cuckoo filter: "
+        "a capacity of " +
+        std::to_string(view.window_.capacity) + "; " + std::to_string(number_bits) +
+        " bits number fewer items");
   }
   if (payload.size() != IndexedBytes(view.shape_, number_bits, days)) {
-    return Malformed("indexed cuckoo filter: " + std::to_string(payload.size()) + " bytes; by its fields it has " +
+    return Malformed("indexed cuckoo filter: " + std::to_string(payload.size()) +
+                     " bytes; by its fields it has " +
                      std::to_string(IndexedBytes(view.shape_, number_bits, days)));
   }
   view.days_ = payload.substr(kIndexedFieldBytes, kDayBytes * days);
-  view.buckets_ =
-      PackedBuckets(payload.substr(kIndexedFieldBytes + kDayBytes * days), entry_bits, entry_bits + number_bits);
+  view.buckets_ = PackedBuckets(payload.substr(kIndexedFieldBytes + kDayBytes * days), entry_bits,
+                                entry_bits + number_bits);
   return view;
 }
 

@@ -49,7 +49,7 @@ size_t PayloadBytes(SnapshotFormat format, size_t count, double false_positive_r
 //
 // A filter that chooses places by a fixed-point product can grow to k times its size without its items. The
 // reason is floor(x * k * n) / k = floor(x * n): each place becomes k places of the same content. Later items
-// have room then, and add little to the rate.
+// have space then, and add little to the rate.
 
 /// Whether a payload of the kind takes more items.
 constexpr bool CanGrow(SnapshotFormat format) {
@@ -63,8 +63,8 @@ struct GrownPayload {
 };
 
 /// Appends to `out` a payload with all items of `payload` and all of `fingerprints`. `payload` is of `format`
-/// (CanGrow) and has `item_count` items. `fingerprints` are unique, in any order. The result has room for all
-/// of them at `rate`; split-block and Bloom filters grow in powers of two, as far as the size allows.
+/// (CanGrow) and has `item_count` items. `fingerprints` are unique, in any order. The result has space for
+/// all of them at `rate`; split-block and Bloom filters grow in powers of two, as far as the size allows.
 /// kMalformed: `payload` isn't of the kind. Pure, any thread, O(n).
 Result<GrownPayload> GrowPayload(SnapshotFormat format, std::string_view payload, size_t item_count,
                                  std::span<const Fingerprint> fingerprints, double rate, std::string& out);

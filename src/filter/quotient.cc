@@ -194,7 +194,6 @@ void AppendFields(const Geometry& geometry, std::string& out) {
 
 namespace seen {
 
-
 size_t QuotientFilter::PayloadBytes(size_t count, double rate) {
   return quotient::kFieldsOfPayload + quotient::SizeFor(count, rate).Bytes();
 }
@@ -223,7 +222,8 @@ using quotient::LowBits64;
 constexpr size_t kCachedBytes = size_t{1} << 17;
 constexpr size_t kAtOnce = 32;
 
-__attribute__((always_inline)) inline void TestEach(const quotient::Geometry& geometry, std::string_view blocks,
+__attribute__((always_inline)) inline void TestEach(const quotient::Geometry& geometry,
+                                                    std::string_view blocks,
                                                     std::span<const Fingerprint> fingerprints,
                                                     uint8_t* answers) {
   const quotient::Reader reader(geometry, blocks);
@@ -251,7 +251,8 @@ void TestEachPortable(const quotient::Geometry& geometry, std::string_view block
 
 #if defined(__x86_64__) && defined(__GNUC__)
 // The same with an instruction for population counts.
-__attribute__((target("popcnt"))) void TestEachPopcnt(const quotient::Geometry& geometry, std::string_view blocks,
+__attribute__((target("popcnt"))) void TestEachPopcnt(const quotient::Geometry& geometry,
+                                                      std::string_view blocks,
                                                       std::span<const Fingerprint> fingerprints,
                                                       uint8_t* answers) {
   TestEach(geometry, blocks, fingerprints, answers);
@@ -316,7 +317,7 @@ Result<QuotientView> QuotientView::Parse(std::string_view payload) {
     return Malformed(std::to_string(payload.size()) + " bytes; a quotient filter has 9 and its blocks");
   }
   const quotient::Geometry geometry{static_cast<uint8_t>(payload[0]), GetInteger<uint32_t>(payload, 1),
-                          GetInteger<uint32_t>(payload, 5)};
+                                    GetInteger<uint32_t>(payload, 5)};
   if (geometry.remainder_bits < 1 || geometry.remainder_bits > quotient::kRemainderBitsMax) {
     return Malformed("r is " + std::to_string(geometry.remainder_bits) +
                      "; a quotient filter's remainders have 1 to 32 bits");

@@ -22,9 +22,9 @@ constexpr std::string_view kMagic = "SEEN";
 constexpr uint8_t kVersion = 1;
 constexpr uint8_t kHashXxh64 = 1;
 constexpr size_t kVersionAt = 4, kFormatAt = 5, kHashAt = 6, kFlagsAt = 7, kHeaderBytesAt = 8,
-                 kSnapshotItemCountAt = 12, kAsOfAt = 16, kHorizonAt = 24, kPartitionAt = 28, kInputOffsetAt = 32,
-                 kRateAt = 40, kPayloadBytesAt = 48, kChecksumAt = 52, kSimilarBytesAt = 56,
-                 kSimilarFormatAt = 60, kSimilarCountAt = 64;
+                 kSnapshotItemCountAt = 12, kAsOfAt = 16, kHorizonAt = 24, kPartitionAt = 28,
+                 kInputOffsetAt = 32, kRateAt = 40, kPayloadBytesAt = 48, kChecksumAt = 52,
+                 kSimilarBytesAt = 56, kSimilarFormatAt = 60, kSimilarCountAt = 64;
 constexpr size_t kHeaderBytes = 56;             // what this version writes
 constexpr size_t kHeaderBytesWithSimilar = 72;  // the same with kFlagSimilar
 constexpr size_t kCompleteSinceBytes = 8;       // after either of them
@@ -98,13 +98,14 @@ void FinishEnvelope(const SnapshotMeta& meta, const First& first, const std::opt
 /// For a snapshot whose flags say that it has these fields.
 Result<SimilarFields> ParseSimilarFields(std::string_view header, std::string_view payload) {
   if (header.size() < kHeaderBytesWithSimilar) {
-    return MalformedSnapshot("header_bytes " + std::to_string(header.size()) + "; with what is similar it is " +
-                     std::to_string(kHeaderBytesWithSimilar) + " or more");
+    return MalformedSnapshot("header_bytes " + std::to_string(header.size()) +
+                             "; with what is similar it is " + std::to_string(kHeaderBytesWithSimilar) +
+                             " or more");
   }
   const size_t bytes = GetInteger<uint32_t>(header, kSimilarBytesAt);
   if (bytes > payload.size()) {
     return MalformedSnapshot("similar_bytes " + std::to_string(bytes) + " of a payload of " +
-                     std::to_string(payload.size()));
+                             std::to_string(payload.size()));
   }
   const auto format = GetInteger<uint8_t>(header, kSimilarFormatAt);
   if (format >= kSnapshotFormatCount || !CanBeSimilar(static_cast<SnapshotFormat>(format))) {
@@ -213,23 +214,23 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
   if (bytes.substr(0, kMagic.size()) != kMagic) return MalformedSnapshot("does not start with \"SEEN\"");
   if (bytes.size() < kHeaderBytes) {
     return MalformedSnapshot(std::to_string(bytes.size()) + " bytes; the header alone has " +
-                     std::to_string(kHeaderBytes));
+                             std::to_string(kHeaderBytes));
   }
   // The version first: the rest is known only for known versions.
   const auto version = GetInteger<uint8_t>(bytes, kVersionAt);
   if (version != kVersion) {
     return MalformedSnapshot("version " + std::to_string(version) + "; this reader knows version " +
-                     std::to_string(kVersion) + ": update it");
+                             std::to_string(kVersion) + ": update it");
   }
   const size_t header_bytes = GetInteger<uint32_t>(bytes, kHeaderBytesAt);
   if (header_bytes < kHeaderBytes || header_bytes > kHeaderBytesMax || header_bytes % 8 != 0) {
     return MalformedSnapshot("header_bytes " + std::to_string(header_bytes) +
-                     "; a multiple of 8 in 56..4096 is allowed");
+                             "; a multiple of 8 in 56..4096 is allowed");
   }
   const size_t payload_bytes = GetInteger<uint32_t>(bytes, kPayloadBytesAt);
   if (bytes.size() != header_bytes + payload_bytes) {
     return MalformedSnapshot(std::to_string(bytes.size()) + " bytes; the header says " +
-                     std::to_string(header_bytes + payload_bytes));
+                             std::to_string(header_bytes + payload_bytes));
   }
   if (GetInteger<uint32_t>(bytes, kChecksumAt) != ChecksumOf(bytes))
     return MalformedSnapshot("the checksum does not match");
@@ -241,7 +242,8 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
   const auto hash = GetInteger<uint8_t>(bytes, kHashAt);
   if (hash != kHashXxh64) return MalformedSnapshot("hash " + std::to_string(hash) + " is unknown");
   const auto flags = GetInteger<uint8_t>(bytes, kFlagsAt);
-  if ((flags & ~kFlagSimilar) != 0) return MalformedSnapshot("flags " + std::to_string(flags) + " are unknown");
+  if ((flags & ~kFlagSimilar) != 0)
+    return MalformedSnapshot("flags " + std::to_string(flags) + " are unknown");
   const auto rate = std::bit_cast<double>(GetInteger<uint64_t>(bytes, kRateAt));
   if (!(rate > 0 && rate <= kRateMax)) return MalformedSnapshot("false_positive_rate is not in (0, 0.5]");
 

@@ -49,7 +49,7 @@ class HeavyUsers {
                 bool limited);
 
   // Read without the mutex, to see whether a reading can matter.
-  std::atomic<uint64_t> least_{0};  // items of the last user shown; 0 while there is room
+  std::atomic<uint64_t> least_{0};  // items of the last user shown; 0 while there is space
   std::atomic<uint64_t> bits_{0};   // bits of the users remembered
 
   mutable Mutex mutex_;

@@ -8,7 +8,6 @@
 
 #include "base/probed_cells.h"
 #include "flow/endings.h"
-#include "owner/foreign_users.h"
 #include "flow/last_published.h"
 #include "flow/log_port.h"
 #include "flow/partition_journal.h"
@@ -19,6 +18,7 @@
 #include "flow/user_rows.h"
 #include "model/change.h"
 #include "model/delta.h"
+#include "owner/foreign_users.h"
 
 namespace seen {
 namespace {

@@ -39,12 +39,13 @@ std::optional<Position> Corrected(std::optional<Position> position, const Partit
 PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Position>& stored,
                              int64_t start_offset, int64_t high_watermark, PartitionStore& store,
                              DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock)
-    : PartitionFlow(Made(), Corrected(stored, options, reporter, clock), std::move(options), start_offset,
-                    high_watermark, store, dead_letters, reporter, clock) {}
+    : PartitionFlow(CorrectedTag(), Corrected(stored, options, reporter, clock), std::move(options),
+                    start_offset, high_watermark, store, dead_letters, reporter, clock) {}
 
-PartitionFlow::PartitionFlow(Made, const std::optional<Position>& position, PartitionOptions&& options,
-                             int64_t start_offset, int64_t high_watermark, PartitionStore& store,
-                             DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock)
+PartitionFlow::PartitionFlow(CorrectedTag, const std::optional<Position>& position,
+                             PartitionOptions&& options, int64_t start_offset, int64_t high_watermark,
+                             PartitionStore& store, DeadLetterSink& dead_letters, Reporter& reporter,
+                             const Clock& clock)
     : state(std::move(options), position, start_offset, high_watermark, clock.Now()),
       publish(state.options().filters, state.options().publish_entries_max, reporter,
               state.options().retired_topics, position.has_value()),

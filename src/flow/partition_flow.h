@@ -50,8 +50,8 @@ struct PartitionFlow {
   UserReader reader;                                // any thread
 
  private:
-  struct Made {};  // a tag: the position is corrected
-  PartitionFlow(Made, const std::optional<Position>& position, PartitionOptions&& options,
+  struct CorrectedTag {};  // a tag: the position is corrected
+  PartitionFlow(CorrectedTag, const std::optional<Position>& position, PartitionOptions&& options,
                 int64_t start_offset, int64_t high_watermark, PartitionStore& store,
                 DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock);
 

@@ -11,18 +11,18 @@ namespace {
 constexpr size_t kMisroutedIdBytes = 16;
 }  // namespace
 
-PartitionIntake::PartitionIntake(PartitionState& state, const Neighbors& neighbors, const Anchor& anchor,
+PartitionIntake::PartitionIntake(PartitionState& state, const Parts& parts, const Anchor& anchor,
                                  const PartitionStore& store, DeadLetterSink& dead_letters,
                                  Reporter& reporter, const Clock& clock)
     : state_(state),
       options_(state.options()),
       filters_(state.filters()),
-      neighbors_(neighbors),
+      parts_(parts),
       store_(store),
       dead_letters_(dead_letters),
       reporter_(reporter),
       clock_(clock),
-      block_(options_, filters_, neighbors.journal),
+      block_(options_, filters_, parts.journal),
       replays_(options_.replay_idle),
       anchor_(anchor),
       anchor_is_checked_(anchor_.offset < 0),
@@ -30,8 +30,8 @@ PartitionIntake::PartitionIntake(PartitionState& state, const Neighbors& neighbo
       tail_memory_(std::make_shared<TailMemory>(options_.tail_bytes_max)),
       tail_(std::make_shared<Tail>(tail_memory_, filters_.similar)),
       tail_since_(state.TailsSince()) {
-  if (neighbors_.unexposed) {
-    unexposed_log_ = std::make_unique<UnexposedLog>(neighbors_.unexposed->policy());
+  if (parts_.unexposed) {
+    unexposed_log_ = std::make_unique<UnexposedLog>(parts_.unexposed->policy());
   }
   state_.ShowFirst(tail_);
 }
@@ -51,10 +51,10 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   ++batch_number_;
   time_limit_ = {clock_.WallNow().value + options_.future_skew_max.count()};
   // A replay fills the log, so a lag says nothing about the live events in between.
-  defer_ = (!replays_.holds() && IsBehind(records.back())) || !neighbors_.publish.HasRoom();
+  defer_ = (!replays_.holds() && IsBehind(records.back())) || !parts_.publish.HasSpace();
   if (state_.wholeness().awaits_record()) [[unlikely]]
     NoteFirst(records);
-  neighbors_.publish.BeginBatch();
+  parts_.publish.BeginBatch();
   const uint64_t deferred_before = tail_deferred_;
   size_t taken = 0;
   while (taken < records.size()) {
@@ -85,7 +85,7 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
     state_.NoteCaughtUp();
     reporter_.BatchApplied(report);
   }
-  neighbors_.publish.EndBatch(tail_deferred_ - deferred_before);
+  parts_.publish.EndBatch(tail_deferred_ - deferred_before);
   dirty_.clear();
   dirty_slots_.clear();
   exposed_.clear();
@@ -103,7 +103,7 @@ void PartitionIntake::NoteFirst(std::span<const Record> records) {
 }
 
 void PartitionIntake::PassOnDirty(Instant visible_at) {
-  if (!defer_) return neighbors_.publish.AddDirty(dirty_, visible_at);
+  if (!defer_) return parts_.publish.AddDirty(dirty_, visible_at);
   tail_defers_live_ = tail_defers_live_ || !dirty_.empty();
   for (size_t i = 0; i < dirty_.size(); ++i) Defer(*dirty_slots_[i], dirty_[i].filters);
 }
@@ -148,7 +148,7 @@ void PartitionIntake::AppendSimilar(const Exposure& exposure, uint32_t first_ite
 }
 
 void PartitionIntake::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
-  if (neighbors_.unexposed) [[unlikely]]
+  if (parts_.unexposed) [[unlikely]]
     NoteUnexposed(exposure, record);
   if (record.replay != nullptr) [[unlikely]] {
     NoteReplay(*record.replay);
@@ -187,8 +187,8 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, Bat
   } else {
     AppendOther(exposure, second, report);
   }
-  if (neighbors_.journal) [[unlikely]]
-    neighbors_.journal->Append(exposure.record, exposure.user);
+  if (parts_.journal) [[unlikely]]
+    parts_.journal->Append(exposure.record, exposure.user);
   NoteDirty(slot, static_cast<FilterMask>(filters_.published & exposure.filters), record);
 }
 
@@ -214,7 +214,7 @@ void PartitionIntake::HoldMarks() {
   holds_marks_ = replays_.holds();
   // First a checkpoint marks the history's users in the tail, so that each user is published once.
   history_is_due_ = !holds_marks_ && HasChanges();
-  if (!history_is_due_) neighbors_.publish.HoldMarks(holds_marks_);
+  if (!history_is_due_) parts_.publish.HoldMarks(holds_marks_);
 }
 
 void PartitionIntake::NoteTaken(const Record& record, BatchReport& report) {
@@ -332,7 +332,7 @@ void PartitionIntake::NoteUnexposed(const Exposure& exposure, const Record& reco
 bool PartitionIntake::TailIsFull() const {
   uint64_t bytes = tail_->bytes();
   if (unexposed_log_) bytes += unexposed_log_->bytes();
-  if (neighbors_.journal) bytes += neighbors_.journal->bytes();
+  if (parts_.journal) bytes += parts_.journal->bytes();
   return bytes >= options_.tail_bytes_max;
 }
 
@@ -382,7 +382,7 @@ bool PartitionIntake::TailIsOfAnEarlierDay() const {
 bool PartitionIntake::HasChanges() const {
   return !tail_->Empty() || state_.next_offset() != state_.checkpoint_offset() ||
          state_.LostRangesChanged() || state_.wholeness().HasChanges() ||
-         neighbors_.checkpoint.PartsHaveChanges() ||
+         parts_.checkpoint.PartsHaveChanges() ||
          // The sweep of a new day waits until the tail of the old one is in the store.
          TailIsOfAnEarlierDay();
 }
@@ -396,7 +396,7 @@ bool PartitionIntake::WantsCheckpoint() const {
   if (TailIsFull()) return true;
   // Without a checkpoint there is no offset to commit, and without commits nothing is published.
   if (state_.checkpoint_offset() < 0) return true;
-  if (neighbors_.checkpoint.IsUrgent()) return true;
+  if (parts_.checkpoint.IsUrgent()) return true;
   if (history_is_due_) return true;
   return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
 }
@@ -420,9 +420,9 @@ void PartitionIntake::Freeze() {
   frozen->at = clock_.Now();
   frozen->has_served = std::exchange(tail_has_served_, false);
   frozen->has_erased = std::exchange(tail_has_erased_, false);
-  if (neighbors_.unexposed) {
+  if (parts_.unexposed) {
     frozen->unexposed =
-        std::exchange(unexposed_log_, std::make_unique<UnexposedLog>(neighbors_.unexposed->policy()));
+        std::exchange(unexposed_log_, std::make_unique<UnexposedLog>(parts_.unexposed->policy()));
   }
   frozen->deferred = std::exchange(tail_deferred_, 0);
   frozen->defers_live = std::exchange(tail_defers_live_, false);
@@ -431,7 +431,7 @@ void PartitionIntake::Freeze() {
   frozen->next_since = tail_since_;
   last_freeze_ = frozen->at;
   tail_ = std::make_shared<Tail>(tail_memory_, filters_.similar);
-  if (neighbors_.journal) neighbors_.journal->Freeze();
+  if (parts_.journal) parts_.journal->Freeze();
   // Acknowledged dead letters needn't be followed any longer.
   const int64_t oldest = dead_letters_.OldestUnacknowledged(options_.partition);
   while (!rejected_.empty() && (oldest < 0 || rejected_.front().offset < oldest)) rejected_.pop_front();

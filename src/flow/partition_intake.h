@@ -29,14 +29,14 @@ namespace seen {
 class PartitionIntake {
  public:
   /// The parts that get changes. All outlive this.
-  struct Neighbors {
+  struct Parts {
     PublishFlow& publish;
     const PartitionCheckpoint& checkpoint;
     const UnexposedFlow* unexposed = nullptr;  // nullptr: unexposed items aren't published
     PartitionJournal* journal = nullptr;       // nullptr: none is kept
   };
   /// `anchor`: of the stored position. All references outlive this.
-  PartitionIntake(PartitionState& state, const Neighbors& neighbors, const Anchor& anchor,
+  PartitionIntake(PartitionState& state, const Parts& parts, const Anchor& anchor,
                   const PartitionStore& store, DeadLetterSink& dead_letters, Reporter& reporter,
                   const Clock& clock);
 
@@ -48,7 +48,7 @@ class PartitionIntake {
 
   /// Takes `records` (ascending, all of this partition) in order and returns how many it took. It takes fewer
   /// than all while the tail or the dead-letter queue is full. Call it again with the rest once Freeze or
-  /// time has made room. Records below the next offset are skipped. kRefused: the log isn't the one that was
+  /// time has made space. Records below the next offset are skipped. kRefused: the log isn't the one that was
   /// read.
   Result<size_t> Apply(std::span<const Record> records);
   /// The log's end is at `end_offset`, and everything before it was delivered.
@@ -98,7 +98,7 @@ class PartitionIntake {
   PartitionState& state_;
   const PartitionOptions& options_;
   const FilterMasks& filters_;
-  const Neighbors neighbors_;
+  const Parts parts_;
   const PartitionStore& store_;
   DeadLetterSink& dead_letters_;
   Reporter& reporter_;

@@ -197,7 +197,7 @@ size_t PublishFlow::Take(Instant now, Limits limits, std::span<Rendering> group)
   const MutexLock lock(mutex_);
   DrainChannel();
   FireTimers(now);
-  MakeRoom();
+  MakeSpace();
   size_t taken = 0;
   while (taken < group.size()) {
     const uint32_t number = TakeNext(now, limits);
@@ -455,7 +455,7 @@ bool PublishFlow::HasDue() const {
 Instant PublishFlow::NextDue() const {
   const MutexLock lock(mutex_);
   if (!leading_.empty() || !waiting_.empty()) return Instant::min();
-  const bool lacks_room = LacksRoom();  // a full table takes no change that would wake the publisher
+  const bool lacks_room = LacksSpace();  // a full table takes no change that would wake the publisher
   Instant next = Instant::max();
   for (const auto& timers : timers_) {
     if (!timers.empty()) next = lacks_room ? Instant::min() : std::min(next, timers.front().at);

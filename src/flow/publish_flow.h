@@ -8,7 +8,7 @@
 // each gets its turn. Trailing edges, retries, sweeps and users from marks wait, and a further change of a
 // user who waits costs nothing. When nearly as many users are followed as may be, the debounce of the users
 // published longest ago ends early, and those that became due last are left to their marks. So new users
-// have room, and their leading edges go first. A change of a user who is left to a mark is no leading edge,
+// have space, and their leading edges go first. A change of a user who is left to a mark is no leading edge,
 // and costs nothing: a scan of the marks finds the user, and takes its turns among those that wait. A user is
 // unclean from a change until a snapshot rendered after it is acknowledged. CollectMarks says which unclean
 // users a checkpoint must mark, so that a restart publishes them. Invariant: for a user without an entry, or
@@ -51,14 +51,14 @@ struct MarkChanges {
 
 class PublishFlow {
  public:
-  /// `filters`: in configuration order. `entries_max`: users followed in memory; at that number, HasRoom() is
-  /// false. `retired`: topics without a filter; their users come only from marks, and get only tombstones.
+  /// `filters`: in configuration order. `entries_max`: users followed in memory; at that number, HasSpace()
+  /// is false. `retired`: topics without a filter; their users come only from marks, and get only tombstones.
   /// `may_have_marks`: the store isn't new.
   PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter,
               const std::vector<RetiredTopic>& retired = {}, bool may_have_marks = true);
 
   /// Worker thread. False: leave new dirty users to marks (PartitionIntake::Apply does).
-  bool HasRoom() const { return followed_.load(std::memory_order_relaxed) < entries_max_; }
+  bool HasSpace() const { return followed_.load(std::memory_order_relaxed) < entries_max_; }
   /// Worker thread, around each batch: before its first offset is visible, and after AddDirty. In between,
   /// Outstanding() isn't 0. `deferred`: so many users more of the tail are left to marks, once for each
   /// filter.
@@ -141,7 +141,7 @@ class PublishFlow {
   Instant NextDue() const;
 
   /// Publisher thread: where the next page of a scan of the store's marks starts, if a scan is wanted and
-  /// there is room for what it may find.
+  /// there is space for what it may find.
   struct ScanRequest {
     bool wanted = false;
     std::optional<UserRef> after;
@@ -195,7 +195,7 @@ class PublishFlow {
   uint64_t ChannelUsers() const;
   size_t Followed() const REQUIRES(mutex_);
   void NoteFollowed() REQUIRES(mutex_);
-  bool HasRoomFor(size_t users) const REQUIRES(mutex_);
+  bool HasSpaceFor(size_t users) const REQUIRES(mutex_);
   size_t ScanPage() const;
   bool IsScansTurn() const REQUIRES(mutex_);
   uint32_t MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at, TimeMs record_timestamp)
@@ -207,8 +207,8 @@ class PublishFlow {
     return entry.leading ? leading_ : waiting_;
   }
   void FireFirst(std::deque<Timer>& timers) REQUIRES(mutex_);
-  void MakeRoom() REQUIRES(mutex_);
-  bool LacksRoom() const REQUIRES(mutex_);
+  void MakeSpace() REQUIRES(mutex_);
+  bool LacksSpace() const REQUIRES(mutex_);
   bool MayScan() const REQUIRES(mutex_);
   void LeaveSomeToMarks() REQUIRES(mutex_);
   bool TryLeaveToMark(uint32_t number) REQUIRES(mutex_);
@@ -245,7 +245,7 @@ class PublishFlow {
   const std::vector<FilterPolicy> filters_;
   const std::vector<RetiredTopic> retired_;
   const size_t entries_max_;
-  const size_t entries_wanted_;  // the rest is room for leading edges
+  const size_t entries_wanted_;  // the rest is space for leading edges
   Reporter& reporter_;
   std::atomic<size_t> followed_{0};
   std::atomic<bool> batch_runs_{false};

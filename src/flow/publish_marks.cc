@@ -11,7 +11,7 @@ namespace seen {
 namespace {
 constexpr size_t kScanPage = 512;
 constexpr size_t kWaitingEnough = 4096;  // if more users wait, marks wait, too
-constexpr size_t kLookedAt = 4096;       // entries that a pass looks at to make room
+constexpr size_t kLookedAt = 4096;       // entries that a pass looks at to make space
 }  // namespace
 
 // Users who were left to marks have no entry that a round could wait for.
@@ -168,22 +168,22 @@ bool PublishFlow::IsScansTurn() const {
   return waiting_.size() <= kWaitingEnough || taken_since_scan_ >= 2 * ScanPage();
 }
 
-bool PublishFlow::HasRoomFor(size_t users) const {
+bool PublishFlow::HasSpaceFor(size_t users) const {
   return waiting_.size() <= kWaitingEnough && Followed() + users <= entries_wanted_;
 }
 
 // First the debounce ends early for the users published longest ago. Otherwise the table would be full of
 // users who may not be published yet, and the publisher would be idle. Then users who wait are left to marks.
-void PublishFlow::MakeRoom() {
+void PublishFlow::MakeSpace() {
   size_t left = kLookedAt;
   for (auto& timers : timers_) {
-    for (; left > 0 && LacksRoom() && !timers.empty(); --left) FireFirst(timers);
+    for (; left > 0 && LacksSpace() && !timers.empty(); --left) FireFirst(timers);
   }
   LeaveSomeToMarks();
 }
 
-// Marks that nothing keeps from being published need room for a page of them.
-bool PublishFlow::LacksRoom() const {
+// Marks that nothing keeps from being published need space for a page of them.
+bool PublishFlow::LacksSpace() const {
   const bool scans = MayScan() && IsScansTurn();
   return Followed() + (scans ? ScanPage() : 0) > entries_wanted_;
 }
@@ -229,7 +229,7 @@ void PublishFlow::CountMarkLeft(const UserRef& ref) {
 
 bool PublishFlow::TakesMore(size_t users) const {
   const MutexLock lock(mutex_);
-  return HasRoomFor(users);
+  return HasSpaceFor(users);
 }
 
 void PublishFlow::AddDue(std::span<const UserRef> users, Instant now) {

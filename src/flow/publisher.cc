@@ -95,9 +95,9 @@ milliseconds Publisher::Step() {
   for (const PartitionPointer& open : opened) {
     NoteLease(*open);
     if (!MayPublish(*open)) continue;
-    Lane& lane = LaneOf(*open);
-    StepPartition(*open, lane);
-    BeginGroup(*open, lane, pass);
+    PartitionWork& kept = WorkOf(*open);
+    StepPartition(*open, kept);
+    BeginGroup(*open, kept, pass);
   }
   TakeUsers();
   RenderAll();
@@ -131,7 +131,7 @@ bool Publisher::IsQuiet(const std::vector<PartitionPointer>& opened, const Pass&
   if (pass.next != Instant::max()) return false;
   return std::all_of(opened.begin(), opened.end(), [&](const PartitionPointer& open) {
     if (open->stopped.load(std::memory_order_acquire)) return true;
-    return MayPublish(*open) && LaneOf(*open).withheld.empty() && !open->flow->publish.WantsScan().wanted &&
+    return MayPublish(*open) && WorkOf(*open).withheld.empty() && !open->flow->publish.WantsScan().wanted &&
            !open->flow->sweep.IsSweeping();
   });
 }
@@ -142,12 +142,12 @@ uint64_t Publisher::Outstanding() const {
   return outstanding;
 }
 
-Publisher::Lane& Publisher::LaneOf(const OpenPartition& open) { return lanes_[open.ticket_tag]; }
+Publisher::PartitionWork& Publisher::WorkOf(const OpenPartition& open) { return work_[open.ticket_tag]; }
 
 void Publisher::ForgetClosed(const std::vector<PartitionPointer>& opened) {
-  std::erase_if(lanes_, [&](const auto& lane) {
+  std::erase_if(work_, [&](const auto& kept) {
     return std::none_of(opened.begin(), opened.end(),
-                        [&](const PartitionPointer& open) { return open->ticket_tag == lane.first; });
+                        [&](const PartitionPointer& open) { return open->ticket_tag == kept.first; });
   });
 }
 
@@ -158,7 +158,7 @@ bool Publisher::HoldsLease(const OpenPartition& open) const {
 
 void Publisher::NoteLease(const OpenPartition& open) {
   const bool holds = HoldsLease(open);
-  const bool ended = std::exchange(LaneOf(open).held_lease, holds) && !holds;
+  const bool ended = std::exchange(WorkOf(open).held_lease, holds) && !holds;
   // A rebalance ends leases before this process knows that the partition has gone.
   if (ended && open.assigned.load(std::memory_order_acquire) && !options_.lease->IsGivenUp(open.partition))
     reporter_.LeaseLapsed(open.partition);
@@ -172,9 +172,9 @@ bool Publisher::MayPublish(const OpenPartition& open) const {
 
 // The sink to which this partition's records go. The process may have become a replica while it rendered.
 template <typename Work>
-auto Publisher::WithSink(const OpenPartition& open, Lane& lane, const Work& work) {
+auto Publisher::WithSink(const OpenPartition& open, PartitionWork& kept, const Work& work) {
   if (is_replica_) {
-    WithholdingSink withholding(open.flow->state, lane.withheld);
+    WithholdingSink withholding(open.flow->state, kept.withheld);
     return work(withholding);
   }
   LeasedSink leased(sink_, [&] { return HoldsLease(open) && !IsReplica(); });
@@ -190,29 +190,29 @@ void Publisher::TakeForeign(PartitionFlow& flow) const {
   if (!due.empty()) flow.publish.AddDue(due, clock_.Now());
 }
 
-void Publisher::StepPartition(OpenPartition& open, Lane& lane) {
+void Publisher::StepPartition(OpenPartition& open, PartitionWork& kept) {
   PartitionFlow& flow = *open.flow;
   if (flow.state.LagMessages() <= flow.state.options().behind_lag_messages) {
-    Try(PublishStep::kScanMarks, open, lane, [&] { return ScanMarks(open); });
+    Try(PublishStep::kScanMarks, open, kept, [&] { return ScanMarks(open); });
     TakeForeign(flow);
-    Try(PublishStep::kRepublish, open, lane, [&] {
+    Try(PublishStep::kRepublish, open, kept, [&] {
       const TimeMs wall = clock_.WallNow();
       if (Status ended = flow.endings.Step(clock_.Now(), wall); !ended) return ended;
       return flow.sweep.Step(clock_.Now(), wall, flow.state.TailsSince());
     });
   }
-  Try(PublishStep::kLastPublished, open, lane,
+  Try(PublishStep::kLastPublished, open, kept,
       [&] { return flow.last_published.Step(clock_.Now(), clock_.WallNow()); });
   if (!flow.unexposed) return;
-  Try(PublishStep::kUnexposed, open, lane, [&] {
-    return WithSink(open, lane, [&](SnapshotSink& sink) {
+  Try(PublishStep::kUnexposed, open, kept, [&] {
+    return WithSink(open, kept, [&](SnapshotSink& sink) {
       return flow.unexposed->Step(flow.state.CheckpointTime(), sink, open.unexposed_tag());
     });
   });
 }
 
-void Publisher::BeginGroup(OpenPartition& open, Lane& lane, Pass& pass) {
-  Retry& retry = lane.retries[static_cast<size_t>(PublishStep::kRender)];
+void Publisher::BeginGroup(OpenPartition& open, PartitionWork& kept, Pass& pass) {
+  Retry& retry = kept.retries[static_cast<size_t>(PublishStep::kRender)];
   if (open.stopped.load(std::memory_order_relaxed)) return;
   if (clock_.Now() < retry.until) return NoteRest(open, retry.until, false, pass);
   const TimeMs wall = clock_.WallNow();
@@ -222,7 +222,7 @@ void Publisher::BeginGroup(OpenPartition& open, Lane& lane, Pass& pass) {
     return NoteRest(open, retry.until, false, pass);
   }
   if (!*may_render) return NoteRest(open, clock_.Now() + kCheckpointPoll, false, pass);
-  groups_.push_back({&open, &lane, wall, open.flow->endings.ServedSecond(wall), {}, {}});
+  groups_.push_back({&open, &kept, wall, open.flow->endings.ServedSecond(wall), {}, {}});
 }
 
 // If users take long, a pass has as many as the threads render in its time. If the sink is full, a pass has
@@ -341,13 +341,13 @@ void Publisher::Withhold(std::span<PublishFlow::Rendering> users) {
 
 void Publisher::Send(Group& group, Pass& pass) {
   PartitionFlow& flow = *group.open->flow;
-  Retry& retry = group.lane->retries[static_cast<size_t>(PublishStep::kRender)];
+  Retry& retry = group.kept->retries[static_cast<size_t>(PublishStep::kRender)];
   if (!group.rendered) {
     for (const auto users : group.users) flow.publish.PutBack(users);
     Failed(PublishStep::kRender, *group.open, retry, group.rendered.error());
   } else {
     retry = {};
-    WithSink(*group.open, *group.lane, [&](SnapshotSink& sink) {
+    WithSink(*group.open, *group.kept, [&](SnapshotSink& sink) {
       for (const auto users : group.users) {
         if (users.empty()) continue;
         const auto sending = flow.publish.Send(clock_.Now(), users, sink, group.open->ticket_tag);
@@ -366,8 +366,8 @@ void Publisher::Send(Group& group, Pass& pass) {
 }
 
 template <typename Work>
-void Publisher::Try(PublishStep step, OpenPartition& open, Lane& lane, const Work& work) {
-  Retry& retry = lane.retries[static_cast<size_t>(step)];
+void Publisher::Try(PublishStep step, OpenPartition& open, PartitionWork& kept, const Work& work) {
+  Retry& retry = kept.retries[static_cast<size_t>(step)];
   if (open.stopped.load(std::memory_order_relaxed) || clock_.Now() < retry.until) return;
   if (const Status done = work(); !done) return Failed(step, open, retry, done.error());
   retry = {};
@@ -393,11 +393,11 @@ void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const P
   const auto take = [&](uint64_t ticket, Delivery delivery) {
     if (watermarks_ && ticket == WatermarkBeat::kTicket) return watermarks_->Acknowledged();
     const uint64_t tag = ticket >> 32 << 32;
-    const auto lane = lanes_.find(tag & ~kUnexposedTag);
+    const auto kept = work_.find(tag & ~kUnexposedTag);
     // The partition was closed meanwhile. Its marks are left for the next owner.
-    if (lane == lanes_.end()) return;
+    if (kept == work_.end()) return;
     const PublishFlow::Acknowledgement one{static_cast<uint32_t>(ticket), delivery};
-    ((tag & kUnexposedTag) != 0 ? lane->second.unexposed : lane->second.snapshots).push_back(one);
+    ((tag & kUnexposedTag) != 0 ? kept->second.unexposed : kept->second.snapshots).push_back(one);
   };
   if (ShouldSendNow(pass)) {
     sink_.SendNow(take);
@@ -407,30 +407,30 @@ void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const P
   const Instant now = clock_.Now();
   const TimeMs wall = clock_.WallNow();
   for (const PartitionPointer& open : opened) {
-    Lane& lane = LaneOf(*open);
-    SettleWithheld(*open, lane);
-    if (!lane.snapshots.empty()) open->flow->publish.Acknowledged(lane.snapshots, now, wall);
-    for (const auto& [ticket, delivery] : lane.unexposed) {
+    PartitionWork& kept = WorkOf(*open);
+    SettleWithheld(*open, kept);
+    if (!kept.snapshots.empty()) open->flow->publish.Acknowledged(kept.snapshots, now, wall);
+    for (const auto& [ticket, delivery] : kept.unexposed) {
       open->flow->unexposed->Acknowledged(ticket, delivery == Delivery::kAcknowledged);
     }
-    lane.snapshots.clear();
-    lane.unexposed.clear();
+    kept.snapshots.clear();
+    kept.unexposed.clear();
   }
 }
 
 // If this group becomes the owner, it publishes what the former owner hasn't published.
-void Publisher::SettleWithheld(const OpenPartition& open, Lane& lane) const {
-  if (lane.withheld.empty()) return;
+void Publisher::SettleWithheld(const OpenPartition& open, PartitionWork& kept) const {
+  if (kept.withheld.empty()) return;
   const int64_t published_to = options_.owner->PublishedTo(open.partition);
-  while (!lane.withheld.empty()) {
-    const auto& [holds, ticket] = lane.withheld.front();
+  while (!kept.withheld.empty()) {
+    const auto& [holds, ticket] = kept.withheld.front();
     const bool published = holds <= published_to;
     if (!published && is_replica_) return;
     const bool is_unexposed = (ticket & kUnexposedTag) != 0;
-    (is_unexposed ? lane.unexposed : lane.snapshots)
+    (is_unexposed ? kept.unexposed : kept.snapshots)
         .push_back(
             {static_cast<uint32_t>(ticket), published ? Delivery::kAcknowledged : Delivery::kWithheld});
-    lane.withheld.pop_front();
+    kept.withheld.pop_front();
   }
 }
 

@@ -6,7 +6,7 @@
 // partitions: send snapshots, watermarks, acknowledgements, figures for the reporter.
 //
 // A pass is short where users take long, because leading edges that become due meanwhile wait for its end. A
-// pass that has no room for all partitions is continued by the next one, so that none is always late.
+// pass that has no space for all partitions is continued by the next one, so that none is always late.
 //
 // An error is reported, and it delays only the kind of work that failed, in that partition. Bytes that can't
 // be read stop the partition.
@@ -72,7 +72,7 @@ class Publisher {
   };
   class WithholdingSink;
   // What the publisher keeps for an open partition.
-  struct Lane {
+  struct PartitionWork {
     std::array<Retry, kPublishSteps> retries;
     std::vector<PublishFlow::Acknowledgement> snapshots;
     std::vector<PublishFlow::Acknowledgement> unexposed;
@@ -83,7 +83,7 @@ class Publisher {
   // The users of a partition whom a pass renders.
   struct Group {
     OpenPartition* open;
-    Lane* lane;
+    PartitionWork* kept;
     TimeMs wall;  // one time for all of them, because the clock may jump at any time
     uint32_t served_second;
     std::array<std::span<PublishFlow::Rendering>, kKinds> users;
@@ -104,18 +104,18 @@ class Publisher {
     Instant next = Instant::max();  // when something is due
   };
 
-  Lane& LaneOf(const OpenPartition& open);
+  PartitionWork& WorkOf(const OpenPartition& open);
   void ForgetClosed(const std::vector<PartitionPointer>& opened);
   void NoteLease(const OpenPartition& open);
   bool HoldsLease(const OpenPartition& open) const;
   bool MayPublish(const OpenPartition& open) const;
   bool IsReplica() const { return options_.owner != nullptr && !options_.owner->IsThisGroup(); }
-  void SettleWithheld(const OpenPartition& open, Lane& lane) const;
+  void SettleWithheld(const OpenPartition& open, PartitionWork& kept) const;
   void TakeForeign(PartitionFlow& flow) const;
-  void StepPartition(OpenPartition& open, Lane& lane);
+  void StepPartition(OpenPartition& open, PartitionWork& kept);
   template <typename Work>
-  auto WithSink(const OpenPartition& open, Lane& lane, const Work& work);
-  void BeginGroup(OpenPartition& open, Lane& lane, Pass& pass);
+  auto WithSink(const OpenPartition& open, PartitionWork& kept, const Work& work);
+  void BeginGroup(OpenPartition& open, PartitionWork& kept, Pass& pass);
   size_t UsersAPass() const;
   void TakeUsers();
   void Take(Kind kind, size_t of_each, size_t to);
@@ -126,7 +126,7 @@ class Publisher {
   static void Withhold(std::span<PublishFlow::Rendering> users);
   void Send(Group& group, Pass& pass);
   template <typename Work>
-  void Try(PublishStep step, OpenPartition& open, Lane& lane, const Work& work);
+  void Try(PublishStep step, OpenPartition& open, PartitionWork& kept, const Work& work);
   void Failed(PublishStep step, OpenPartition& open, Retry& retry, const Error& error);
   Status ScanMarks(OpenPartition& open);
   void Acknowledge(const std::vector<PartitionPointer>& opened, const Pass& pass);
@@ -140,7 +140,7 @@ class Publisher {
   const Options options_;
   std::optional<WatermarkBeat> watermarks_;
 
-  std::map<uint64_t, Lane> lanes_;  // by the partition's ticket tag
+  std::map<uint64_t, PartitionWork> work_;  // by the partition's ticket tag
   Instant reported_{};
   uint64_t sent_lately_ = 0;               // snapshots since sent_now_at_
   Instant sent_now_at_{};                  // when it was last decided whether the sink must send at once

@@ -22,7 +22,7 @@ class UserIndex {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  /// Makes room for `users`, which is a guess.
+  /// Makes space for `users`, which is a guess.
   explicit UserIndex(uint32_t users) {
     const uint32_t cells = std::bit_ceil(std::min(users, kCellsMax / 4) * 2 + 1);
     Use(std::make_unique<Table>(std::max(cells, kCellsMin)));

@@ -1,6 +1,6 @@
 #pragma once
 // Reads a topic as a static member of a consumer group, with one control thread and several worker threads.
-// Each partition's records go to one worker (partition % workers). See run/group_log.h for threads and
+// Each partition's records go to one worker (partition % workers). See consume/group_log.h for threads and
 // contracts.
 //
 // These records never reach a WorkerHandler:
@@ -21,9 +21,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "consume/group_log.h"
 #include "kafka/client_settings.h"
 #include "owner/lease.h"
-#include "run/group_log.h"
 
 namespace seen {
 

@@ -92,7 +92,8 @@ Result<std::unique_ptr<KeyedProducer>> KeyedProducer::Open(const Options& option
   return std::unique_ptr<KeyedProducer>(new KeyedProducer(std::move(impl)));
 }
 
-KeyedRecordSink::Taken KeyedProducer::TrySend(std::string_view key, const Record& record, uint64_t ticket) {
+KeyedRecordSink::SendResult KeyedProducer::TrySend(std::string_view key, const Record& record,
+                                                   uint64_t ticket) {
   kafka::HeadersHandle headers = kafka::CopyHeaders(static_cast<const rd_kafka_message_t*>(record.message));
   const std::shared_lock lock(impl_->mutex);
   const auto error = impl_->producer.Produce({.key = key,
@@ -100,13 +101,13 @@ KeyedRecordSink::Taken KeyedProducer::TrySend(std::string_view key, const Record
                                               .ticket = reinterpret_cast<void*>(ticket),
                                               .timestamp_ms = std::max<int64_t>(record.timestamp.value, 0),
                                               .headers = &headers});
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return Taken::kQueued;
-  if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) return Taken::kTooLarge;
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return SendResult::kQueued;
+  if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) return SendResult::kTooLarge;
   if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL && kafka::MayLog("re-keyed record refused")) {
     log::Warning("re-keyed record refused, will be sent again",
                  {{"topic", impl_->options.topic}, {"error", rd_kafka_err2str(error)}});
   }
-  return Taken::kFull;
+  return SendResult::kFull;
 }
 
 }  // namespace seen

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "consume/rekey_flow.h"
 #include "kafka/client_settings.h"
-#include "run/rekey_flow.h"
 
 namespace seen {
 
@@ -33,7 +33,7 @@ class KeyedProducer final : public KeyedRecordSink {
   /// Drops what isn't delivered, and reports nothing about it.
   ~KeyedProducer() override;
 
-  Taken TrySend(std::string_view key, const Record& record, uint64_t ticket) override;
+  SendResult TrySend(std::string_view key, const Record& record, uint64_t ticket) override;
 
  private:
   struct Impl;

@@ -142,13 +142,13 @@ bool LogWatch::NoteFinding(int32_t partition, const Question& asked, const kafka
     return false;
   }
   if (finding.kind == Kind::kSame) fetcher_.CountChecked();
-  // Taken before the sample was compared: if the log is replaced from here on, the next check shows it.
+  // SendResult before the sample was compared: if the log is replaced from here on, the next check shows it.
   state->sample = asked.last;
   const auto stood = next_offsets_.find(partition);
   const bool stands = stood != next_offsets_.end() && stood->second == state->next_offset;
   next_offsets_[partition] = state->next_offset;
   if (!stands || finding.end <= state->next_offset || state->seeking) return false;
-  if (SystemClock().Now() - worker.polled_at > kPolledLately) return false;  // its handler has no room
+  if (SystemClock().Now() - worker.polled_at > kPolledLately) return false;  // its handler has no space
   if (kafka::MayLog("partition stands still")) {
     log::Warning("a partition has records, but none arrived; the consumer requests them again",
                  {{"topic", link_.options.topic},

@@ -14,10 +14,10 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "consume/group_log.h"
 #include "kafka/client_log.h"
 #include "kafka/client_settings.h"
 #include "kafka/missing_acls.h"
-#include "run/group_log.h"
 
 namespace seen::kafka {
 

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "consume/group_log.h"
 #include "flow/log_port.h"
 #include "kafka/client_settings.h"
-#include "run/group_log.h"
 
 namespace seen {
 

@@ -95,7 +95,7 @@ struct DeltaLimits {
   uint32_t served_width_s = 300;  // of served and resolving segments; at least 1
   bool repeated = false;          // exposures are kept with their seconds, as kind 2
 
-  /// The limit for a segment of that kind. Kind 5 has more room, because an item is similar to several
+  /// The limit for a segment of that kind. Kind 5 has more space, because an item is similar to several
   /// others.
   uint32_t ItemsMax(SegmentKind kind) const {
     return kind == SegmentKind::kSimilar ? TimesSimilar(items_per_day_max) : items_per_day_max;

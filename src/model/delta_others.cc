@@ -19,7 +19,7 @@ bool IsGone(Day day, Day until, bool other_is_later) { return other_is_later ? d
 // Appends the entries of `segment` that `other` doesn't take back. False: the segment is gone, with its
 // seconds.
 bool AppendOtherSurvivors(const OtherSegment& segment, const Delta& other, bool other_is_later,
-                     std::vector<OtherEntry>& out) {
+                          std::vector<OtherEntry>& out) {
   const Day segment_day = segment.day();
   if (other.erased && IsGone(segment_day, *other.erased, other_is_later)) return false;
   auto removal = other.removals.begin();

@@ -24,7 +24,7 @@ namespace seen {
 /// thread-safe. O(1) an operation.
 class EndTable {
  public:
-  /// Empties it and makes room for `count_max` fingerprints.
+  /// Empties it and makes space for `count_max` fingerprints.
   void Reset(size_t count_max) {
     cells_.Reset(std::bit_ceil(std::max<size_t>(count_max * 2, 2)));
     values_.clear();
@@ -93,7 +93,7 @@ class FingerprintBits {
 /// A set of fingerprints in memory, made for reuse. O(1) an operation.
 class FingerprintSet {
  public:
-  /// Empties it and makes room for `count_max`.
+  /// Empties it and makes space for `count_max`.
   void Reset(size_t count_max);
   /// False: it was there already.
   bool Insert(Fingerprint fingerprint) {

@@ -39,7 +39,7 @@ struct RiceCode {
   }
 };
 
-/// Writes the values of `codes` to `to`, one code after another. `to` must have room for all of them. True
+/// Writes the values of `codes` to `to`, one code after another. `to` must have space for all of them. True
 /// only if each code is exact: plausible, values within 32 bits, no byte too many, padding zero. Several
 /// codes at once cost less than one at a time, because they are decoded side by side.
 bool RiceDecode(std::span<const RiceCode> codes, Fingerprint* to);

@@ -23,16 +23,16 @@ struct BeatSender {
 };
 
 struct Beat {
-  BeatSender from;
+  BeatSender from = {};
   int32_t partition = 0;
-  std::string state;  // "ready": the daemon answers; "catching_up"; empty: from an earlier version
-  TimeMs partition_time;
+  std::string state = {};  // "ready": the daemon answers; "catching_up"; empty: from an earlier version
+  TimeMs partition_time = {};
   int64_t next_offset = 0;
   int64_t lag_messages = 0;
   bool lag_is_known = true;
   uint64_t unpublished_users = 0;
   int64_t published_to = -1;  // -1: the beat doesn't say
-  TimeMs at;
+  TimeMs at = {};
 };
 
 /// If the log's end isn't known, the text has a lag of at least 1: older readers take 0 for "all is read".

@@ -9,7 +9,7 @@
 //   foreign_users    their users are published again
 //
 // Three parts stand above this room, because they work on ports of `flow`: flow/watermark_beat.h sends the
-// beats, flow/replica_letters.h keeps a replica's dead letters, and run/output_watch.h feeds the guard.
+// beats, flow/replica_letters.h keeps a replica's dead letters, and consume/output_watch.h feeds the guard.
 
 #include <atomic>
 #include <cstdint>

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "consume/fill_queue.h"
+#include "consume/stream_status.h"
 #include "flow/partition_status.h"
-#include "run/fill_queue.h"
-#include "run/stream_status.h"
 #include "state_stream/figures.h"
 
 namespace seen {

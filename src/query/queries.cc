@@ -231,7 +231,8 @@ Result<std::optional<SimilarTo>> Queries::WhySimilar(const FilterPolicy& policy,
   if (policy.similar == Similar::kOff) return std::optional<SimilarTo>();
   const auto groups = FindGroups();
   if (!groups) return Fail(groups.error());
-  return OfThread().FindSeenOf(**groups, {reader.seen(), reader.similar(), {}, AsksGroupsShown(policy)}, item);
+  return OfThread().FindSeenOf(**groups, {reader.seen(), reader.similar(), {}, AsksGroupsShown(policy)},
+                               item);
 }
 
 Result<GroupAnswer> Queries::Group(std::string_view item_id, std::string_view after) const {

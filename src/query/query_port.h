@@ -102,7 +102,7 @@ struct WhySegment {
   std::optional<TimeMs> until;  // when the segment ceases to count, if known
 };
 
-enum class Because {
+enum class WhyReason {
   kNotSeen,
   kExposed,      // or a declared kind: the segments that count say which
   kServed,       // only until segments[].until
@@ -115,7 +115,7 @@ struct WhyAnswer {
   AsOf as_of;
   bool seen = false;                // what POST .../unseen decides by
   std::optional<bool> in_snapshot;  // what the snapshot says; nullopt: the filter publishes none
-  Because because = Because::kNotSeen;
+  WhyReason because = WhyReason::kNotSeen;
   std::optional<SimilarTo> similar;  // for an item that isn't seen itself, if the filter asks for it
   std::vector<WhySegment> segments;  // newest first
   std::optional<Day> removed;        // exposures up to this day were taken back

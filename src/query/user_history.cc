@@ -119,9 +119,9 @@ ListedExposure Listed(const PartitionFlow& flow, const JournalPlace& place, cons
   return listed;
 }
 
-Because BecauseOf(const WhyAnswer& answer, bool journal_read_whole) {
-  if (answer.similar) return Because::kSimilar;
-  if (!answer.seen) return answer.in_snapshot.value_or(false) ? Because::kFilter : Because::kNotSeen;
+WhyReason WhyReasonOf(const WhyAnswer& answer, bool journal_read_whole) {
+  if (answer.similar) return WhyReason::kSimilar;
+  if (!answer.seen) return answer.in_snapshot.value_or(false) ? WhyReason::kFilter : WhyReason::kNotSeen;
   bool by_served_alone = !answer.segments.empty();
   bool journal_would_know = journal_read_whole && answer.journal_whole_from.has_value();
   for (const WhySegment& segment : answer.segments) {
@@ -132,9 +132,9 @@ Because BecauseOf(const WhyAnswer& answer, bool journal_read_whole) {
   // An event of any kind but "removed" explains the fingerprint of an item that it named.
   const auto explains = [](const ListedExposure& exposure) { return exposure.kind != "removed"; };
   if (journal_would_know && std::none_of(answer.exposures->begin(), answer.exposures->end(), explains)) {
-    return Because::kFingerprint;
+    return WhyReason::kFingerprint;
   }
-  return by_served_alone ? Because::kServed : Because::kExposed;
+  return by_served_alone ? WhyReason::kServed : WhyReason::kExposed;
 }
 
 }  // namespace
@@ -218,7 +218,7 @@ Status ExplainItem(const UserPlace& place, const AnswerLimits& limits, std::stri
     });
     if (!read) return Fail(read.error());
   }
-  answer.because = BecauseOf(answer, all_read);
+  answer.because = WhyReasonOf(answer, all_read);
   return {};
 }
 

@@ -33,25 +33,25 @@ Json Listed(const std::vector<ListedExposure>& exposures) {
   return list;
 }
 
-std::string_view NameOf(Because because) {
+std::string_view NameOf(WhyReason because) {
   switch (because) {
-    case Because::kNotSeen:
+    case WhyReason::kNotSeen:
       return "not_seen";
-    case Because::kExposed:
+    case WhyReason::kExposed:
       return "exposed";
-    case Because::kServed:
+    case WhyReason::kServed:
       return "served";
-    case Because::kSimilar:
+    case WhyReason::kSimilar:
       return "similar";
-    case Because::kFilter:
-    case Because::kFingerprint:
+    case WhyReason::kFilter:
+    case WhyReason::kFingerprint:
       return "false_positive";
   }
   return "";
 }
 
 std::string LikeWhat(const SimilarTo& similar) {
-  const bool is_near = similar.because == SimilarBecause::kNear;
+  const bool is_near = similar.because == SimilarReason::kNear;
   if (similar.like.empty())
     return fmt::format("{} was seen, and only its fingerprint is known",
                        is_near ? "an item near it" : "an item of its group");
@@ -62,24 +62,24 @@ std::string LikeWhat(const SimilarTo& similar) {
 
 std::string Verdict(std::string_view item, const WhyAnswer& answer) {
   switch (answer.because) {
-    case Because::kExposed:
+    case WhyReason::kExposed:
       return fmt::format("{}: dropped, because it was seen", item);
-    case Because::kServed:
+    case WhyReason::kServed:
       return fmt::format("{}: dropped for now, because it was served", item);
-    case Because::kSimilar:
+    case WhyReason::kSimilar:
       return fmt::format("{0}: not seen, but {1}. The filter demotes or drops {0}", item,
                          LikeWhat(answer.similar.value_or(SimilarTo{})));
-    case Because::kFilter:
+    case WhyReason::kFilter:
       return fmt::format(
           "{}: not seen, but the published filter says that it is: a false positive of the filter. POST "
           ".../unseen lets the item through. Readers of the snapshot drop it",
           item);
-    case Because::kFingerprint:
+    case WhyReason::kFingerprint:
       return fmt::format(
           "{}: dropped, but never shown: a false positive of the fingerprint. The item shares its "
           "fingerprint with an item that was shown",
           item);
-    case Because::kNotSeen:
+    case WhyReason::kNotSeen:
       break;
   }
   return fmt::format("{}: not dropped, it isn't seen", item);
@@ -204,12 +204,12 @@ std::string WriteExposures(const ExposuresAnswer& answer) {
 std::string WriteWhy(std::string_view item, const WhyAnswer& answer) {
   Json json = {{"item", item}, {"seen", answer.seen}, {"in_snapshot", OrNull(answer.in_snapshot)}};
   json["because"] = NameOf(answer.because);
-  if (answer.because == Because::kFilter) json["false_positive_of"] = "filter";
-  if (answer.because == Because::kFingerprint) json["false_positive_of"] = "fingerprint";
+  if (answer.because == WhyReason::kFilter) json["false_positive_of"] = "filter";
+  if (answer.because == WhyReason::kFingerprint) json["false_positive_of"] = "fingerprint";
   json["similar"] = nullptr;
   if (answer.similar) {
     json["similar"] = {{"like", TextOrNull(answer.similar->like)},
-                       {"because", SimilarBecauseName(answer.similar->because)},
+                       {"because", SimilarReasonName(answer.similar->because)},
                        {"similarity", OrNull(answer.similar->similarity)}};
   }
   json["segments"] = Json::array();

@@ -7,7 +7,8 @@ namespace {
 
 using std::chrono::steady_clock;
 constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr size_t kIdleClientsMax = 1024;  // clients without a connection, kept so that their past requests count
+constexpr size_t kIdleClientsMax =
+    1024;  // clients without a connection, kept so that their past requests count
 
 int64_t NsOf(steady_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();

@@ -19,7 +19,7 @@ namespace seen {
 class ByteBudget {
  public:
   /// `whole`: outlives this. Bytes that are taken here are taken there too. With a whole, the first to take
-  /// may have more than `total`, as far as the whole has room. Otherwise a body that fits into the whole
+  /// may have more than `total`, as far as the whole has space. Otherwise a body that fits into the whole
   /// could be too long for the part.
   explicit ByteBudget(size_t total, ByteBudget* whole = nullptr) : total_(total), whole_(whole) {}
   ByteBudget(const ByteBudget&) = delete;

@@ -256,7 +256,7 @@ void HttpSession::CheckHeader() {
   if (client_waits && !closing_) output_.append("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-/// Checks whether the body is wanted and whether there is room for it, before a byte of it is kept.
+/// Checks whether the body is wanted and whether there is space for it, before a byte of it is kept.
 void HttpSession::CheckBody(bool client_waits) {
   const auto length = parser_->content_length();
   const bool is_here = length && input_.size() >= *length;  // then a refusal would save nothing
@@ -272,7 +272,7 @@ void HttpSession::CheckBody(bool client_waits) {
   body.share = &body_share_;
   body.bytes_a_byte = routed_.body_bytes_a_byte;
   if (length && !body_share_.GrowTo(*length * routed_.body_bytes_a_byte))
-    RefuseBody(NoRoomNow(), client_waits);
+    RefuseBody(NoSpaceNow(), client_waits);
 }
 
 /// A short body is read and dropped, so that the connection can be used again.
@@ -297,7 +297,7 @@ HttpResponse HttpSession::TooManyRequests() const {
   return response;
 }
 
-HttpResponse HttpSession::NoRoomNow() const {
+HttpResponse HttpSession::NoSpaceNow() const {
   const ByteBudget& bodies = body_share_.budget();
   if (shared_.log_budget.Allow()) {
     log::Warning("request refused: there is no room for its body now",
@@ -421,7 +421,7 @@ void HttpSession::RejectFor(Error error) {
   if (error == http::error::body_limit) {
     return Reject(413, TooLong());
   }
-  if (error == http::error::buffer_overflow) return RejectWith(NoRoomNow());
+  if (error == http::error::buffer_overflow) return RejectWith(NoSpaceNow());
   const std::string_view input(static_cast<const char*>(input_.data().data()), input_.size());
   if (error == http::error::bad_version && EndsInVersion(input)) {
     return Reject(505, "this server speaks HTTP/1.1 and HTTP/1.0");

@@ -49,7 +49,7 @@ struct HttpBody {
       error = {};
       const size_t size = boost::asio::buffer_size(buffers);
       if (body_.dropped) return size;
-      if (!MakeRoom(body_.bytes.size() + size)) {
+      if (!MakeSpace(body_.bytes.size() + size)) {
         error = boost::beast::http::error::buffer_overflow;
         return 0;
       }
@@ -62,7 +62,7 @@ struct HttpBody {
 
    private:
     // A body of known length was taken from the budget as a whole; a body that comes in chunks grows.
-    bool MakeRoom(size_t size) {
+    bool MakeSpace(size_t size) {
       if (size <= body_.bytes.capacity()) return true;
       const size_t whole = body_.share->held() / body_.bytes_a_byte;
       const size_t room = size <= whole ? whole : std::max(size, 2 * body_.bytes.capacity());
@@ -140,7 +140,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   HttpResponse TooManyRequests() const;
   void CheckBody(bool client_waits);
   void RefuseBody(HttpResponse refusal, bool client_waits);
-  HttpResponse NoRoomNow() const;
+  HttpResponse NoSpaceNow() const;
   std::string TooLong() const;
   HttpRequest HeadOf() const;
   void Answer();

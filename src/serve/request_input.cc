@@ -150,12 +150,12 @@ std::string KnownKeys(std::span<const std::string_view> keys) {
 }  // namespace
 
 Result<nlohmann::json> ParseBody(std::string_view body, const BodyShape& shape, size_t* list_values) {
-  using Event = nlohmann::json::parse_event_t;
+  using ParseEvent = nlohmann::json::parse_event_t;
   std::string wrong_key, repeated_key;
   std::vector<std::string> given;
   size_t values = 0;
-  const auto keep = [&](int depth, Event event, nlohmann::json& parsed) {
-    if (event == Event::key && depth == 1) {
+  const auto keep = [&](int depth, ParseEvent event, nlohmann::json& parsed) {
+    if (event == ParseEvent::key && depth == 1) {
       const auto& key = parsed.get_ref<const std::string&>();
       if (std::find(shape.keys.begin(), shape.keys.end(), key) == shape.keys.end()) {
         if (wrong_key.empty()) wrong_key = key.substr(0, 64);
@@ -167,7 +167,7 @@ Result<nlohmann::json> ParseBody(std::string_view body, const BodyShape& shape, 
         repeated_key = key;
       }
     }
-    const bool begins = event == Event::value || event == Event::array_start || event == Event::object_start;
+    const bool begins = event == ParseEvent::value || event == ParseEvent::array_start || event == ParseEvent::object_start;
     if (depth == 2 && begins && ++values > shape.list_values_max) return false;
     return depth < shape.depth_max;
   };

@@ -104,7 +104,7 @@ std::string WriteUnseenAndSimilar(std::span<const std::string_view> items, const
       json += '"';
     }
     json += R"(,"because":")";
-    json += SimilarBecauseName(similar.to.because);
+    json += SimilarReasonName(similar.to.because);
     json += R"("},)";
   }
   if (!answer.similar->empty()) json.pop_back();

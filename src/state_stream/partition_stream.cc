@@ -14,7 +14,7 @@ constexpr uint64_t kNumberBits = 30;
 constexpr int kRunsABase = 10;  // two bases begin at least as far apart as so many runs
 constexpr std::chrono::hours kBaseEvery{24};
 constexpr std::chrono::hours kFirstBaseWithin{12};  // when the previous base began isn't known
-constexpr size_t kRecordsAhead = 4;                 // records of a base, made before there is room for them
+constexpr size_t kRecordsAhead = 4;                 // records of a base, made before there is space for them
 
 // A ticket: lane, number of the run or base, part.
 uint64_t TicketOf(uint64_t lane, uint32_t number, uint32_t part) {

@@ -92,7 +92,7 @@ void DeltaCache::Offer(const UserRef& user, std::string_view stored, uint64_t er
   shard.index.Insert(TagOf(user), number, HashOf(shard));
   shard.bytes += BytesOf(0);
   Set(shard, slot, stored);
-  MakeRoom(shard);
+  MakeSpace(shard);
 }
 
 void DeltaCache::Set(Shard& shard, Slot& slot, std::string_view value) {
@@ -113,7 +113,7 @@ void DeltaCache::Remove(Shard& shard, uint32_t number) {
   shard.free.push_back(number);
 }
 
-void DeltaCache::MakeRoom(Shard& shard) const {
+void DeltaCache::MakeSpace(Shard& shard) const {
   while (shard.bytes > shard_bytes_max_ && shard.index.size() > 0) {
     const size_t number = shard.hand++ % shard.slots.size();
     Slot& slot = shard.slots[number];
@@ -143,7 +143,7 @@ void DeltaCache::Compose(const UserRef& user, std::string_view encoded_delta) {
   } else {
     Remove(shard, number);  // the next read from the store reports the error
   }
-  MakeRoom(shard);
+  MakeSpace(shard);
 }
 
 uint64_t DeltaCache::bytes() const {

@@ -86,7 +86,7 @@ class DeltaCache {
   static uint64_t BytesOf(size_t value);
   static void Set(Shard& shard, Slot& slot, std::string_view value) REQUIRES(shard.mutex);
   static void Remove(Shard& shard, uint32_t number) REQUIRES(shard.mutex);
-  void MakeRoom(Shard& shard) const REQUIRES(shard.mutex);
+  void MakeSpace(Shard& shard) const REQUIRES(shard.mutex);
 
   const uint64_t shard_bytes_max_;
   const MergeRules& rules_;

@@ -120,7 +120,7 @@ rocksdb::BlockBasedTableOptions TableOptions(const StoreResources& resources) {
   table.cache_index_and_filter_blocks_with_high_priority = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
   // The index and the filters are split into blocks of 4 KiB. The undivided index of a large file has
-  // megabytes. A small cache has no room for it, so each read would load it again (docs/LEVERS.md,
+  // megabytes. A small cache has no space for it, so each read would load it again (docs/LEVERS.md,
   // "Levels").
   table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   table.partition_filters = true;

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "config/config.h"
+#include "consume/snapshot_topics.h"
 #include "kafka/admin.h"
-#include "run/snapshot_topics.h"
 
 namespace seen {
 

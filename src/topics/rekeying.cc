@@ -58,7 +58,7 @@ Status Rekeying::OpenProducers(RekeyReporter& reporter) {
   // A record longer than the queue would never fit.
   keyed.queue_bytes_max = std::max<uint64_t>(options_.producer_bytes_max, 2 * keyed.record_bytes_max);
   keyed.batch_bytes_max = options_.keyed_message_bytes_max;
-  keyed.on_outcomes = [this](std::span<const DeliveryReport> reports) { taker_->Delivered(reports); };
+  keyed.on_outcomes = [this](std::span<const DeliveryReport> reports) { handler_->Delivered(reports); };
   auto producer = KeyedProducer::Open(keyed);
   if (!producer) return Fail(std::move(producer.error()));
   producer_ = std::move(*producer);
@@ -67,19 +67,19 @@ Status Rekeying::OpenProducers(RekeyReporter& reporter) {
 
 Status Rekeying::Run(const Readers& readers, RekeyReporter& reporter, const Clock& clock,
                      OnFailed on_failed) {
-  RekeyTaker::Options taker;
-  taker.source_topic = options_.source_topic;
-  taker.group_id = options_.group_id;
-  taker.ready_lag_messages = static_cast<int64_t>(options_.config->http.ready_lag_messages);
-  taker.make_keyer = options_.make_keyer;
-  taker_ = std::make_unique<RekeyTaker>(std::move(taker), readers, *producer_, *dead_letters_, room_,
-                                        reporter, clock);
-  TopicRunner::Options runner;
-  runner.topic = options_.source_topic;
-  runner.remedy = "point " + std::string(options_.topic_key) + " at the right topic, or ";
-  runner.rebuild_does = "re-key it from its earliest record";
-  runner.rebuild = options_.rebuild;
-  runner_ = std::make_unique<TopicRunner>(std::move(runner), *taker_, room_, clock);
+  RekeyHandler::Options handler;
+  handler.source_topic = options_.source_topic;
+  handler.group_id = options_.group_id;
+  handler.ready_lag_messages = static_cast<int64_t>(options_.config->http.ready_lag_messages);
+  handler.make_keyer = options_.make_keyer;
+  handler_ = std::make_unique<RekeyHandler>(std::move(handler), readers, *producer_, *dead_letters_, room_,
+                                            reporter, clock);
+  TopicConsumer::Options topic_consumer;
+  topic_consumer.topic = options_.source_topic;
+  topic_consumer.remedy = "point " + std::string(options_.topic_key) + " at the right topic, or ";
+  topic_consumer.rebuild_does = "re-key it from its earliest record";
+  topic_consumer.rebuild = options_.rebuild;
+  topic_consumer_ = std::make_unique<TopicConsumer>(std::move(topic_consumer), *handler_, room_, clock);
 
   Consumer::Options source;
   source.brokers = options_.config->kafka.brokers;
@@ -91,18 +91,19 @@ Status Rekeying::Run(const Readers& readers, RekeyReporter& reporter, const Cloc
   source.watch_owners = options_.watch_owners;
   if (!options_.watch_owners) source.check_log_every = std::chrono::milliseconds(0);
   source.fetch_bytes_max = options_.fetch_bytes_max;
-  auto consumer = Consumer::Open(source, *runner_);
+  auto consumer = Consumer::Open(source, *topic_consumer_);
   if (!consumer) return Fail(std::move(consumer.error()));
   consumer_ = std::move(*consumer);
-  runner_->SetLog(*consumer_);
-  threads_ = std::make_unique<RunnerThreads>(*runner_, "rekey", options_.workers, std::move(on_failed));
+  topic_consumer_->SetLog(*consumer_);
+  threads_ =
+      std::make_unique<ConsumerThreads>(*topic_consumer_, "rekey", options_.workers, std::move(on_failed));
   return {};
 }
 
 RekeyingStatus Rekeying::GetStatus() const {
-  RekeyingStatus status = taker_->GetStatus();
+  RekeyingStatus status = handler_->GetStatus();
   status.unread.unowned = consumer_->unowned_partitions();
-  for (const PartitionProblem& problem : runner_->Problems()) {
+  for (const PartitionProblem& problem : topic_consumer_->Problems()) {
     if (problem.IsRefused()) status.unread.refused.push_back({problem.partition, problem.reason, {}});
   }
   return status;
@@ -110,7 +111,7 @@ RekeyingStatus Rekeying::GetStatus() const {
 
 void Rekeying::Stop(milliseconds drain) {
   if (!threads_) return;
-  taker_->Stopping();
+  handler_->Stopping();
   threads_->Stop(drain);
 }
 

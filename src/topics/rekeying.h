@@ -1,16 +1,16 @@
 #pragma once
 // Copies input that has the wrong keys to a topic with the right keys. A separate consumer group, shared by
-// the daemons of one group, reads the source topic. Connects run/rekey_taker.h to Kafka.
+// the daemons of one group, reads the source topic. Connects consume/rekey_handler.h to Kafka.
 
 #include <functional>
 #include <memory>
 
 #include "config/config.h"
+#include "consume/consumer_threads.h"
+#include "consume/rekey_handler.h"
 #include "kafka/consumer.h"
 #include "kafka/dead_letter_producer.h"
 #include "kafka/keyed_producer.h"
-#include "run/rekey_taker.h"
-#include "run/runner_threads.h"
 
 namespace seen {
 
@@ -39,7 +39,7 @@ class Rekeying {
   };
   /// Options for events keyed by user, as configured. The caller fills in the rest.
   static Options ForEvents(const Config& config, const std::shared_ptr<const EventPlan>& plan);
-  using Readers = RekeyTaker::Readers;
+  using Readers = RekeyHandler::Readers;
   /// `readers`: its pointers are nullptr if no reader waits for re-keying.
   static Result<std::unique_ptr<Rekeying>> Start(const Options& options, const Readers& readers,
                                                  RekeyReporter& reporter, const Clock& clock,
@@ -60,13 +60,13 @@ class Rekeying {
   Status Run(const Readers& readers, RekeyReporter& reporter, const Clock& clock, OnFailed on_failed);
 
   const Options options_;
-  RoomSignal room_;
+  SpaceSignal room_;
   std::unique_ptr<DeadLetterProducer> dead_letters_;
-  std::unique_ptr<RekeyTaker> taker_;
-  std::unique_ptr<KeyedProducer> producer_;  // calls the taker
-  std::unique_ptr<TopicRunner> runner_;
-  std::unique_ptr<Consumer> consumer_;  // calls the runner
-  std::unique_ptr<RunnerThreads> threads_;
+  std::unique_ptr<RekeyHandler> handler_;
+  std::unique_ptr<KeyedProducer> producer_;  // calls the handler
+  std::unique_ptr<TopicConsumer> topic_consumer_;
+  std::unique_ptr<Consumer> consumer_;  // calls the topic_consumer
+  std::unique_ptr<ConsumerThreads> threads_;
 };
 
 }  // namespace seen

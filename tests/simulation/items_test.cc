@@ -1,17 +1,17 @@
-// The stream of items on a virtual clock. The real TopicRunner, ItemsTaker and GroupFlow run over a fake log,
-// fake indexes and a fake topic of groups. Partitions come and go, and the daemon crashes. Disks fail, are
-// lost, are refused or turn out corrupt. Acknowledgements don't arrive, and records are deleted. Everything
-// random comes from the seed.
-// Replay one seed: SEEN_SEED=123 test_simulation --gtest_filter='ItemsSimulation.*'
+// The stream of items on a virtual clock. The real TopicConsumer, ItemsHandler and GroupFlow run over a fake
+// log, fake indexes and a fake topic of groups. Partitions come and go, and the daemon crashes. Disks fail,
+// are lost, are refused or turn out corrupt. Acknowledgements don't arrive, and records are deleted.
+// Everything random comes from the seed. Replay one seed: SEEN_SEED=123 test_simulation
+// --gtest_filter='ItemsSimulation.*'
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "run/stream_status.h"
-#include "run/topic_runner.h"
+#include "consume/stream_status.h"
+#include "consume/topic_consumer.h"
+#include "similar/consume/items_handler.h"
 #include "similar/groups/group_flow.h"
 #include "similar/groups/item_reading.h"
-#include "similar/run/items_taker.h"
 #include "simulation/seeds.h"
 #include "support/fake_group_log.h"
 #include "support/fake_items.h"
@@ -26,7 +26,7 @@ constexpr int kSteps = 300;
 constexpr int kStepsToRest = 400;
 constexpr std::chrono::milliseconds kSkew{600'000};
 
-class ItemsWorld final : public RunnerWait {
+class ItemsWorld final : public ConsumerWait {
  public:
   ItemsWorld(uint64_t seed, bool rebuild) : random_(seed), rebuild_(rebuild) {
     topic_.on_commit = [this](int32_t partition, int64_t offset) {
@@ -52,7 +52,7 @@ class ItemsWorld final : public RunnerWait {
     return problem_;
   }
 
-  void WaitForRoom(std::chrono::milliseconds time) override {
+  void WaitForSpace(std::chrono::milliseconds time) override {
     clock_.Advance(time.count());
     if (Chance(30)) letters_.Deliver();
     if (Chance(2)) groups_.acknowledges = true;
@@ -82,7 +82,7 @@ class ItemsWorld final : public RunnerWait {
   }
 
   void Open() {
-    ItemsTakerOptions options;
+    ItemsHandlerOptions options;
     options.topic = "items";
     options.partitions = kPartitions;
     options.future_skew_max = kSkew;
@@ -93,11 +93,11 @@ class ItemsWorld final : public RunnerWait {
     };
     options.instance = "seend";
     options.watch_groups = groups_.Watch();
-    taker_ = std::make_unique<ItemsTaker>(options, indexes_, letters_, *this, clock_);
-    TopicRunner::Options run;
+    taker_ = std::make_unique<ItemsHandler>(options, indexes_, letters_, *this, clock_);
+    TopicConsumer::Options run;
     run.topic = "items";
     run.rebuild = rebuild_;
-    runner_ = std::make_unique<TopicRunner>(run, *taker_, *this, clock_);
+    runner_ = std::make_unique<TopicConsumer>(run, *taker_, *this, clock_);
     log_ = std::make_unique<FakeGroupLog>(topic_, *runner_, 1, 1 + random_() % 40);
     runner_->SetLog(*log_);
     log_->Assign({mine_.begin(), mine_.end()});
@@ -337,8 +337,8 @@ class ItemsWorld final : public RunnerWait {
   std::set<int32_t> bad_;    // may be refused
   std::set<int32_t> lossy_;  // records were deleted before they were durable
   std::string problem_;
-  std::unique_ptr<ItemsTaker> taker_;
-  std::unique_ptr<TopicRunner> runner_;
+  std::unique_ptr<ItemsHandler> taker_;
+  std::unique_ptr<TopicConsumer> runner_;
   std::unique_ptr<FakeGroupLog> log_;
 };
 

@@ -1,5 +1,5 @@
-// A daemon that reads a topic of several partitions, on a virtual clock. The real TopicRunner and the real
-// ExposuresTaker run over a fake log and fake stores. Partitions come and go, and the daemon crashes. Disks
+// A daemon that reads a topic of several partitions, on a virtual clock. The real TopicConsumer and the real
+// ExposuresHandler run over a fake log and fake stores. Partitions come and go, and the daemon crashes. Disks
 // fill, are lost or turn out corrupt. Records are deleted, and partitions are recreated. Everything random
 // comes from the seed.
 // Replay one seed: SEEN_SEED=123 test_simulation --gtest_filter='RunnerSimulation.*'
@@ -9,10 +9,10 @@
 #include <map>
 #include <set>
 
+#include "consume/topic_consumer.h"
 #include "flow/partition_flow.h"
 #include "model/day.h"
 #include "model/hashes.h"
-#include "run/topic_runner.h"
 #include "simulation/seeds.h"
 #include "support/fake_group_log.h"
 #include "support/fake_stores.h"
@@ -25,7 +25,7 @@ constexpr int32_t kPartitions = 3;
 constexpr int kSteps = 400;
 constexpr int kStepsToRest = 1500;
 
-class RunnerWorld final : public RunnerWait {
+class RunnerWorld final : public ConsumerWait {
  public:
   explicit RunnerWorld(uint64_t seed) : random_(seed) {
     topic_.on_commit = [this](int32_t partition, int64_t offset) {
@@ -48,7 +48,7 @@ class RunnerWorld final : public RunnerWait {
     return problem_;
   }
 
-  void WaitForRoom(std::chrono::milliseconds time) override {
+  void WaitForSpace(std::chrono::milliseconds time) override {
     clock_.Advance(time.count());
     if (Chance(30)) (void)taker_->Checkpoint();
   }
@@ -62,12 +62,12 @@ class RunnerWorld final : public RunnerWait {
   static std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
 
   void Open() {
-    ExposuresTaker::Options options;
+    ExposuresHandler::Options options;
     options.window_days_max = 30;
-    taker_ = std::make_unique<ExposuresTaker>(options, stores_, letters_, reporter_, clock_);
-    TopicRunner::Options run;
+    taker_ = std::make_unique<ExposuresHandler>(options, stores_, letters_, reporter_, clock_);
+    TopicConsumer::Options run;
     run.topic = "t";
-    runner_ = std::make_unique<TopicRunner>(run, *taker_, *this, clock_);
+    runner_ = std::make_unique<TopicConsumer>(run, *taker_, *this, clock_);
     log_ = std::make_unique<FakeGroupLog>(topic_, *runner_, 2, 1 + random_() % 40);
     runner_->SetLog(*log_);
     log_->Assign({mine_.begin(), mine_.end()});
@@ -251,8 +251,8 @@ class RunnerWorld final : public RunnerWait {
   std::set<int32_t> mine_ = {0, 1, 2};
   std::set<int32_t> bad_;  // may be refused
   std::string problem_;
-  std::unique_ptr<ExposuresTaker> taker_;
-  std::unique_ptr<TopicRunner> runner_;
+  std::unique_ptr<ExposuresHandler> taker_;
+  std::unique_ptr<TopicConsumer> runner_;
   std::unique_ptr<FakeGroupLog> log_;
 };
 

@@ -7,10 +7,10 @@
 #include <thread>
 #include <utility>
 
+#include "consume/output_watch.h"
 #include "filter/snapshot.h"
 #include "flow/partition_flow.h"
 #include "owner/partition_routes.h"
-#include "run/output_watch.h"
 #include "simulation/fate.h"
 
 namespace seen::sim {
@@ -74,7 +74,7 @@ class TwoOwners::Heard final : public OutputsOwner {
   Heard(size_t number, const Options& options, const Clock& clock)
       : promotions(GroupOf(number, options),
                    IsReplica(number, options) ? std::optional<std::string>("0") : std::nullopt, "cluster"),
-        routes({.group = GroupOf(number, options)}, promotions, clock),
+        routes({GroupOf(number, options), {}}, promotions, clock),
         forgets_(options.replica_forgets) {}
   bool IsThisGroup() const override { return promotions.IsThisGroup(); }
   int64_t PublishedTo(int32_t partition) const override {

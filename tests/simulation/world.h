@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "bulk_load/history_fill.h"
+#include "consume/fill_queue.h"
 #include "flow/partition_flow.h"
 #include "flow/publisher.h"
-#include "run/fill_queue.h"
 #include "simulation/fate.h"
 #include "simulation/oracle.h"
 #include "support/fakes.h"

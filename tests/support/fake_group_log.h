@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "run/group_log.h"
+#include "consume/group_log.h"
 
 namespace seen::sim {
 

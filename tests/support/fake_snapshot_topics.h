@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "run/snapshot_topics.h"
+#include "consume/snapshot_topics.h"
 #include "support/fakes.h"
 
 namespace seen::sim {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/mutex.h"
-#include "run/exposures_taker.h"
+#include "consume/exposures_handler.h"
 #include "support/fakes.h"
 
 namespace seen::sim {

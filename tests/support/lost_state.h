@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "consume/last_published_reader.h"
 #include "decode/event_decoder.h"
 #include "flow/partition_flow.h"
 #include "flow/publisher.h"
 #include "model/day.h"
-#include "run/last_published_reader.h"
 #include "support/fake_snapshot_topics.h"
 
 namespace seen::sim {

@@ -12,8 +12,8 @@
 
 #include "base/log_budget.h"
 #include "base/mutex.h"
+#include "consume/stream_status.h"
 #include "kafka/topic_reader.h"
-#include "run/stream_status.h"
 #include "similar/store/rocks_group_table.h"
 
 namespace seen {

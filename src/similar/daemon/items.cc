@@ -7,10 +7,10 @@
 #include "base/threads.h"
 #include "config/config_items.h"
 #include "kafka/kafka_group_topic.h"
+#include "similar/consume/items_handler.h"
 #include "similar/daemon/item_topics.h"
 #include "similar/groups/item_reading.h"
 #include "similar/port/boilerplate.h"
-#include "similar/run/items_taker.h"
 #include "similar/store/rocks_item_indexes.h"
 #include "topics/rekeying.h"
 
@@ -83,14 +83,14 @@ struct Items::Reading {
 
   std::string ordered_topic;
   CommitLease lease;  // for the ordered topic's partitions
-  RoomSignal room;
+  SpaceSignal space;
   std::unique_ptr<DeadLetterProducer> dead_letters;
   std::unique_ptr<RocksItemIndexes> indexes;
-  std::unique_ptr<ItemsTaker> taker;
-  std::unique_ptr<TopicRunner> runner;
-  std::unique_ptr<Consumer> consumer;  // calls the runner
+  std::unique_ptr<ItemsHandler> handler;
+  std::unique_ptr<TopicConsumer> topic_consumer;
+  std::unique_ptr<Consumer> consumer;  // calls the topic_consumer
   std::unique_ptr<Rekeying> rekeying;
-  std::unique_ptr<RunnerThreads> threads;
+  std::unique_ptr<ConsumerThreads> threads;
 };
 
 Items::Items(const Options& options, const Admin& admin, const Clock& clock, OnFailed on_failed)
@@ -138,12 +138,12 @@ Status Items::Open() {
   auto reading = std::make_unique<Reading>(options_.lease_times);
   reading->ordered_topic = topics->ordered_topic;
   if (Status opened = OpenIndexes(*topics, *reading); !opened) return opened;
-  if (Status opened = OpenTaker(*topics, *reading); !opened) return opened;
+  if (Status opened = OpenHandler(*topics, *reading); !opened) return opened;
   if (topics->ordered_topic != options_.config->items->topic) {
     if (Status started = StartRekeying(*topics, *reading); !started) return started;
   }
-  reading->threads = std::make_unique<RunnerThreads>(*reading->runner, "items", 1,
-                                                     [this](const Error& error) { Refuse(error); });
+  reading->threads = std::make_unique<ConsumerThreads>(*reading->topic_consumer, "items", 1,
+                                                       [this](const Error& error) { Refuse(error); });
   reading_ = std::move(reading);
   open_.store(reading_.get(), std::memory_order_release);
   return {};
@@ -167,7 +167,7 @@ Status Items::OpenIndexes(const ItemTopics& topics, Reading& reading) {
   return reading.indexes->Prepare();
 }
 
-Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
+Status Items::OpenHandler(const ItemTopics& topics, Reading& reading) {
   const Config& config = *options_.config;
   const ItemsConfig& items = *config.items;
   DeadLetterProducer::Options letters;
@@ -180,14 +180,14 @@ Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
   if (!dead_letters) return Fail(std::move(dead_letters.error()));
   reading.dead_letters = std::move(*dead_letters);
 
-  ItemsTakerOptions taker;
-  taker.topic = topics.ordered_topic;
-  taker.partitions = topics.ordered_partitions;
-  taker.groups = GroupOptionsOf(items);
-  taker.future_skew_max = config.input.future_skew_max;
-  taker.checkpoint_interval = config.store.checkpoint_interval;
-  taker.ready_lag_messages = static_cast<int64_t>(config.http.ready_lag_messages);
-  taker.make_reading = [this](const FeatureOptions& features) {
+  ItemsHandlerOptions handler;
+  handler.topic = topics.ordered_topic;
+  handler.partitions = topics.ordered_partitions;
+  handler.groups = GroupOptionsOf(items);
+  handler.future_skew_max = config.input.future_skew_max;
+  handler.checkpoint_interval = config.store.checkpoint_interval;
+  handler.ready_lag_messages = static_cast<int64_t>(config.http.ready_lag_messages);
+  handler.make_reading = [this](const FeatureOptions& features) {
     const ItemsConfig& of = *options_.config->items;
     ItemReadingOptions options;
     options.format = of.format;
@@ -204,8 +204,8 @@ Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
   groups.topic = items.groups_topic;
   groups.queue_bytes_max = std::min(options_.producer_bytes_max, kGroupsQueueBytesMax);
   groups.delivery_timeout = options_.lease_times.delivery;
-  taker.instance = options_.instance_id;
-  taker.make_sink = [groups](const std::string& decided_by) {
+  handler.instance = options_.instance_id;
+  handler.make_sink = [groups](const std::string& decided_by) {
     GroupProducer::Options sink = groups;
     sink.decided_by = decided_by;
     return GroupProducer::Open(sink);
@@ -215,22 +215,23 @@ Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
                                        .client = config.kafka.client,
                                        .topic = items.groups_topic,
                                        .queue_bytes_max = kGuardFetchBytes};
-    taker.watch_groups = [written](const std::vector<int64_t>& from) {
+    handler.watch_groups = [written](const std::vector<int64_t>& from) {
       return FollowedGroupTopic::Open(written, from, kGuardAsks);
     };
   }
-  taker.lease = &reading.lease;
-  taker.awaits = [&reading] {
+  handler.lease = &reading.lease;
+  handler.awaits = [&reading] {
     return reading.rekeying ? reading.rekeying->GetStatus().problem : std::string();
   };
-  reading.taker = std::make_unique<ItemsTaker>(std::move(taker), *reading.indexes, *reading.dead_letters,
-                                               reading.room, clock_);
-  TopicRunner::Options runner;
-  runner.topic = topics.ordered_topic;
-  runner.remedy = "point items.topic at the right topic, or ";
-  runner.rebuild_does = "drop this partition's index and read it from its earliest record";
-  runner.rebuild = options_.rebuild;
-  reading.runner = std::make_unique<TopicRunner>(std::move(runner), *reading.taker, reading.room, clock_);
+  reading.handler = std::make_unique<ItemsHandler>(std::move(handler), *reading.indexes,
+                                                   *reading.dead_letters, reading.space, clock_);
+  TopicConsumer::Options topic_consumer;
+  topic_consumer.topic = topics.ordered_topic;
+  topic_consumer.remedy = "point items.topic at the right topic, or ";
+  topic_consumer.rebuild_does = "drop this partition's index and read it from its earliest record";
+  topic_consumer.rebuild = options_.rebuild;
+  reading.topic_consumer =
+      std::make_unique<TopicConsumer>(std::move(topic_consumer), *reading.handler, reading.space, clock_);
 
   Consumer::Options consumer;
   consumer.brokers = config.kafka.brokers;
@@ -243,10 +244,10 @@ Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
   consumer.watch_owners = !options_.embedded_kafka;
   consumer.fetch_bytes_max = options_.fetch_bytes_max;
   consumer.batch_records_max = kRecordsAPoll;
-  auto opened = Consumer::Open(consumer, *reading.runner);
+  auto opened = Consumer::Open(consumer, *reading.topic_consumer);
   if (!opened) return Fail(std::move(opened.error()));
   reading.consumer = std::move(*opened);
-  reading.runner->SetLog(*reading.consumer);
+  reading.topic_consumer->SetLog(*reading.consumer);
   return {};
 }
 
@@ -303,7 +304,7 @@ void Items::Stop(milliseconds drain) {
 Result<SimilarAnswer> Items::Similar(const SimilarQuestion& question) {
   Reading* const reading = open_.load(std::memory_order_acquire);
   if (reading == nullptr) return Fail(Code::kUnavailable, "the stream of items isn't read yet; try again");
-  return reading->taker->Similar(question);
+  return reading->handler->Similar(question);
 }
 
 ItemsStatus Items::GetStatus() const {
@@ -319,7 +320,7 @@ ItemsStatus Items::GetStatus() const {
   if (reading == nullptr) return status;
   status.ordered_topic = reading->ordered_topic;
   status.unread.unowned = reading->consumer->unowned_partitions();
-  reading->taker->AddStatus(reading->runner->Problems(), status);
+  reading->handler->AddStatus(reading->topic_consumer->Problems(), status);
   if (!reading->rekeying) return status;
   status.rekeying = reading->rekeying->GetStatus();
   if (status.problem.empty()) status.problem = status.rekeying->problem;

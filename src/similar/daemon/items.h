@@ -1,7 +1,7 @@
 #pragma once
 // The stream of items in the daemon. Waits for the topics of items, then starts their reader
-// (similar/run/items_taker.h). If items.topic has several partitions, also starts re-keying, which puts the
-// items in order.
+// (similar/consume/items_handler.h). If items.topic has several partitions, also starts re-keying, which puts
+// the items in order.
 
 #include <array>
 #include <atomic>
@@ -77,7 +77,7 @@ class Items final : public SimilarPort {
   Items(const Options& options, const Admin& admin, const Clock& clock, OnFailed on_failed);
   Status Open();  // any error except kInvalidArgument: try again
   Status OpenIndexes(const ItemTopics& topics, Reading& reading);
-  Status OpenTaker(const ItemTopics& topics, Reading& reading);
+  Status OpenHandler(const ItemTopics& topics, Reading& reading);
   Status StartRekeying(const ItemTopics& topics, Reading& reading);
   void OpenWithRetries();
   void Refuse(const Error& error);

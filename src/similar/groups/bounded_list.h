@@ -13,7 +13,7 @@ class BoundedList {
  public:
   size_t size() const { return size_; }
   void clear() { size_ = 0; }
-  /// There must be room.
+  /// There must be space.
   void push_back(const Entry& entry) { entries_[size_++] = entry; }
   const Entry& operator[](size_t i) const { return entries_[i]; }
   Entry* begin() { return entries_.get(); }

@@ -3,7 +3,7 @@
 namespace seen {
 
 Status GroupOutbox::Send() {
-  constexpr std::chrono::milliseconds kRoomPatience{100};
+  constexpr std::chrono::milliseconds kSpacePatience{100};
   bool waited = false;
   while (!waiting_.empty()) {
     const Record& record = waiting_.front();
@@ -15,7 +15,7 @@ Status GroupOutbox::Send() {
     }
     if (waited) return Fail(Code::kUnavailable, "the topic of groups takes no more records");
     waited = true;
-    if (Status arrived = sink_.AwaitAll(kRoomPatience);
+    if (Status arrived = sink_.AwaitAll(kSpacePatience);
         !arrived && arrived.error().code != Code::kUnavailable) {
       return arrived;
     }

@@ -44,7 +44,7 @@ void SimilarCandidates::LeaveOut(std::span<const std::string_view> ids,
   };
   const auto of_seen = static_cast<std::ptrdiff_t>(similar.size());
   for (const OnePerGroup::LeftOut& out : left_out_) {
-    SimilarCandidate left{asked_[out.place], {std::string(ids[asked_[out.stays]]), SimilarBecause::kPage}};
+    SimilarCandidate left{asked_[out.place], {std::string(ids[asked_[out.stays]]), SimilarReason::kPage}};
     const auto known = std::lower_bound(similar.begin(), similar.begin() + of_seen, left, before);
     if (found_[out.place] != 0) {
       *known = std::move(left);

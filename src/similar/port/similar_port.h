@@ -15,13 +15,13 @@
 namespace seen {
 
 /// Why an item that wasn't seen itself is left out or demoted.
-enum class SimilarBecause : uint8_t {
+enum class SimilarReason : uint8_t {
   kNear,   // it is near an item that was seen
   kGroup,  // an item of its group was seen
   kPage,   // it is similar to an item that stands before it in this answer
 };
 
-constexpr std::string_view SimilarBecauseName(SimilarBecause because) {
+constexpr std::string_view SimilarReasonName(SimilarReason because) {
   constexpr std::string_view kNames[] = {"near", "group", "page"};
   return kNames[static_cast<size_t>(because)];
 }
@@ -29,7 +29,7 @@ constexpr std::string_view SimilarBecauseName(SimilarBecause because) {
 /// What an item is similar to.
 struct SimilarTo {
   std::string like;  // the item that was seen, or that stays; empty: only its fingerprint is known
-  SimilarBecause because = SimilarBecause::kNear;
+  SimilarReason because = SimilarReason::kNear;
   std::optional<double> similarity = std::nullopt;  // to that item, if known
   friend bool operator==(const SimilarTo&, const SimilarTo&) = default;
 };

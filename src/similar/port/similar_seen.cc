@@ -139,22 +139,22 @@ Result<std::optional<SimilarTo>> SimilarSeen::Explain(const ItemGroups& groups, 
   const std::optional<ItemGroup>& record = *found;
   if (record) {
     for (const NearItem& near : record->near) {
-      if (IsSeen(sets, near.item_id)) return Answer({near.item_id, SimilarBecause::kNear, near.similarity});
+      if (IsSeen(sets, near.item_id)) return Answer({near.item_id, SimilarReason::kNear, near.similarity});
     }
     if (record->group_id != id && IsSeen(sets, record->group_id)) {
-      return Answer({record->group_id, SimilarBecause::kGroup, record->similarity});
+      return Answer({record->group_id, SimilarReason::kGroup, record->similarity});
     }
     if (!record->IsAlone()) {
       auto member = SeenMember(groups, sets, record->group_id);
       if (!member) return Fail(member.error());
-      if (!member->empty() && *member != id) return Answer({std::move(*member), SimilarBecause::kGroup});
+      if (!member->empty() && *member != id) return Answer({std::move(*member), SimilarReason::kGroup});
     }
   }
   const auto near = NearFingerprintOf(FingerprintOf(id));
-  if (sets.similar.Contains(near) || also_similar_.Contains(near)) return Answer({{}, SimilarBecause::kNear});
+  if (sets.similar.Contains(near) || also_similar_.Contains(near)) return Answer({{}, SimilarReason::kNear});
   const auto group = GroupFingerprintOf(FingerprintOf(record ? record->group_id : id));
   if ((sets.asks_groups_shown && sets.similar.Contains(group)) || also_similar_.Contains(group)) {
-    return Answer({{}, SimilarBecause::kGroup});
+    return Answer({{}, SimilarReason::kGroup});
   }
   return Answer();
 }

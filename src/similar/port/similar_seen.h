@@ -51,7 +51,7 @@ class SimilarLists {
 /// operation.
 class FingerprintTable {
  public:
-  /// Empties the table and makes room for `count_max` fingerprints.
+  /// Empties the table and makes space for `count_max` fingerprints.
   void Reset(size_t count_max) {
     constexpr size_t kKeptMax = 1 << 18;  // cells; a larger table is given back
     const size_t cells = std::bit_ceil(std::max<size_t>(count_max * 2, 64));

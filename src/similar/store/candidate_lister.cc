@@ -63,7 +63,7 @@ Status CandidateLister::ListBucket(const ItemIndexReader& reader, const BucketFa
   const std::shared_lock lock(reader.mutex());
   Count(family.presence());
   for (bool pays = true;;) {
-    Want();
+    Request();
     const size_t needed = lists_.wanted.size();
     if (needed == 0) break;
     const auto few = pays ? WantOneOfFew() : std::nullopt;
@@ -71,7 +71,7 @@ Status CandidateLister::ListBucket(const ItemIndexReader& reader, const BucketFa
     if (!few) break;
     if (Status read = ReadItemsOf(reader, family, *few); !read) return read;
     const size_t lists_read = lists_.wanted.size();
-    Want();
+    Request();
     pays = lists_.wanted.size() < needed - lists_read;
   }
   for (size_t list = begin_; list < end_; ++list) {
@@ -107,7 +107,7 @@ bool CandidateLister::HasMany(size_t list) const {
   return std::any_of(hashes.begin(), hashes.end(), [&](uint8_t hash) { return unknown_[hash] == kMany; });
 }
 
-void CandidateLister::Want() {
+void CandidateLister::Request() {
   lists_.wanted.clear();
   for (size_t list = begin_; list < end_; ++list) {
     if (IsNeeded(list)) lists_.wanted.push_back(static_cast<uint32_t>(list));
@@ -145,7 +145,7 @@ Status CandidateLister::ReadWanted(const ItemIndexReader& reader, const BucketFa
   return {};
 }
 
-// False: there was no room for all entries.
+// False: there was no space for all entries.
 bool CandidateLister::Append(size_t list, const ListView& view) {
   const size_t has = SizeOf(list);
   bool in_order = true;

@@ -31,7 +31,7 @@ class CandidateLister {
   void Count(const ItemPresence& presence);
   bool IsNeeded(size_t list) const;
   bool HasMany(size_t list) const;
-  void Want();
+  void Request();
   std::optional<size_t> WantOneOfFew();
   Status ReadWanted(const ItemIndexReader& reader, const BucketFamily& family);
   bool Append(size_t list, const ListView& view);

@@ -29,7 +29,7 @@ GroupMemory::GroupMemory(uint64_t bytes, int32_t window_days)
       kept_ms_(KeptDays(window_days) * kMsPerDay),
       first_ms_(kNever),
       cache_(bytes - presence_bytes_max_),
-      presence_(&MakeRoom(0)) {}
+      presence_(&MakeSpace(0)) {}
 
 void GroupMemory::NoteTime(TimeMs created_at) {
   newest_ = std::max(newest_.value_or(created_at), created_at);
@@ -75,7 +75,7 @@ void GroupMemory::Changed(Fingerprint item, std::string_view row) {
 
 void GroupMemory::Cache(Fingerprint item, std::string_view row, bool only_where_there_is_room) {
   const auto view = InWindow(group_rows::TimeOf(row)) ? group_rows::ParseSimilarList(row) : std::nullopt;
-  if (!view || (only_where_there_is_room && !cache_.HasRoom(item, view->count()))) return;
+  if (!view || (only_where_there_is_room && !cache_.HasSpace(item, view->count()))) return;
   SimilarCache::Fingerprints similar;
   for (size_t i = 0; i < view->count(); ++i) similar[i] = view->at(i);
   cache_.Fill(item, cache_.Begin(item), SecondOf(row), std::span(similar).first(view->count()));
@@ -84,7 +84,7 @@ void GroupMemory::Cache(Fingerprint item, std::string_view row, bool only_where_
 Status GroupMemory::Rebuild(const std::function<Status(const Take&)>& each) {
   size_t keys = 0;
   if (Status counted = each([&](Fingerprint, std::string_view) { ++keys; }); !counted) return counted;
-  PresenceBits& bits = MakeRoom(keys * 2);
+  PresenceBits& bits = MakeSpace(keys * 2);
   Status added = each([&](Fingerprint item, std::string_view row) {
     bits.Add(PresenceKey(item));
     Cache(item, row, /*only_where_there_is_room=*/true);
@@ -97,7 +97,7 @@ Status GroupMemory::Rebuild(const std::function<Status(const Take&)>& each) {
 }
 
 // Reuses a former table of that size. A reader that still uses it finds nothing, or too much.
-PresenceBits& GroupMemory::MakeRoom(size_t keys) {
+PresenceBits& GroupMemory::MakeSpace(size_t keys) {
   const size_t keys_max = std::bit_floor(
       std::max<size_t>(presence_bytes_max_ / PresenceBits::kBytesAKey, PresenceBits::kKeysMin));
   const size_t wanted = std::min(std::bit_ceil(std::max(keys, kPresenceKeysMin)), keys_max);

@@ -63,7 +63,7 @@ class GroupMemory {
   uint64_t bytes() const;
 
  private:
-  PresenceBits& MakeRoom(size_t keys);
+  PresenceBits& MakeSpace(size_t keys);
   void Cache(Fingerprint item, std::string_view row, bool only_where_there_is_room);
 
   const uint64_t presence_bytes_max_;

@@ -159,7 +159,7 @@ class ItemPresence {
   /// high.
   unsigned Count(uint64_t hash) const;
   size_t keys() const { return keys_; }
-  /// True: a key wasn't noted, because there was no room.
+  /// True: a key wasn't noted, because there was no space.
   bool full() const { return full_; }
   uint64_t bytes() const;
 

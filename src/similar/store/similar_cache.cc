@@ -80,7 +80,7 @@ std::optional<SimilarCache::Found> SimilarCache::Slots<kMax, kWays>::Find(Finger
 }
 
 template <size_t kMax, size_t kWays>
-bool SimilarCache::Slots<kMax, kWays>::HasRoom(Fingerprint item) const {
+bool SimilarCache::Slots<kMax, kWays>::HasSpace(Fingerprint item) const {
   const auto& slots = SetOf(item).slots;
   return std::any_of(slots.begin(), slots.end(), [](const auto& slot) { return IsFree(slot); });
 }
@@ -131,9 +131,9 @@ std::optional<SimilarCache::Found> SimilarCache::Find(Fingerprint item, Fingerpr
   return many_.Find(item, similar);
 }
 
-bool SimilarCache::HasRoom(Fingerprint item, size_t similar) const {
-  if (similar <= few_.kMost) return few_.HasRoom(item);
-  return similar <= some_.kMost ? some_.HasRoom(item) : many_.HasRoom(item);
+bool SimilarCache::HasSpace(Fingerprint item, size_t similar) const {
+  if (similar <= few_.kMost) return few_.HasSpace(item);
+  return similar <= some_.kMost ? some_.HasSpace(item) : many_.HasSpace(item);
 }
 
 SimilarCache::Ticket SimilarCache::Begin(Fingerprint item) const {

@@ -35,7 +35,7 @@ class SimilarCache {
   /// nullopt: the cache doesn't have the item.
   std::optional<Found> Find(Fingerprint item, Fingerprints& similar) const;
   /// True: Fill would replace no other item. No promise if other threads fill.
-  bool HasRoom(Fingerprint item, size_t similar) const;
+  bool HasSpace(Fingerprint item, size_t similar) const;
 
   /// The places where Fill will put the item. Call Begin before you read what you will fill.
   struct Ticket {
@@ -73,7 +73,7 @@ class SimilarCache {
     explicit Slots(uint64_t bytes);
     void Prefetch(Fingerprint item) const;
     std::optional<Found> Find(Fingerprint item, Fingerprints& similar) const;
-    bool HasRoom(Fingerprint item) const;
+    bool HasSpace(Fingerprint item) const;
     Ticket::Place Begin(Fingerprint item, uint32_t turn) const;
     void Fill(Fingerprint item, const Ticket::Place& place, uint32_t created_s,
               std::span<const Fingerprint> similar);

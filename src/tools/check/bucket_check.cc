@@ -29,10 +29,10 @@ Result<std::unique_ptr<BucketChecker>> BucketChecker::Make(const BucketCheckOpti
 Status BucketChecker::Load(std::string_view records, Oracle& oracle, Published& published) const {
   return ReadBucketRecords(
       records,
-      [&](const ToldEvent& event) {
+      [&](const JudgedEvent& event) {
         if (options_.sample.Holds(event.user_id)) oracle.Add(event);
       },
-      [&](const ToldSnapshot& snapshot) {
+      [&](const SnapshotRecord& snapshot) {
         const auto& filters = options_.plan.filters;
         const auto place =
             static_cast<size_t>(std::find(filters.begin(), filters.end(), snapshot.filter) - filters.begin());

@@ -91,7 +91,7 @@ RuleBits EventJudge::Concerned(const Event& event, Day created, TimeMs timestamp
   return concerned;
 }
 
-std::optional<ToldEvent> EventJudge::Read(const Record& record, int16_t source) {
+std::optional<JudgedEvent> EventJudge::Read(const Record& record, int16_t source) {
   // Marks of a replay's beginning and end are no events.
   if (record.replay != nullptr && record.replay->kind != ReplayNote::Kind::kRecord) return std::nullopt;
   ++counts_.records;
@@ -127,11 +127,11 @@ std::optional<ToldEvent> EventJudge::Read(const Record& record, int16_t source) 
     if (event->kind == EventKind::kExposed && filters != 0) ++counts_.exposures;
     if (filters == 0 && late != 0) ++counts_.too_old;
   }
-  return ToldEvent{.user_id = event->user_id,
-                   .kind = event->kind,
-                   .second = static_cast<uint32_t>(event->exposed_at.value / 1000),
-                   .source = source,
-                   .items = items_};
+  return JudgedEvent{.user_id = event->user_id,
+                     .kind = event->kind,
+                     .second = static_cast<uint32_t>(event->exposed_at.value / 1000),
+                     .source = source,
+                     .items = items_};
 }
 
 }  // namespace seen

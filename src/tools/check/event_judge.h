@@ -52,19 +52,19 @@ Result<OracleRules> RulesOf(const Config& config);
 /// One bit per filter, by its place in the rules; at most 16 filters.
 using RuleBits = uint16_t;
 
-struct ToldItem {
+struct JudgedItem {
   std::string_view id;
   Day created;           // the day of the event if the event says nothing else
   RuleBits filters = 0;  // that it concerns: they cover the event, and it isn't too old for them
 };
 
 /// Something that happened to a user. Views are valid as long as those of its record.
-struct ToldEvent {
+struct JudgedEvent {
   std::string_view user_id;
   EventKind kind = EventKind::kExposed;
   uint32_t second = 0;  // since the epoch, when it happened
   int16_t source = 0;   // events of one source are in the order of the log
-  std::span<const ToldItem> items = {};
+  std::span<const JudgedItem> items = {};
 };
 
 struct OracleCounts {
@@ -84,7 +84,7 @@ class EventJudge {
 
   /// nullopt: the record is no event of a user. Counts such a record, unless it marks a replay's beginning or
   /// end. The result is valid until the next call.
-  std::optional<ToldEvent> Read(const Record& record, int16_t source = 0);
+  std::optional<JudgedEvent> Read(const Record& record, int16_t source = 0);
 
   const OracleCounts& counts() const { return counts_; }
   /// By filter: (user, item) pairs that the filter covers, but that were too old for it on arrival.
@@ -98,7 +98,7 @@ class EventJudge {
   EventDecoder decoder_;
   OracleCounts counts_;
   std::vector<uint64_t> too_old_;
-  std::vector<ToldItem> items_;
+  std::vector<JudgedItem> items_;
 };
 
 }  // namespace seen

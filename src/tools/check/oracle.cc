@@ -12,18 +12,18 @@ uint32_t Oracle::NumberOf(std::string_view item) {
   return number;
 }
 
-void Oracle::Add(const ToldEvent& event) {
+void Oracle::Add(const JudgedEvent& event) {
   auto at = users_.find(event.user_id);
-  if (at == users_.end()) at = users_.emplace(std::string(event.user_id), std::vector<ToldEntry>()).first;
-  std::vector<ToldEntry>& entries = at->second;
-  ToldEntry entry{.item = ToldEntry::kNoItem,
+  if (at == users_.end()) at = users_.emplace(std::string(event.user_id), std::vector<UserEntry>()).first;
+  std::vector<UserEntry>& entries = at->second;
+  UserEntry entry{.item = UserEntry::kNoItem,
                   .second = event.second,
                   .created = 0,
                   .filters = 0,
                   .source = event.source,
                   .kind = event.kind};
   if (event.kind == EventKind::kErased) entries.push_back(entry);
-  for (const ToldItem& item : event.items) {
+  for (const JudgedItem& item : event.items) {
     entry.item = NumberOf(item.id);
     entry.created = static_cast<uint16_t>(std::clamp(item.created.since_epoch, 0, 65'535));
     entry.filters = item.filters;
@@ -31,9 +31,9 @@ void Oracle::Add(const ToldEvent& event) {
   }
 }
 
-std::span<const ToldEntry> Oracle::EntriesOf(std::string_view user_id) const {
+std::span<const UserEntry> Oracle::EntriesOf(std::string_view user_id) const {
   const auto at = users_.find(user_id);
-  return at == users_.end() ? std::span<const ToldEntry>() : std::span<const ToldEntry>(at->second);
+  return at == users_.end() ? std::span<const UserEntry>() : std::span<const UserEntry>(at->second);
 }
 
 SeenItems Oracle::Seen(std::string_view user_id, const Moment& moment, size_t filter) const {
@@ -42,8 +42,8 @@ SeenItems Oracle::Seen(std::string_view user_id, const Moment& moment, size_t fi
 
 std::vector<uint32_t> Oracle::ItemsOf(std::string_view user_id) const {
   std::vector<uint32_t> items;
-  for (const ToldEntry& entry : EntriesOf(user_id)) {
-    if (entry.item != ToldEntry::kNoItem) items.push_back(entry.item);
+  for (const UserEntry& entry : EntriesOf(user_id)) {
+    if (entry.item != UserEntry::kNoItem) items.push_back(entry.item);
   }
   std::sort(items.begin(), items.end());
   items.erase(std::unique(items.begin(), items.end()), items.end());
@@ -60,7 +60,7 @@ std::vector<std::string_view> Oracle::Users() const {
 
 uint64_t Oracle::ExposuresOf(std::string_view user_id) const {
   const auto entries = EntriesOf(user_id);
-  return static_cast<uint64_t>(std::count_if(entries.begin(), entries.end(), [](const ToldEntry& entry) {
+  return static_cast<uint64_t>(std::count_if(entries.begin(), entries.end(), [](const UserEntry& entry) {
     return entry.kind == EventKind::kExposed && entry.filters != 0;
   }));
 }

@@ -23,7 +23,7 @@ class Oracle {
   explicit Oracle(const OracleRules& rules) : rules_(rules) {}
 
   /// The events of each user must come in the log's order.
-  void Add(const ToldEvent& event);
+  void Add(const JudgedEvent& event);
 
   /// What the user has seen by one filter of the rules.
   SeenItems Seen(std::string_view user_id, const Moment& moment, size_t filter = 0) const;
@@ -49,13 +49,13 @@ class Oracle {
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   uint32_t NumberOf(std::string_view item);
-  std::span<const ToldEntry> EntriesOf(std::string_view user_id) const;
+  std::span<const UserEntry> EntriesOf(std::string_view user_id) const;
 
   const OracleRules& rules_;
   std::unordered_map<std::string, uint32_t, StringHash, std::equal_to<>> items_;
   std::vector<const std::string*> ids_;  // keys of items_, by number
   std::vector<Fingerprint> fingerprints_;
-  std::unordered_map<std::string, std::vector<ToldEntry>, StringHash, std::equal_to<>> users_;
+  std::unordered_map<std::string, std::vector<UserEntry>, StringHash, std::equal_to<>> users_;
 };
 
 }  // namespace seen

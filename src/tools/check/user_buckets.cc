@@ -87,11 +87,11 @@ void PutText(std::string_view text, std::string& out) {
 }
 
 /// Takes values from the front. If too few bytes are left, the value is empty and failed() becomes true.
-class ValueTaker {
+class ValueReader {
  public:
-  explicit ValueTaker(std::string_view bytes) : bytes_(bytes) {}
+  explicit ValueReader(std::string_view bytes) : bytes_(bytes) {}
   template <typename T>
-  T Take() {
+  T Read() {
     T value{};
     if (bytes_.size() < sizeof(T)) {
       failed_ = true;
@@ -101,8 +101,8 @@ class ValueTaker {
     bytes_.remove_prefix(sizeof(T));
     return value;
   }
-  std::string_view TakeText() {
-    const auto size = Take<uint32_t>();
+  std::string_view ReadText() {
+    const auto size = Read<uint32_t>();
     if (failed_ || bytes_.size() < size) {
       failed_ = true;
       return {};
@@ -134,32 +134,32 @@ void EndRecord(size_t at, std::string& out) {
   std::memcpy(out.data() + at, &size, sizeof(size));
 }
 
-bool ReadEvent(ValueTaker& taker, ToldEvent& event, std::vector<ToldItem>& items) {
-  event.kind = taker.Take<EventKind>();
-  event.second = taker.Take<uint32_t>();
-  event.source = taker.Take<int16_t>();
-  const auto count = taker.Take<uint32_t>();
+bool ReadEvent(ValueReader& reader, JudgedEvent& event, std::vector<JudgedItem>& items) {
+  event.kind = reader.Read<EventKind>();
+  event.second = reader.Read<uint32_t>();
+  event.source = reader.Read<int16_t>();
+  const auto count = reader.Read<uint32_t>();
   items.clear();
-  for (uint32_t i = 0; i < count && !taker.failed(); ++i) {
-    ToldItem item;
-    item.created = taker.Take<Day>();
-    item.filters = taker.Take<RuleBits>();
-    item.id = taker.TakeText();
+  for (uint32_t i = 0; i < count && !reader.failed(); ++i) {
+    JudgedItem item;
+    item.created = reader.Read<Day>();
+    item.filters = reader.Read<RuleBits>();
+    item.id = reader.ReadText();
     items.push_back(item);
   }
   event.items = items;
-  return taker.whole();
+  return reader.whole();
 }
 
 }  // namespace
 
-void AppendBucketRecord(const ToldEvent& event, std::string& out) {
+void AppendBucketRecord(const JudgedEvent& event, std::string& out) {
   const size_t at = BeginRecord(RecordType::kEvent, event.user_id, out);
   PutValue(event.kind, out);
   PutValue(event.second, out);
   PutValue(event.source, out);
   PutValue(static_cast<uint32_t>(event.items.size()), out);
-  for (const ToldItem& item : event.items) {
+  for (const JudgedItem& item : event.items) {
     PutValue(item.created, out);
     PutValue(item.filters, out);
     PutText(item.id, out);
@@ -167,7 +167,7 @@ void AppendBucketRecord(const ToldEvent& event, std::string& out) {
   EndRecord(at, out);
 }
 
-void AppendBucketRecord(const ToldSnapshot& snapshot, std::string& out) {
+void AppendBucketRecord(const SnapshotRecord& snapshot, std::string& out) {
   const size_t at =
       BeginRecord(snapshot.bytes ? RecordType::kSnapshot : RecordType::kTombstone, snapshot.user_id, out);
   PutValue(snapshot.filter, out);
@@ -176,36 +176,36 @@ void AppendBucketRecord(const ToldSnapshot& snapshot, std::string& out) {
 }
 
 std::optional<BucketRecordHead> ReadBucketRecordHead(std::string_view bytes) {
-  ValueTaker taker(bytes);
+  ValueReader reader(bytes);
   BucketRecordHead head;
-  head.bytes = taker.Take<uint32_t>();
-  head.route = taker.Take<uint64_t>();
-  if (taker.failed() || head.bytes < kHeadBytes || head.bytes > bytes.size()) return std::nullopt;
+  head.bytes = reader.Read<uint32_t>();
+  head.route = reader.Read<uint64_t>();
+  if (reader.failed() || head.bytes < kHeadBytes || head.bytes > bytes.size()) return std::nullopt;
   return head;
 }
 
-Status ReadBucketRecords(std::string_view bytes, const std::function<void(const ToldEvent&)>& on_event,
-                         const std::function<void(const ToldSnapshot&)>& on_snapshot) {
+Status ReadBucketRecords(std::string_view bytes, const std::function<void(const JudgedEvent&)>& on_event,
+                         const std::function<void(const SnapshotRecord&)>& on_snapshot) {
   const auto corrupt = [] {
     return Fail(Code::kCorrupt, "verify: a scratch file doesn't hold what verify wrote");
   };
-  std::vector<ToldItem> items;
+  std::vector<JudgedItem> items;
   while (!bytes.empty()) {
     const auto head = ReadBucketRecordHead(bytes);
     if (!head) return corrupt();
-    ValueTaker taker(bytes.substr(kHeadBytes, head->bytes - kHeadBytes));
+    ValueReader reader(bytes.substr(kHeadBytes, head->bytes - kHeadBytes));
     bytes.remove_prefix(head->bytes);
-    const auto type = taker.Take<RecordType>();
-    const std::string_view user_id = taker.TakeText();
+    const auto type = reader.Read<RecordType>();
+    const std::string_view user_id = reader.ReadText();
     if (type == RecordType::kEvent) {
-      ToldEvent event;
+      JudgedEvent event;
       event.user_id = user_id;
-      if (!ReadEvent(taker, event, items)) return corrupt();
+      if (!ReadEvent(reader, event, items)) return corrupt();
       on_event(event);
     } else if (type == RecordType::kSnapshot || type == RecordType::kTombstone) {
-      ToldSnapshot snapshot{.user_id = user_id, .filter = taker.Take<uint8_t>(), .bytes = {}};
-      if (type == RecordType::kSnapshot) snapshot.bytes = taker.TakeText();
-      if (!taker.whole()) return corrupt();
+      SnapshotRecord snapshot{.user_id = user_id, .filter = reader.Read<uint8_t>(), .bytes = {}};
+      if (type == RecordType::kSnapshot) snapshot.bytes = reader.ReadText();
+      if (!reader.whole()) return corrupt();
       on_snapshot(snapshot);
     } else {
       return corrupt();

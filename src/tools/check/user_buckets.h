@@ -47,14 +47,14 @@ class ScratchFile {
 // records are in memory, or in scratch files of one run. No other version needs to read such records.
 
 /// A user's last record of a snapshot topic, or a tombstone.
-struct ToldSnapshot {
+struct SnapshotRecord {
   std::string_view user_id;
   uint8_t filter = 0;                     // its place in the rules
   std::optional<std::string_view> bytes;  // nullopt: a tombstone
 };
 
-void AppendBucketRecord(const ToldEvent& event, std::string& out);
-void AppendBucketRecord(const ToldSnapshot& snapshot, std::string& out);
+void AppendBucketRecord(const JudgedEvent& event, std::string& out);
+void AppendBucketRecord(const SnapshotRecord& snapshot, std::string& out);
 
 /// The head of the first record in `bytes`: its length, and what chooses its bucket. nullopt: it isn't whole.
 struct BucketRecordHead {
@@ -64,8 +64,8 @@ struct BucketRecordHead {
 std::optional<BucketRecordHead> ReadBucketRecordHead(std::string_view bytes);
 
 /// `on_event`, `on_snapshot`: views are valid until they return. kCorrupt: anything but whole records.
-Status ReadBucketRecords(std::string_view bytes, const std::function<void(const ToldEvent&)>& on_event,
-                         const std::function<void(const ToldSnapshot&)>& on_snapshot);
+Status ReadBucketRecords(std::string_view bytes, const std::function<void(const JudgedEvent&)>& on_event,
+                         const std::function<void(const SnapshotRecord&)>& on_snapshot);
 
 /// One thread.
 class UserBuckets {

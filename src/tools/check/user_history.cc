@@ -48,10 +48,10 @@ class TakenBackUntil {
 };
 
 /// An entry that concerns the filter.
-struct ToldPiece {
+struct HistoryPiece {
   Fingerprint fingerprint;
   uint32_t order = 0;
-  ToldEntry told;
+  UserEntry told;
   Standing standing = Standing::kLive;
   Day day() const { return DayOfSecond(told.second); }
 };
@@ -83,7 +83,7 @@ class HistoryOfFilter {
         cooldown_(rules.cooldown_days ? today_ - *rules.cooldown_days : Day{INT32_MIN}),
         width_(std::max<uint32_t>(1, rules.served_ttl_s.value_or(6) / 6)) {}
 
-  SeenItems Run(std::span<const ToldEntry> entries, std::span<const Fingerprint> fingerprints,
+  SeenItems Run(std::span<const UserEntry> entries, std::span<const Fingerprint> fingerprints,
                 size_t filter) {
     Collect(entries, fingerprints, filter);
     for (size_t group = 0; group + 1 < groups_.size(); ++group) SetStandings(PiecesOf(group), &removed_);
@@ -99,21 +99,21 @@ class HistoryOfFilter {
   }
 
  private:
-  std::span<ToldPiece> PiecesOf(size_t group) {
+  std::span<HistoryPiece> PiecesOf(size_t group) {
     return std::span(pieces_).subspan(groups_[group], groups_[group + 1] - groups_[group]);
   }
 
   // Sorts the entries by fingerprint, and those of one fingerprint in the log's order.
-  void Collect(std::span<const ToldEntry> entries, std::span<const Fingerprint> fingerprints, size_t filter) {
+  void Collect(std::span<const UserEntry> entries, std::span<const Fingerprint> fingerprints, size_t filter) {
     for (uint32_t order = 0; order < entries.size(); ++order) {
-      const ToldEntry& told = entries[order];
+      const UserEntry& told = entries[order];
       if (told.kind == EventKind::kErased) {
         erased_.Add(DayOfSecond(told.second), order, told.source);
       } else if ((told.filters >> filter & 1) != 0) {
         pieces_.push_back({fingerprints[told.item], order, told, Standing::kLive});
       }
     }
-    std::sort(pieces_.begin(), pieces_.end(), [](const ToldPiece& a, const ToldPiece& b) {
+    std::sort(pieces_.begin(), pieces_.end(), [](const HistoryPiece& a, const HistoryPiece& b) {
       return std::tie(a.fingerprint, a.order) < std::tie(b.fingerprint, b.order);
     });
     for (size_t i = 0; i < pieces_.size(); ++i) {
@@ -123,12 +123,12 @@ class HistoryOfFilter {
   }
 
   /// `pieces`: of one fingerprint, or of one item alone. `removed`: gets the day up to which it was removed.
-  void SetStandings(std::span<ToldPiece> pieces, std::vector<std::pair<Fingerprint, Day>>* removed) const {
+  void SetStandings(std::span<HistoryPiece> pieces, std::vector<std::pair<Fingerprint, Day>>* removed) const {
     TakenBackUntil removal;
-    for (const ToldPiece& piece : pieces) {
+    for (const HistoryPiece& piece : pieces) {
       if (piece.told.kind == EventKind::kRemoved) removal.Add(piece.day(), piece.order, piece.told.source);
     }
-    for (ToldPiece& piece : pieces) {
+    for (HistoryPiece& piece : pieces) {
       if (piece.told.kind == EventKind::kRemoved) continue;
       piece.standing = StandingOn(piece.day(), piece, removal);
       if (piece.told.kind != EventKind::kServed) continue;
@@ -139,13 +139,13 @@ class HistoryOfFilter {
     if (removed != nullptr && removal.until() && (!erased_.until() || *removal.until() >= *erased_.until()))
       removed->emplace_back(pieces.front().fingerprint, *removal.until());
   }
-  Standing StandingOn(Day day, const ToldPiece& piece, const TakenBackUntil& removal) const {
+  Standing StandingOn(Day day, const HistoryPiece& piece, const TakenBackUntil& removal) const {
     return std::max(removal.Of(day, piece.order, piece.told.source),
                     erased_.Of(day, piece.order, piece.told.source));
   }
 
   // The unit that keeps an entry: a day of exposures, of creations or of a kind, or a served items' bucket.
-  std::pair<uint8_t, int64_t> BucketOf(const ToldPiece& piece) const {
+  std::pair<uint8_t, int64_t> BucketOf(const HistoryPiece& piece) const {
     const auto kind = static_cast<uint8_t>(piece.told.kind);
     if (piece.told.kind == EventKind::kServed) return {kind, piece.told.second / width_};
     if (piece.told.kind == EventKind::kExposed && rules_.by_creation) return {kind, piece.told.created};
@@ -156,14 +156,14 @@ class HistoryOfFilter {
   // day or later still counts against the limit. Beyond the limit either answer is right.
   void CutDays() {
     if (pieces_.size() + removed_.size() <= rules_.items_per_day_max) return;
-    std::map<std::pair<uint8_t, int64_t>, std::vector<ToldPiece*>> buckets;
-    for (ToldPiece& piece : pieces_) {
+    std::map<std::pair<uint8_t, int64_t>, std::vector<HistoryPiece*>> buckets;
+    for (HistoryPiece& piece : pieces_) {
       if (piece.told.kind != EventKind::kRemoved && piece.standing != Standing::kGone)
         buckets[BucketOf(piece)].push_back(&piece);
     }
     for (auto& [bucket, pieces] : buckets) CutBucket(pieces);
   }
-  void CutBucket(const std::vector<ToldPiece*>& pieces) const {
+  void CutBucket(const std::vector<HistoryPiece*>& pieces) const {
     std::map<Day, size_t> smaller;  // number of smaller fingerprints, by their newest day here
     const auto count_from = [&](Day day) {
       size_t count = 0;
@@ -188,15 +188,16 @@ class HistoryOfFilter {
     }
   }
 
-  HistoryVerdict Count(std::span<const ToldPiece> pieces, size_t group, std::map<uint8_t, BucketRow>* rows) {
+  HistoryVerdict Count(std::span<const HistoryPiece> pieces, size_t group,
+                       std::map<uint8_t, BucketRow>* rows) {
     HistoryVerdict verdict;
-    std::vector<const ToldPiece*> exposures;  // within the window
-    const auto count = [&](const ToldPiece& piece, int64_t bucket, bool certain) {
+    std::vector<const HistoryPiece*> exposures;  // within the window
+    const auto count = [&](const HistoryPiece& piece, int64_t bucket, bool certain) {
       verdict.possible = true;
       verdict.certain |= certain;
       if (rows != nullptr) (*rows)[static_cast<uint8_t>(piece.told.kind)].push_back({bucket, group, certain});
     };
-    for (const ToldPiece& piece : pieces) {
+    for (const HistoryPiece& piece : pieces) {
       if (piece.told.kind == EventKind::kRemoved) continue;
       verdict.any_shown = true;
       if (piece.standing == Standing::kGone) continue;
@@ -222,7 +223,7 @@ class HistoryOfFilter {
     const Repeats certain = RepeatsOf(exposures, false);
     const Repeats possible = RepeatsOf(exposures, true);
     verdict.too_few = possible.times < rules_.exposures_min;
-    for (const ToldPiece* piece : exposures) {
+    for (const HistoryPiece* piece : exposures) {
       if (AreEnough(possible)) count(*piece, piece->day().since_epoch, AreEnough(certain));
     }
     return verdict;
@@ -238,7 +239,7 @@ class HistoryOfFilter {
   int64_t ServedEnd(uint32_t second) const { return (int64_t{second} / width_ + 1 + 6) * width_; }
 
   /// Whether the piece counts certainly, and whether it counts possibly.
-  std::pair<bool, bool> ServedCounts(const ToldPiece& piece) const {
+  std::pair<bool, bool> ServedCounts(const HistoryPiece& piece) const {
     if (!rules_.served_ttl_s) return {false, piece.day() >= horizon_};
     const int64_t end = ServedEnd(piece.told.second);
     return {end > moment_.to.value / 1000 + kClockSlackS, end > moment_.from.value / 1000 - kClockSlackS};
@@ -249,9 +250,9 @@ class HistoryOfFilter {
     Day newest{INT32_MIN};
   };
   // Exposures within one second are one exposure. Of a day, the newest 64 count.
-  static Repeats RepeatsOf(const std::vector<const ToldPiece*>& exposures, bool with_doubtful) {
+  static Repeats RepeatsOf(const std::vector<const HistoryPiece*>& exposures, bool with_doubtful) {
     std::map<Day, std::set<uint32_t>> days;
-    for (const ToldPiece* piece : exposures) {
+    for (const HistoryPiece* piece : exposures) {
       if (with_doubtful || piece->standing == Standing::kLive) days[piece->day()].insert(piece->told.second);
     }
     Repeats repeats;
@@ -283,11 +284,11 @@ class HistoryOfFilter {
   }
 
   void Sort(size_t group, SeenItems& seen) {
-    const std::span<ToldPiece> pieces = PiecesOf(group);
+    const std::span<HistoryPiece> pieces = PiecesOf(group);
     if (may_[group])
       (must_[group] ? seen.fingerprints_must : seen.fingerprints_may).push_back(pieces.front().fingerprint);
-    std::map<uint32_t, std::vector<ToldPiece>> items;
-    for (const ToldPiece& piece : pieces) {
+    std::map<uint32_t, std::vector<HistoryPiece>> items;
+    for (const HistoryPiece& piece : pieces) {
       items[piece.told.item].push_back(piece);
       if (piece.told.kind == EventKind::kServed && piece.standing != Standing::kGone && rules_.served_ttl_s)
         seen.served_ends.push_back(static_cast<uint32_t>(ServedEnd(piece.told.second)));
@@ -313,12 +314,12 @@ class HistoryOfFilter {
   }
 
   // All other items in events of the user.
-  static void SetOthers(std::span<const ToldEntry> entries, SeenItems& seen) {
+  static void SetOthers(std::span<const UserEntry> entries, SeenItems& seen) {
     std::sort(seen.must.begin(), seen.must.end());
     std::sort(seen.may.begin(), seen.may.end());
     std::vector<uint32_t> all;
-    for (const ToldEntry& told : entries) {
-      if (told.item != ToldEntry::kNoItem) all.push_back(told.item);
+    for (const UserEntry& told : entries) {
+      if (told.item != UserEntry::kNoItem) all.push_back(told.item);
     }
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -337,7 +338,7 @@ class HistoryOfFilter {
   const uint32_t width_;  // of a bucket of served items, in seconds
 
   TakenBackUntil erased_;
-  std::vector<ToldPiece> pieces_;
+  std::vector<HistoryPiece> pieces_;
   std::vector<size_t> groups_;  // where each fingerprint's pieces begin, then the end
   std::vector<std::pair<Fingerprint, Day>> removed_;
   std::map<uint8_t, BucketRow> rows_;  // by kind
@@ -346,7 +347,7 @@ class HistoryOfFilter {
 
 }  // namespace
 
-SeenItems WhatIsSeen(std::span<const ToldEntry> entries, std::span<const Fingerprint> fingerprints,
+SeenItems WhatIsSeen(std::span<const UserEntry> entries, std::span<const Fingerprint> fingerprints,
                      const FilterRules& rules, size_t filter, const Moment& moment) {
   return HistoryOfFilter(rules, moment).Run(entries, fingerprints, filter);
 }

@@ -14,7 +14,7 @@
 namespace seen {
 
 /// One item of an event, or an erasure.
-struct ToldEntry {
+struct UserEntry {
   static constexpr uint32_t kNoItem = UINT32_MAX;  // for an erasure
 
   uint32_t item = kNoItem;  // the oracle's number
@@ -48,7 +48,7 @@ struct SeenItems {
 };
 
 /// `entries`: in the log's order. `fingerprints`: by item. `filter`: its number in the rules. Pure.
-SeenItems WhatIsSeen(std::span<const ToldEntry> entries, std::span<const Fingerprint> fingerprints,
+SeenItems WhatIsSeen(std::span<const UserEntry> entries, std::span<const Fingerprint> fingerprints,
                      const FilterRules& rules, size_t filter, const Moment& moment);
 
 }  // namespace seen

@@ -79,7 +79,7 @@ Status ReadSnapshots(const VerifyPlan& plan, size_t filter, VerifyInput& input) 
   for (int attempt = 1;; ++attempt) {
     const auto read = ReadTopic(plan, topic, input.progress, [&](int32_t, const Record& record) -> Status {
       if (!input.sample.Holds(record.key)) return {};
-      return input.buckets.Add(ToldSnapshot{
+      return input.buckets.Add(SnapshotRecord{
           .user_id = record.key,
           .filter = static_cast<uint8_t>(filter),
           .bytes = record.value_is_null ? std::nullopt : std::optional<std::string_view>(record.value)});

@@ -121,7 +121,7 @@ Result<std::optional<Event>> EntryJudge::Judge(const HistoryEntry& entry) {
                                      TimeText(at), target->name));
     }
   }
-  if (target != nullptr && !target->HasRoomFor(entry.event.size(), event->user_id.size())) {
+  if (target != nullptr && !target->HasSpaceFor(entry.event.size(), event->user_id.size())) {
     return reject(RejectReasonName(RejectReason::kTooLarge),
                   fmt::format("{} bytes, but max.message.bytes of topic {} is {}", entry.event.size(),
                               target->name, *target->message_bytes_max));

@@ -21,7 +21,7 @@ constexpr uint64_t kMarkTicket = ~uint64_t{0};
 constexpr uint64_t kBatchBytesMax = 64 << 10;
 constexpr std::chrono::milliseconds kLinger{5};
 constexpr std::chrono::milliseconds kQueueingMax{5};
-constexpr std::chrono::seconds kWindowPatience{60};  // as long as the producer waits for room in its queue
+constexpr std::chrono::seconds kWindowPatience{60};  // as long as the producer waits for space in its queue
 
 /// How long the producer may wait for more records of a batch.
 std::chrono::milliseconds BatchingOf(const ClientSettings& client) {

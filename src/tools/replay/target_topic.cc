@@ -67,7 +67,7 @@ std::string_view TargetTopic::WhyNotKept(TimeMs time, TimeMs now) const {
   return {};
 }
 
-bool TargetTopic::HasRoomFor(size_t event_bytes, size_t key_bytes) const {
+bool TargetTopic::HasSpaceFor(size_t event_bytes, size_t key_bytes) const {
   constexpr size_t kHeadBytes = 256;  // the overhead of a batch of one record, with a replay's headers
   return !message_bytes_max || event_bytes + key_bytes + kHeadBytes <= *message_bytes_max;
 }

@@ -38,7 +38,7 @@ struct TargetTopic {
   /// "too_far_ahead". Empty: the topic keeps it.
   std::string_view WhyNotKept(TimeMs time, TimeMs now) const;
   /// Whether an event of this size, with its key and a replay's headers, fits into max.message.bytes.
-  bool HasRoomFor(size_t event_bytes, size_t key_bytes) const;
+  bool HasSpaceFor(size_t event_bytes, size_t key_bytes) const;
 };
 
 /// kNotFound: no such topic. kUnavailable: no broker answers.

@@ -10,8 +10,8 @@
 
 #include "base/durable_file.h"
 #include "store/store_directory.h"
-#include "tools/common_options.h"
 #include "tools/commands.h"
+#include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/state/backup_directory.h"
 #include "tools/state/daemon_state.h"

@@ -7,8 +7,8 @@
 #include "base/byte_codec.h"
 #include "model/delta_fold.h"
 #include "model/delta_view.h"
-#include "rows/keys.h"
 #include "rows/descriptor.h"
+#include "rows/keys.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 

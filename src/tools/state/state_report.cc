@@ -8,8 +8,8 @@
 
 #include "serve/answer_json.h"
 #include "tools/common_options.h"
-#include "tools/read_files.h"
 #include "tools/progress.h"
+#include "tools/read_files.h"
 #include "tools/state/state_rows.h"
 
 namespace seen {

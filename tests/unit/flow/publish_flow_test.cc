@@ -83,7 +83,7 @@ TEST_F(PublishFlowTest, AUserWithoutChangesIsForgottenAfterTheDebounce) {
   now += kDebounce;
   Step();
   EXPECT_EQ(flow.NextDue(), Instant::max());
-  EXPECT_TRUE(flow.HasRoom());
+  EXPECT_TRUE(flow.HasSpace());
 }
 
 TEST_F(PublishFlowTest, ChangesWhileInFlightArePublishedAfterTheAcknowledgementNotBeside) {

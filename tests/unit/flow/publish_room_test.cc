@@ -37,7 +37,7 @@ class PublishRoomTest : public testing::Test {
     flow->AddDirty(users, now);
     now += kDebounce;
     ASSERT_EQ(Step(kNone), 0u);
-    ASSERT_FALSE(flow->HasRoom());
+    ASSERT_FALSE(flow->HasSpace());
   }
   UserKey KeyOf(const std::string& name) {
     const UserKey key = UserKeyOf(name);
@@ -98,7 +98,7 @@ class PublishRoomTest : public testing::Test {
 TEST_F(PublishRoomTest, UsersPublishedLatelyGiveTheirPlaceToOthers) {
   Open(16);
   for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(flow->HasRoom()) << i;
+    ASSERT_TRUE(flow->HasSpace()) << i;
     Change("user-" + std::to_string(i));
     EXPECT_EQ(Step(kAll), 1u) << "at once, and within the debounce of the others";
     Acknowledge();
@@ -110,28 +110,28 @@ TEST_F(PublishRoomTest, UsersPublishedLatelyGiveTheirPlaceToOthers) {
 
 TEST_F(PublishRoomTest, AFullTableMakesThePublisherDue) {
   Open(16);
-  for (int i = 0; i < 32 && flow->HasRoom(); ++i) {
+  for (int i = 0; i < 32 && flow->HasSpace(); ++i) {
     Change("user-" + std::to_string(i));
     Step(kNone);
   }
-  ASSERT_FALSE(flow->HasRoom());
+  ASSERT_FALSE(flow->HasSpace());
   EXPECT_GT(Step(kAll), 0u);
   Acknowledge();
-  ASSERT_FALSE(flow->HasRoom());
+  ASSERT_FALSE(flow->HasSpace());
   EXPECT_EQ(flow->NextDue(), Instant::min());
   Step(kAll);
   Acknowledge();
-  EXPECT_TRUE(flow->HasRoom());
+  EXPECT_TRUE(flow->HasSpace());
   EXPECT_GT(flow->NextDue(), now);
 }
 
 TEST_F(PublishRoomTest, LeadingEdgesGetTheRoomOfUsersWhoWaitWithAMark) {
   OpenCrowded();
   EXPECT_EQ(Step(kNone), 0u);
-  EXPECT_FALSE(flow->HasRoom()) << "no mark stands in the store yet";
+  EXPECT_FALSE(flow->HasSpace()) << "no mark stands in the store yet";
   Checkpoint();
   EXPECT_EQ(Step(kNone), 0u);
-  EXPECT_TRUE(flow->HasRoom());
+  EXPECT_TRUE(flow->HasSpace());
   EXPECT_EQ(flow->Outstanding(), kCrowd) << "all of them, by entries and by marks";
   Change("fresh");
   EXPECT_EQ(Step({1, 0}), 1u);
@@ -249,12 +249,12 @@ TEST_F(PublishRoomTest, ManyUsersWithoutMarksDontKeepOthersFromBeingLeft) {
   change("fresh", 6'000);
   now += kDebounce;
   Step(kNone);  // behind them wait more users without marks than a pass looks at
-  ASSERT_TRUE(flow->HasRoom());
+  ASSERT_TRUE(flow->HasSpace());
   change("more", 6'000);
   Step(kNone);
-  ASSERT_FALSE(flow->HasRoom());
+  ASSERT_FALSE(flow->HasSpace());
   for (int pass = 0; pass < 10; ++pass) Step(kNone);
-  EXPECT_TRUE(flow->HasRoom());
+  EXPECT_TRUE(flow->HasSpace());
 }
 
 TEST_F(PublishRoomTest, MarksHaveTheirTurnHoweverManyUsersWait) {

@@ -42,7 +42,7 @@ TEST_F(KeyedProducerTest, RecordsArriveAtTheirUsersPartitionsAsTheyWere) {
     const std::string value = "value " + std::to_string(i);
     const Record record{i, {1'700'000'000'000 + i}, "ignored", value, false};
     ASSERT_EQ(producer->TrySend("user-" + std::to_string(i % 40), record, static_cast<uint64_t>(i)),
-              KeyedRecordSink::Taken::kQueued);
+              KeyedRecordSink::SendResult::kQueued);
   }
   ASSERT_TRUE(Told(200));
   for (const auto& [ticket, delivery] : outcomes_) EXPECT_EQ(delivery, Delivery::kAcknowledged) << ticket;
@@ -71,19 +71,20 @@ TEST_F(KeyedProducerTest, ItsQueueIsBoundedAndGoesOnOnceBrokersAreBack) {
   const auto topic = NewTopic(1);
   const auto producer = Open(topic, 50'000);
   const std::string large(200'000, 'x');
-  EXPECT_EQ(producer->TrySend("u", {0, {1}, "k", large, false}, 0), KeyedRecordSink::Taken::kTooLarge);
+  EXPECT_EQ(producer->TrySend("u", {0, {1}, "k", large, false}, 0), KeyedRecordSink::SendResult::kTooLarge);
   Broker().SetReachable(false);
   const std::string value(1000, 'x');
   uint64_t queued = 0;
-  while (queued < 1000 &&
-         producer->TrySend("u", {1, {1}, "k", value, false}, queued) == KeyedRecordSink::Taken::kQueued) {
+  while (queued < 1000 && producer->TrySend("u", {1, {1}, "k", value, false}, queued) ==
+                              KeyedRecordSink::SendResult::kQueued) {
     ++queued;
   }
   EXPECT_GT(queued, 10u);
   EXPECT_LT(queued, 100u);
   Broker().SetReachable(true);
   ASSERT_TRUE(Told(queued));
-  EXPECT_EQ(producer->TrySend("u", {2, {1}, "k", value, false}, queued), KeyedRecordSink::Taken::kQueued);
+  EXPECT_EQ(producer->TrySend("u", {2, {1}, "k", value, false}, queued),
+            KeyedRecordSink::SendResult::kQueued);
   ASSERT_TRUE(Told(queued + 1));
 }
 

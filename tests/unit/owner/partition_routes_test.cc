@@ -23,7 +23,7 @@ class PartitionRoutesTest : public testing::Test {
 
   sim::VirtualClock clock_;
   Promotions promotions_{"seen", std::nullopt, ""};
-  PartitionRoutes routes_{{.group = "seen"}, promotions_, clock_};
+  PartitionRoutes routes_{{"seen", {}}, promotions_, clock_};
 };
 
 TEST_F(PartitionRoutesTest, TheFormerOwnerIsAskedUntilTheOwnerIsReady) {

@@ -1,6 +1,6 @@
-#include "query/user_history.h"
-
 #include <gtest/gtest.h>
+
+#include "query/user_history.h"
 
 namespace seen {
 namespace {

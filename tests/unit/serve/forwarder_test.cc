@@ -188,7 +188,7 @@ class ForwardedRoutesTest : public testing::Test {
   FakeRoutes peers_;
   FakeForward forward_;
   PageSources sources_{query_, change_, [] { return std::string(); }};
-  Routes routes_{sources_, Gate({.cluster_token = "12345678"})};
+  Routes routes_{sources_, Gate({false, {}, "12345678", {}, true})};
 };
 
 TEST_F(ForwardedRoutesTest, WhatThisDaemonCanNotAnswerAnotherOneDoes) {

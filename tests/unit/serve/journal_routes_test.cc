@@ -77,7 +77,7 @@ TEST_F(JournalRoutesTest, SayWhatIsWrongWithAQuestion) {
 TEST_F(JournalRoutesTest, ExplainAnItem) {
   query_.why.seen = true;
   query_.why.in_snapshot = true;
-  query_.why.because = Because::kExposed;
+  query_.why.because = WhyReason::kExposed;
   query_.why.segments = {{"exposed", {1'763'683'200'000}, {1'763'700'000'000}, true, {}},
                          {"served", {1'000}, {2'000}, false, TimeMs{9'000}}};
   query_.why.removed = Day{20'000};
@@ -106,17 +106,17 @@ TEST_F(JournalRoutesTest, ExplainAnItem) {
   EXPECT_TRUE(nothing.at("exposures").is_null());
   EXPECT_TRUE(nothing.at("journal").is_null());
 
-  query_.why.because = Because::kSimilar;
-  query_.why.similar = SimilarTo{"n1", SimilarBecause::kNear, 0.93};
+  query_.why.because = WhyReason::kSimilar;
+  query_.why.similar = SimilarTo{"n1", SimilarReason::kNear, 0.93};
   json similar = json::parse(Get("why?item=a").body);
   EXPECT_EQ(similar.at("because"), "similar");
   EXPECT_EQ(similar.at("similar"), json::parse(R"({"like": "n1", "because": "near", "similarity": 0.93})"));
-  query_.why.similar = SimilarTo{"", SimilarBecause::kGroup};
+  query_.why.similar = SimilarTo{"", SimilarReason::kGroup};
   similar = json::parse(Get("why?item=a").body);
   EXPECT_EQ(similar.at("similar"), json::parse(R"({"like": null, "because": "group", "similarity": null})"));
 
-  const std::pair<Because, std::string> positives[] = {{Because::kFilter, "filter"},
-                                                       {Because::kFingerprint, "fingerprint"}};
+  const std::pair<WhyReason, std::string> positives[] = {{WhyReason::kFilter, "filter"},
+                                                         {WhyReason::kFingerprint, "fingerprint"}};
   for (const auto& [because, of] : positives) {
     query_.why.because = because;
     const json answer = json::parse(Get("why?item=a").body);
@@ -127,29 +127,29 @@ TEST_F(JournalRoutesTest, ExplainAnItem) {
 
 TEST_F(JournalRoutesTest, ExplainEachReasonInASentence) {
   const struct {
-    Because because;
+    WhyReason because;
     std::optional<SimilarTo> similar;
     std::string sentence;
   } cases[] = {
-      {Because::kExposed, {}, "a: dropped, because it was seen"},
-      {Because::kServed, {}, "a: dropped for now, because it was served"},
-      {Because::kNotSeen, {}, "a: not dropped, it isn't seen"},
-      {Because::kSimilar, SimilarTo{"n1", SimilarBecause::kNear, 0.931},
+      {WhyReason::kExposed, {}, "a: dropped, because it was seen"},
+      {WhyReason::kServed, {}, "a: dropped for now, because it was served"},
+      {WhyReason::kNotSeen, {}, "a: not dropped, it isn't seen"},
+      {WhyReason::kSimilar, SimilarTo{"n1", SimilarReason::kNear, 0.931},
        "a: not seen, but it is near n1 (similarity 0.93), which was seen. The filter demotes or drops a"},
-      {Because::kSimilar, SimilarTo{"n1", SimilarBecause::kGroup},
+      {WhyReason::kSimilar, SimilarTo{"n1", SimilarReason::kGroup},
        "a: not seen, but it is of one group with n1, which was seen. The filter demotes or drops a"},
-      {Because::kSimilar, SimilarTo{"", SimilarBecause::kNear},
+      {WhyReason::kSimilar, SimilarTo{"", SimilarReason::kNear},
        "a: not seen, but an item near it was seen, and only its fingerprint is known. The filter demotes or "
        "drops a"},
-      {Because::kSimilar, SimilarTo{"", SimilarBecause::kGroup},
+      {WhyReason::kSimilar, SimilarTo{"", SimilarReason::kGroup},
        "a: not seen, but an item of its group was seen, and only its fingerprint is known. The filter "
        "demotes "
        "or drops a"},
-      {Because::kFilter,
+      {WhyReason::kFilter,
        {},
        "a: not seen, but the published filter says that it is: a false positive of the filter. POST "
        ".../unseen lets the item through. Readers of the snapshot drop it"},
-      {Because::kFingerprint,
+      {WhyReason::kFingerprint,
        {},
        "a: dropped, but never shown: a false positive of the fingerprint. The item shares its fingerprint "
        "with an item that was shown"},

@@ -143,7 +143,7 @@ TEST_F(RoutesTest, AnswerWhichItemsAreUnseenInTheOrderGiven) {
 }
 
 TEST_F(RoutesTest, TellOfSimilarCandidatesWhereTheDaemonDoes) {
-  query_.similar = {{0, {"a", SimilarBecause::kNear}}};
+  query_.similar = {{0, {"a", SimilarReason::kNear}}};
   const Answered response =
       Ask("POST", "/v1/filters/home/users/u1/unseen", R"({"items":["z","b"],"one_per_group":true})");
   EXPECT_EQ(

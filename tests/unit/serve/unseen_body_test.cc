@@ -241,9 +241,9 @@ TEST(UnseenAnswer, TellsOfWhatIsSimilarOnlyWhereItWasAskedFor) {
   answer.similar.emplace();
   EXPECT_EQ(WriteUnseenAndSimilar(items, answer), "{\"unseen\":[\"a\"],\"similar\":[]}\n");
   answer.unseen.clear();
-  answer.similar = {{0, {"n\n1", SimilarBecause::kNear}},
-                    {1, {"", SimilarBecause::kGroup}},
-                    {2, {"a", SimilarBecause::kPage}}};
+  answer.similar = {{0, {"n\n1", SimilarReason::kNear}},
+                    {1, {"", SimilarReason::kGroup}},
+                    {2, {"a", SimilarReason::kPage}}};
   EXPECT_EQ(
       WriteUnseenAndSimilar(items, answer),
       R"({"unseen":[],"similar":[{"item_id":"a","like":"n\n1","because":"near"},)"

@@ -23,12 +23,12 @@ class UserBucketsTest : public testing::Test {
       for (int user = 0; user < users; ++user) {
         const std::string id = fmt::format("u{}", user);
         const std::string item = fmt::format("{}{}", padding, i);
-        const ToldItem told{.id = item, .created = {i}, .filters = 3};
-        const ToldEvent event{.user_id = id,
-                              .kind = EventKind::kServed,
-                              .second = static_cast<uint32_t>(i),
-                              .source = static_cast<int16_t>(i % 5 - 1),
-                              .items = std::span(&told, 1)};
+        const JudgedItem told{.id = item, .created = {i}, .filters = 3};
+        const JudgedEvent event{.user_id = id,
+                                .kind = EventKind::kServed,
+                                .second = static_cast<uint32_t>(i),
+                                .source = static_cast<int16_t>(i % 5 - 1),
+                                .items = std::span(&told, 1)};
         ASSERT_TRUE(buckets.Add(event));
       }
     }
@@ -41,7 +41,7 @@ class UserBucketsTest : public testing::Test {
       std::map<std::string, std::vector<uint32_t>> here;
       const Status read = ReadBucketRecords(
           records,
-          [&](const ToldEvent& event) {
+          [&](const JudgedEvent& event) {
             EXPECT_EQ(event.kind, EventKind::kServed);
             EXPECT_EQ(event.source, static_cast<int16_t>(event.second % 5) - 1);
             EXPECT_EQ(event.items.size(), 1u);
@@ -50,7 +50,7 @@ class UserBucketsTest : public testing::Test {
             EXPECT_TRUE(event.items[0].id.ends_with(fmt::format("{}", event.second)));
             here[std::string(event.user_id)].push_back(event.second);
           },
-          [&](const ToldSnapshot&) { ADD_FAILURE(); });
+          [&](const SnapshotRecord&) { ADD_FAILURE(); });
       EXPECT_TRUE(read);
       for (auto& [user, seconds] : here) EXPECT_TRUE(all.emplace(user, std::move(seconds)).second) << user;
       return Status();
@@ -109,7 +109,7 @@ TEST_F(UserBucketsTest, RefuseAUserWhoIsTooLargeForMemory) {
 
 TEST_F(UserBucketsTest, NameTheFolderThatTakesNoFiles) {
   UserBuckets buckets({.scratch = folder_.Path("none"), .memory_bytes = 1024});
-  const ToldEvent event{.user_id = std::string_view("0123456789012345678901234567890123456789")};
+  const JudgedEvent event{.user_id = std::string_view("0123456789012345678901234567890123456789")};
   Status added;
   for (int i = 0; i < 10 && added; ++i) added = buckets.Add(event);
   ASSERT_FALSE(added);
@@ -118,13 +118,13 @@ TEST_F(UserBucketsTest, NameTheFolderThatTakesNoFiles) {
 
 TEST_F(UserBucketsTest, KeepSnapshotsAndTombstones) {
   UserBuckets buckets({.scratch = scratch(), .memory_bytes = 64 * kMiB});
-  ASSERT_TRUE(buckets.Add(ToldSnapshot{.user_id = "u", .filter = 7, .bytes = "bytes"}));
-  ASSERT_TRUE(buckets.Add(ToldSnapshot{.user_id = "u", .filter = 8, .bytes = std::nullopt}));
+  ASSERT_TRUE(buckets.Add(SnapshotRecord{.user_id = "u", .filter = 7, .bytes = "bytes"}));
+  ASSERT_TRUE(buckets.Add(SnapshotRecord{.user_id = "u", .filter = 8, .bytes = std::nullopt}));
   std::vector<std::string> found;
   const Status visited = buckets.ForEach([&](std::string_view records) {
     return ReadBucketRecords(
-        records, [](const ToldEvent&) { ADD_FAILURE(); },
-        [&](const ToldSnapshot& snapshot) {
+        records, [](const JudgedEvent&) { ADD_FAILURE(); },
+        [&](const SnapshotRecord& snapshot) {
           found.push_back(
               fmt::format("{} {} {}", snapshot.user_id, snapshot.filter, snapshot.bytes.value_or("-")));
         });
@@ -135,10 +135,10 @@ TEST_F(UserBucketsTest, KeepSnapshotsAndTombstones) {
 
 TEST(ReadBucketRecords, RefusesWhatIsNotWhole) {
   std::string record;
-  AppendBucketRecord(ToldSnapshot{.user_id = "u", .filter = 7, .bytes = "bytes"}, record);
+  AppendBucketRecord(SnapshotRecord{.user_id = "u", .filter = 7, .bytes = "bytes"}, record);
   const auto read = [](std::string_view bytes) {
     return ReadBucketRecords(
-        bytes, [](const ToldEvent&) {}, [](const ToldSnapshot&) {});
+        bytes, [](const JudgedEvent&) {}, [](const SnapshotRecord&) {});
   };
   EXPECT_TRUE(read(record));
   for (size_t size = 1; size < record.size(); ++size) EXPECT_FALSE(read(record.substr(0, size))) << size;

@@ -71,7 +71,7 @@ class UserCheck : public testing::Test {
   }
 
   void Add(const std::string& item, TimeMs at) {
-    const ToldItem told{.id = item, .created = DayOf(at), .filters = 1};
+    const JudgedItem told{.id = item, .created = DayOf(at), .filters = 1};
     oracle_.Add(
         {.user_id = "u", .second = static_cast<uint32_t>(at.value / 1000), .items = std::span(&told, 1)});
   }

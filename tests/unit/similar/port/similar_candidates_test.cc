@@ -12,15 +12,15 @@ using Ids = std::vector<std::string>;
 
 struct Told {
   std::string item, like;
-  SimilarBecause because;
+  SimilarReason because;
   friend bool operator==(const Told&, const Told&) = default;
 };
 void PrintTo(const Told& told, std::ostream* out) {
-  *out << told.item << " like " << told.like << " because " << SimilarBecauseName(told.because);
+  *out << told.item << " like " << told.like << " because " << SimilarReasonName(told.because);
 }
-constexpr auto kNear = SimilarBecause::kNear;
-constexpr auto kGroup = SimilarBecause::kGroup;
-constexpr auto kPage = SimilarBecause::kPage;
+constexpr auto kNear = SimilarReason::kNear;
+constexpr auto kGroup = SimilarReason::kGroup;
+constexpr auto kPage = SimilarReason::kPage;
 
 class SimilarCandidatesTest : public testing::Test {
  protected:
