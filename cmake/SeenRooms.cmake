@@ -1,25 +1,5 @@
-# seen_unity(TARGET sources...): compiles the sources of a folder as one: what they include is parsed once, and templates
-# are made once. So no two sources of a folder define the same local name.
+# seen_unity(TARGET sources...): compiles up to SEEN_UNITY sources as one, where no name of one hides another's.
 function(seen_unity TARGET)
-  if(NOT SEEN_UNITY)
-    return()
-  endif()
-  foreach(source IN LISTS ARGN)
-    cmake_path(GET source PARENT_PATH folder)
-    cmake_path(GET folder FILENAME folder)
-    set_property(SOURCE "${source}" PROPERTY UNITY_GROUP "${folder}")
-  endforeach()
-  seen_join(${TARGET})
-endfunction()
-
-function(seen_join TARGET)
-  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # GCC takes the unnamed namespaces of joined sources for a header's.
-  target_compile_options(${TARGET} PRIVATE -Wno-subobject-linkage)
-endfunction()
-
-# seen_test_unity(TARGET sources...): compiles up to SEEN_UNITY sources of tests as one, where no name of one hides another's.
-function(seen_test_unity TARGET)
   if(NOT SEEN_UNITY)
     return()
   endif()
@@ -36,7 +16,9 @@ function(seen_test_unity TARGET)
     string(REGEX MATCH "^([^ ]+) (.+)$" line "${line}")
     set_property(SOURCE "${CMAKE_MATCH_2}" PROPERTY UNITY_GROUP "${CMAKE_MATCH_1}")
   endforeach()
-  seen_join(${TARGET})
+  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # GCC takes the unnamed namespaces of joined sources for a header's.
+  target_compile_options(${TARGET} PRIVATE -Wno-subobject-linkage)
 endfunction()
 
 # The core is optimised and checked as it is shipped. The tests' own code compiles in half the time without. Of the sanitizers'
@@ -80,7 +62,7 @@ function(seen_test NAME DIR)
     return()
   endif()
   add_executable(test_${NAME} ${sources})
-  seen_test_unity(test_${NAME} ${sources})
+  seen_unity(test_${NAME} ${sources})
   target_include_directories(test_${NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   # Only where it is used: the same object then serves every checkout's compiler cache.
   foreach(source ${sources})

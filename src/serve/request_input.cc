@@ -167,7 +167,8 @@ Result<nlohmann::json> ParseBody(std::string_view body, const BodyShape& shape, 
         repeated_key = key;
       }
     }
-    const bool begins = event == ParseEvent::value || event == ParseEvent::array_start || event == ParseEvent::object_start;
+    const bool begins =
+        event == ParseEvent::value || event == ParseEvent::array_start || event == ParseEvent::object_start;
     if (depth == 2 && begins && ++values > shape.list_values_max) return false;
     return depth < shape.depth_max;
   };

@@ -384,6 +384,7 @@ void World::WriteFrozen(Lane& lane) {
 
 // The power may be cut at any call that the publisher makes.
 void World::Publish() {
+  const uint64_t failed_before = fate_.reads_failed;
   fate_.armed = true;
   bool cut = false;
   try {
@@ -396,6 +397,10 @@ void World::Publish() {
     if (lane->open->stopped) problem_ = "stopped: " + lane->open->stop_reason();
   }
   if (!cut) return;
+  // Nobody hears of a failure that the step had not reported yet.
+  uint64_t reported = 0;
+  for (const auto& [step, times] : reporter_.publish_failures) reported += times;
+  fate_.reads_failed = std::max(failed_before, std::min(fate_.reads_failed, reported));
   ++crashes_after_[Step::kPublish];
   Crash();
 }

@@ -155,9 +155,15 @@ def test_kills_at_any_moment_leave_nothing_out(topics, daemon, topic_name, into,
     seend = daemon(topic_name).start()
     progress = tmp_path / "progress"
     command = [str(tmp_path / "history"), *into, "--progress", str(progress), "--quiet"]
-    for _ in range(5):
+    for i in range(5):
         running = begin("replay", *command, rate=12000)
-        time.sleep(0.1 + chance.random() * 1.5)
+        if i == 4:  # at least once, the manifest has something to go on from
+            wait_until(
+                lambda: progress.exists() and json.loads(progress.read_text())["sent"],
+                "the manifest says what was sent",
+            )
+        else:
+            time.sleep(0.1 + chance.random() * 1.5)
         running.send_signal(signal.SIGKILL)
         running.wait()
     before = count(topics, topic_name)
