@@ -67,19 +67,34 @@ class ConfigRow {
   }
   constexpr operator ConfigKey() const { return key_; }
 
+  template <typename Change>
+  constexpr ConfigRow With(const Change& change) const {
+    ConfigRow row = *this;
+    change(row.key_);
+    return row;
+  }
+
   /// null is allowed, though it isn't the default.
   constexpr ConfigRow OrNull() const {
-    return With([](ConfigKey& key) { key.nullable = true; });
+    ConfigRow row = *this;
+    row.key_.nullable = true;
+    return row;
   }
   /// The minimum isn't allowed.
   constexpr ConfigRow Above() const {
-    return With([](ConfigKey& key) { key.minimum_excluded = true; });
+    ConfigRow row = *this;
+    row.key_.minimum_excluded = true;
+    return row;
   }
   constexpr ConfigRow Secret() const {
-    return With([](ConfigKey& key) { key.is_secret = true; });
+    ConfigRow row = *this;
+    row.key_.is_secret = true;
+    return row;
   }
   constexpr ConfigRow Live() const {
-    return With([](ConfigKey& key) { key.is_live = true; });
+    ConfigRow row = *this;
+    row.key_.is_live = true;
+    return row;
   }
   /// The member that gets the value. Seconds become durations; `shift` turns MiB (20) and GiB (30) into
   /// bytes. A choice becomes the enumerator, or the bool, with its number. null leaves the member as it is.
@@ -102,13 +117,6 @@ class ConfigRow {
         }
       };
     });
-  }
-
-  template <typename Change>
-  constexpr ConfigRow With(const Change& change) const {
-    ConfigRow row = *this;
-    change(row.key_);
-    return row;
   }
 
  private:

@@ -112,6 +112,7 @@ Result<FillStatus> FillQueue::Stop(std::string_view filter) {
 std::vector<FillStatus> FillQueue::All() const {
   const MutexLock lock(mutex_);
   std::vector<FillStatus> all;
+  all.reserve(fills_.size());
   for (const auto& [filter, fill] : fills_) all.push_back(StatusOf(fill));
   return all;
 }

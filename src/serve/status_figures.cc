@@ -630,12 +630,14 @@ class Families {
   template <typename P, typename Part>
   void OfPartitions(const std::vector<const P*>& partitions, Part part) {
     std::vector<std::pair<std::string, decltype(part(*partitions[0]))>> objects;
+    objects.reserve(partitions.size());
     for (const P* of : partitions) objects.emplace_back(std::to_string(of->partition), part(*of));
     AddEach("partition", objects);
   }
   template <typename S>
   void OfPartitions(const std::map<int32_t, S>& by_partition) {
     std::vector<std::pair<std::string, const S*>> objects;
+    objects.reserve(by_partition.size());
     for (const auto& [partition, object] : by_partition)
       objects.emplace_back(std::to_string(partition), &object);
     AddEach("partition", objects);
@@ -738,6 +740,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       "reason", HeldSince(status));
   if (status.forwarded) AddForwarded(*status.forwarded, families);
   std::vector<std::pair<std::string, const MemoryShare*>> shares;
+  shares.reserve(status.memory.size());
   for (const MemoryShare& share : status.memory) shares.emplace_back(share.name, &share);
   families.AddEach("share", shares);
   AddPartitions(status, families);

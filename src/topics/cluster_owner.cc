@@ -77,7 +77,7 @@ Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_
 
 Status ClusterOwner::Read() {
   std::optional<std::string> last;
-  const Status read = ReadToEnd(config_.kafka, config_.cluster.topic, [&](const Record& record) {
+  Status read = ReadToEnd(config_.kafka, config_.cluster.topic, [&](const Record& record) {
     if (record.key == kPromotionKey) last = record.value;
   });
   if (!read && read.error().code != Code::kNotFound) return read;

@@ -171,8 +171,9 @@ Result<std::unique_ptr<HistorySource>> MakeTopicSource(const std::vector<TopicRa
 }
 
 Result<std::map<int32_t, int64_t>> ParseOffsets(std::string_view text) {
-  const auto malformed =
-      Fail(Code::kMalformed, fmt::format("offsets: {}: expected PARTITION:OFFSET,...", text));
+  const auto malformed = [&] {
+    return Fail(Code::kMalformed, fmt::format("offsets: {}: expected PARTITION:OFFSET,...", text));
+  };
   std::map<int32_t, int64_t> offsets;
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -180,13 +181,13 @@ Result<std::map<int32_t, int64_t>> ParseOffsets(std::string_view text) {
     int32_t partition = 0;
     int64_t offset = 0;
     const auto first = std::from_chars(at, end, partition);
-    if (first.ec != std::errc{} || first.ptr == end || *first.ptr != ':') return malformed;
+    if (first.ec != std::errc{} || first.ptr == end || *first.ptr != ':') return malformed();
     const auto second = std::from_chars(first.ptr + 1, end, offset);
-    if (second.ec != std::errc{} || partition < 0 || offset < 0) return malformed;
-    if (!offsets.emplace(partition, offset).second) return malformed;
+    if (second.ec != std::errc{} || partition < 0 || offset < 0) return malformed();
+    if (!offsets.emplace(partition, offset).second) return malformed();
     at = second.ptr;
     if (at == end) break;
-    if (*at != ',' || at + 1 == end) return malformed;
+    if (*at != ',' || at + 1 == end) return malformed();
     ++at;
   }
   return offsets;

@@ -95,6 +95,7 @@ Result<std::vector<PartitionHead>> StoredState::Heads(CopySink&) {
   if (!open) return Fail(open.error());
   open_ = std::move(*open);
   std::vector<PartitionHead> heads;
+  heads.reserve(open_.size());
   for (const auto& rows : open_) heads.push_back({rows->descriptor(), rows->position().value_or(Position())});
   return heads;
 }
