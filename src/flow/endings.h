@@ -46,6 +46,7 @@ class Endings final : public CheckpointPart {
   /// Adds the checkpoint's endings, and drops those that are done.
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override;
+  void Failed() override { has_changes_.store(publishes_, std::memory_order_release); }
   bool HasChanges() const override { return has_changes_.load(std::memory_order_acquire); }
 
   /// Checkpoint thread, for endings that are written outside of a checkpoint. Removes those that are done:

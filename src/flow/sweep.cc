@@ -254,6 +254,7 @@ void Sweep::Committed(const Checkpoint&) {
 }
 
 void Sweep::Failed() {
+  if (!publishes_) return;
   const MutexLock lock(mutex_);
   progress_changed_ |= progress_collected_;
   progress_collected_ = false;

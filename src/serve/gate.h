@@ -30,8 +30,7 @@ class Gate {
   explicit Gate(Options options) : options_(std::move(options)) {}
 
   /// Sets `request.asked_by`, and `request.refusal` if the client may not ask for the page: 404 (not on this
-  /// listener), 401 or 403. Writes an audit line
-  /// about a client whose token doesn't suffice.
+  /// listener), 401 or 403. Writes an audit line about a client whose token doesn't suffice.
   void Check(const PageAccess& page, RoutedRequest& request) const;
   /// Writes an audit line once the answer to a change is known: at once, or when `response.later` gives it.
   void Audit(const RoutedRequest& request, HttpResponse& response) const;

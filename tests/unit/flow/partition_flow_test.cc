@@ -317,5 +317,17 @@ TEST_F(PartitionFlowTest, AFailedCheckpointChangesNothingAndSucceedsLater) {
   EXPECT_EQ(durable.position->anchor.hash, RecordHash("u1", record_values.back()));
 }
 
+TEST_F(PartitionFlowTest, AfterAFailureOneCheckpointIsEnoughIfNothingIsPublished) {
+  PartitionOptions options;
+  options.filters = {{0, "default", window_days, 10'000, {}, std::nullopt}};
+  OpenFlow(options);
+  ASSERT_TRUE(Send(Exposed("a")));
+  flow->intake.Freeze();
+  fault = sim::StoreFault::kCommitFails;
+  ASSERT_FALSE(flow->checkpoint.Write());
+  ASSERT_TRUE(flow->checkpoint.Write());
+  EXPECT_FALSE(flow->intake.HasChanges()) << "an idle partition writes no checkpoints";
+}
+
 }  // namespace
 }  // namespace seen
