@@ -300,7 +300,7 @@ Status Daemon::OpenProducers(const InputTopics& topics) {
   snapshots.batch_bytes_max = topics.snapshot_bytes_max;
   snapshots.delivery_timeout = lease_times_.delivery;
   snapshots.reporter = &metrics_;
-  // Two groups that share their topics would repair each other's snapshots for ever.
+  // Two groups that share their topics would repair each other's snapshots without end.
   snapshots.guard = options_.share_topics ? nullptr : &guard_;
   for (size_t i = 0; i < config_.filters.size(); ++i) {
     if (config_.filters[i].snapshot) snapshots.topics[FilterIndex(i)] = config_.filters[i].snapshot->topic;

@@ -35,7 +35,7 @@ Status OwnersWork::StartItems() {
   items.instance_id = options_.instance_id;
   items.rebuild = command.rebuild || command.embedded_kafka;
   items.embedded_kafka = command.embedded_kafka;
-  // Two groups that share their topics would replace each other's records for ever.
+  // Two groups that share their topics would replace each other's records without end.
   items.guards_groups = !command.share_topics;
   items.threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U));
   items.fetch_bytes_max = options_.budget.ItemsFetchBytes();

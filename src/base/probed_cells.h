@@ -93,10 +93,8 @@ class ProbedCells {
   size_t size_ = 0;
 };
 
-// Maps 32-bit tags to numbers of objects that are kept elsewhere. An open-addressed index with linear
-// probing, one word per cell, at most half full. Tags should be hashes. Several numbers may have the same
-// tag. Not thread-safe.
-
+/// Maps 32-bit tags to numbers of objects that are kept elsewhere: one word per cell, at most half full. Tags
+/// should be hashes. Several numbers may have the same tag.
 class TagIndex {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -128,9 +126,8 @@ class TagIndex {
   ProbedCells<uint64_t> cells_{64};
 };
 
-// A dense variant of TagIndex for numbers below 2^24. A cell has four bytes, eight bits of them
-// from the hash. At most three quarters of the cells are full. Not thread-safe.
-
+/// A dense variant of TagIndex for numbers below 2^24. A cell has four bytes, eight bits of them from the
+/// hash. At most three quarters of the cells are full.
 class SlotIndex {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;

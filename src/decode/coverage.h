@@ -28,6 +28,12 @@ struct Scalar {
   std::string_view text;
 };
 
+/// Whether the value can be the id of a user or an item.
+inline bool IsId(const Scalar& value) {
+  if (value.kind == ScalarKind::kInteger) return true;
+  return value.kind == ScalarKind::kString && !value.text.empty() && value.text.size() <= kIdBytesMax;
+}
+
 // Which filters an event belongs to.
 
 /// A test of one value of an event: input.only_if, filters[].when.

@@ -23,11 +23,6 @@ constexpr uint32_t kRequestId = BitOf(Field::kRequestId);
 constexpr uint32_t kKind = BitOf(Field::kKind);
 constexpr uint32_t kItemCreatedAt = BitOf(Field::kItemCreatedAt);
 
-bool IsId(const Scalar& value) {
-  if (value.kind == ScalarKind::kInteger) return true;
-  return value.kind == ScalarKind::kString && !value.text.empty() && value.text.size() <= kIdBytesMax;
-}
-
 // For members such as "position": the value is of `kind`, or null.
 bool IsNullable(const Scalar& value, ScalarKind kind) {
   return value.kind == kind || value.kind == ScalarKind::kNull;

@@ -13,11 +13,6 @@ namespace {
 
 using Kind = ScalarKind;
 
-bool IsListedId(const Scalar& value) {
-  return (value.kind == Kind::kString || value.kind == Kind::kInteger) && !value.text.empty() &&
-         value.text.size() <= kIdBytesMax;
-}
-
 // `second` 0: unknown.
 bool ReadCreatedAt(const Scalar& value, uint32_t& second) {
   if (value.kind == Kind::kNull) return true;
@@ -41,7 +36,7 @@ bool ReadCreatedAt(const Scalar& value, uint32_t& second) {
     Scalar value;
     if (!json.ConsumeScalar(value)) return false;
     if (names_id) {
-      if (!id.empty() || !IsListedId(value)) return false;
+      if (!id.empty() || !IsId(value)) return false;
       id = value.text;
     } else {
       if (timed || !ReadCreatedAt(value, second)) return false;
@@ -69,7 +64,7 @@ bool ReadIds(PlainScanner& json, size_t ids_max, std::vector<std::string_view>& 
       continue;
     }
     Scalar id;
-    if (!json.ConsumeScalar(id) || !IsListedId(id)) return false;
+    if (!json.ConsumeScalar(id) || !IsId(id)) return false;
     ids.push_back(id.text);
   } while (json.Take(','));
   if (created_seconds != nullptr && !created_seconds->empty()) created_seconds->resize(ids.size());

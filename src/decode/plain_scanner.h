@@ -50,8 +50,7 @@ inline int64_t NumberOf(std::string_view text) {
   return number;
 }
 
-// Skips and validates a value that isn't read: nested, with escapes or a fraction. Room decode only.
-
+/// A value that isn't read was skipped and validated: nested, with escapes or a fraction.
 struct PlainSkipped {
   const char* end = nullptr;  // behind the value; nullptr: not plain, or invalid
   bool beyond_ascii = false;  // a string has such bytes: the caller must check that they are UTF-8
@@ -60,8 +59,6 @@ struct PlainSkipped {
 /// `at`: where the value begins, maybe with white space before it. Accepts only what every JSON reader
 /// accepts: at most 32 levels, numbers that no reader finds too great or too long, no surrogates. Pure.
 PlainSkipped SkipPlainValue(const char* at, const char* end);
-
-// A cursor over JSON text that takes scalars without escapes and fails on everything else. Room decode only.
 
 // Everything is inlined, so that the cursor stays in a register: a call in between costs a third of the
 // speed.

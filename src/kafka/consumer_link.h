@@ -16,6 +16,9 @@ namespace seen {
 /// Any thread, except for ProbeBrokers: the control thread.
 class ConsumerLink {
  public:
+  /// How long an answer about the topic or the group is awaited.
+  static constexpr std::chrono::milliseconds kQuestion{2000};
+
   explicit ConsumerLink(Consumer::Options given) : options(std::move(given)) {}
 
   const Consumer::Options options;

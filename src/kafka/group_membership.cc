@@ -11,11 +11,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kGroupSlice{50};  // the longest delay until a Seek or a retry is noticed
-constexpr milliseconds kGroupWake{10};
 constexpr size_t kFencesMax = 3;
 constexpr milliseconds kFencesWithin{120'000};
-constexpr milliseconds kGroupQuestion{2000};  // watermarks and committed offsets of a partition
-constexpr milliseconds kShortQuestion{200};   // after a leader that didn't answer
+constexpr milliseconds kShortQuestion{200};  // after a leader that didn't answer
 constexpr milliseconds kGroupMetadata{500};
 
 ClientSettings ConsumerDefaults() {
@@ -137,7 +135,7 @@ Status GroupMembership::Poll(milliseconds timeout) {
     if (closed_) return Fail(Code::kUnavailable, "the consumer is closed");
     // Rounded up: otherwise the last part of a millisecond would be spent in polls that don't wait.
     auto wait = std::chrono::ceil<milliseconds>(deadline - SteadyClock::now());
-    wait = std::clamp(wait, milliseconds(0), fetcher_.hurries() ? kGroupWake : kGroupSlice);
+    wait = std::clamp(wait, milliseconds(0), fetcher_.hurries() ? RecordFetcher::kWakeInterval : kGroupSlice);
     const kafka::MessageHandle message(rd_kafka_consumer_poll(link_.Client().get(), kafka::ToTimeout(wait)));
     if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
       fetcher_.RequestAssign();  // came before its queue was forwarded: read it again from its position
@@ -299,12 +297,14 @@ void GroupMembership::Rejoin() {
 // offsets can't.
 std::optional<std::vector<int32_t>> GroupMembership::AskForOpening(
     rd_kafka_topic_partition_list_t* committed) {
-  const auto metadata = kafka::TopicMetadata(link_.Client().get(), link_.options.topic, kGroupQuestion);
+  const auto metadata =
+      kafka::TopicMetadata(link_.Client().get(), link_.options.topic, ConsumerLink::kQuestion);
   if (!metadata) {
     link_.NoteOpening(metadata.error().message);
     return std::nullopt;
   }
-  const auto error = rd_kafka_committed(link_.Client().get(), committed, kafka::ToTimeout(kGroupQuestion));
+  const auto error =
+      rd_kafka_committed(link_.Client().get(), committed, kafka::ToTimeout(ConsumerLink::kQuestion));
   if (kafka::IsDenied(error)) link_.NoteError(error, "committed offsets");
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     link_.NoteOpening("committed offsets of group \"" + link_.options.group_id +
@@ -341,7 +341,8 @@ void GroupMembership::OpenAsked(const std::vector<int32_t>& leaders,
   for (const int32_t partition : asked) {
     const int32_t leader = partition < partition_count ? leaders[static_cast<size_t>(partition)] : -1;
     if (silent.contains(leader)) continue;
-    const auto marks = link_.QueryWatermarks(partition, silent.empty() ? kGroupQuestion : kShortQuestion);
+    const auto marks =
+        link_.QueryWatermarks(partition, silent.empty() ? ConsumerLink::kQuestion : kShortQuestion);
     if (!marks && marks.error().code == Code::kUnavailable) silent.insert(leader);
     if (!marks) {
       Hold(marks.error());

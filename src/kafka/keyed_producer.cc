@@ -15,7 +15,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kKeyedPoll{50};
-constexpr size_t kKeyedBatchMin = 1024;
 
 Delivery DeliveryOf(rd_kafka_resp_err_t error) {
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return Delivery::kAcknowledged;
@@ -23,15 +22,16 @@ Delivery DeliveryOf(rd_kafka_resp_err_t error) {
 }
 
 kafka::Producer::Options ProducerOptions(const KeyedProducer::Options& options) {
-  return {.name = "producer of re-keyed records",
-          .brokers = options.brokers,
-          .client = options.client,
-          .topics = {options.topic},
-          .queue_bytes_max = options.queue_bytes_max,
-          .linger = options.linger,
-          .batch_bytes = std::max(kKeyedBatchMin, std::min<size_t>(1'000'000, options.batch_bytes_max)),
-          .defaults = {{"message.max.bytes",
-                        std::to_string(std::clamp<size_t>(options.record_bytes_max, 1000, 1'000'000'000))}}};
+  return {
+      .name = "producer of re-keyed records",
+      .brokers = options.brokers,
+      .client = options.client,
+      .topics = {options.topic},
+      .queue_bytes_max = options.queue_bytes_max,
+      .linger = options.linger,
+      .batch_bytes = std::max(kafka::kBatchBytesMin, std::min<size_t>(1'000'000, options.batch_bytes_max)),
+      .defaults = {{"message.max.bytes",
+                    std::to_string(std::clamp<size_t>(options.record_bytes_max, 1000, 1'000'000'000))}}};
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kOpenAgainAfter{1000};
 constexpr milliseconds kPurgeAgainAfter{1000};
-constexpr milliseconds kPurged{200};  // each record comes back
-constexpr size_t kBatchBytesMin = 1024;
+constexpr milliseconds kPurged{200};   // each record comes back
 constexpr size_t kFramingBytes = 512;  // of a batch and a record, about the maximum
 constexpr int kPurgeAll = RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT;
 

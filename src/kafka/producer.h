@@ -23,6 +23,9 @@
 
 namespace seen::kafka {
 
+/// Of a batch, however little a topic takes.
+inline constexpr size_t kBatchBytesMin = 1024;
+
 /// The headers of a record that this room's readers delivered. nullptr: it has none.
 HeadersHandle CopyHeaders(const rd_kafka_message_t* message);
 /// Replaces the headers of this name.

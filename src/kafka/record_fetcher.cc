@@ -15,8 +15,6 @@ using std::chrono::milliseconds;
 
 constexpr size_t kMessagesAhead = 8;
 constexpr std::chrono::seconds kStoodStill{1};
-constexpr milliseconds kFetchQuestion{2000};
-constexpr milliseconds kFetchWake{10};  // see WakeFetchers
 constexpr milliseconds kQuiet{1000};
 constexpr milliseconds kLeadersInterval{30'000};
 constexpr int kBackoffVersion = 0x020200ff;  // fetch.queue.backoff.ms came with librdkafka 2.2
@@ -217,13 +215,13 @@ void RecordFetcher::ForwardUnheard() {
 void RecordFetcher::WakeFetchers() {
   if (rd_kafka_version() >= kBackoffVersion || !link_.reachable()) return;
   const auto now = std::chrono::steady_clock::now();
-  if (now - fetchers_woken_ < kFetchWake) return;
+  if (now - fetchers_woken_ < kWakeInterval) return;
   bool drained = false;
   for (auto& worker : workers_) drained |= worker->drained.exchange(false);
   if (!drained) return;
   drained_at_ = now;
   if (now - leaders_asked_ > kLeadersInterval) {
-    auto metadata = kafka::TopicMetadata(link_.Client().get(), link_.options.topic, kFetchQuestion);
+    auto metadata = kafka::TopicMetadata(link_.Client().get(), link_.options.topic, ConsumerLink::kQuestion);
     leaders_asked_ = now;
     if (metadata) {
       partition_by_leader_.clear();

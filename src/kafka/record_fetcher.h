@@ -68,6 +68,7 @@ struct ConsumerWorker {
 
 class RecordFetcher {
  public:
+  static constexpr std::chrono::milliseconds kWakeInterval{10};  // see WakeFetchers
   using WorkerLocks = std::vector<std::unique_lock<std::recursive_mutex>>;
 
   explicit RecordFetcher(ConsumerLink& link);

@@ -18,7 +18,6 @@ using std::chrono::milliseconds;
 // That is enough to notice soon that max.message.bytes was raised, or that another one compresses better. It
 // is too few to delay other snapshots.
 constexpr milliseconds kTryTooLargeEvery{1000};
-constexpr size_t kSnapshotBatchMin = 1024;
 constexpr size_t kBatchBytesMax = 1'000'000;  // librdkafka's default
 
 using Destination = std::pair<Output, FilterIndex>;
@@ -110,7 +109,7 @@ SnapshotProducer::Impl::Impl(const Options& given)
                 .partitioner = given.partitioner,
                 .queue_bytes_max = given.queue_bytes_max,
                 .linger = given.linger,
-                .batch_bytes = std::clamp(given.batch_bytes_max, kSnapshotBatchMin, kBatchBytesMax),
+                .batch_bytes = std::clamp(given.batch_bytes_max, kafka::kBatchBytesMin, kBatchBytesMax),
                 // A snapshot is as large as its user's history. The broker decides the limit.
                 .defaults = {{"message.max.bytes", "8388608"},
                              // A tombstone must not create a retired topic that was deleted.

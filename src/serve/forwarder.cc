@@ -25,7 +25,6 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <random>
 #include <thread>
 
 #include "base/mutex.h"
@@ -46,7 +45,6 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kSilent{1};
 constexpr size_t kIdleConnectionsMax = 16;  // connections kept for each daemon
-constexpr unsigned kForwardRetryMaxS = 3;
 // Headers of the other daemon's answer that are passed on. The server writes the rest.
 constexpr std::string_view kPassedOn[] = {"Seen-As-Of", "Seen-Complete-Since", "Seen-Answered-By",
                                           "Retry-After", "Allow"};
@@ -57,14 +55,6 @@ constexpr int64_t kDeadlineMsMin = 1;
 constexpr int64_t kDeadlineMsMax = 10'000;
 // For one daemon that doesn't answer, if another one is left to ask.
 constexpr std::chrono::milliseconds kPatience{250};
-
-HttpResponse Unanswered(std::string_view detail, std::string_view target) {
-  HttpResponse response = Problem(503, detail, target);
-  // Clients must not all come back at once.
-  thread_local std::minstd_rand random{std::random_device{}()};
-  response.headers.back().second = std::to_string(1 + random() % kForwardRetryMaxS);
-  return response;
-}
 
 }  // namespace
 
@@ -139,7 +129,7 @@ Forwarder::~Forwarder() {
     const auto left = std::exchange(impl->under_way, {});
     for (const auto& [raw, hop] : left) {
       if (hop->connection) hop->connection->stream.close();
-      if (hop->give) std::exchange(hop->give, nullptr)(Unanswered("the daemon stops", hop->request.target));
+      if (hop->give) std::exchange(hop->give, nullptr)(TryLater("the daemon stops", hop->request.target));
     }
     impl->work.reset();
     impl->io.stop();
@@ -160,7 +150,7 @@ ForwardFigures Forwarder::figures() const {
 }
 
 void Forwarder::Forward(ForwardedRequest request, Give give) {
-  if (impl_->stopping.load()) return give(Unanswered("the daemon stops", request.target));
+  if (impl_->stopping.load()) return give(TryLater("the daemon stops", request.target));
   auto hop = std::make_shared<Impl::Hop>();
   hop->until = steady_clock::now() + request.deadline;
   hop->bytes = request.body.size() + request.target.size();
@@ -174,7 +164,7 @@ void Forwarder::Impl::Begin(HopPointer hop) {
   Peer& peer = peers[hop->request.address];
   if (peer.under_way >= options.under_way_max || bytes + hop->bytes > options.bytes_max) {
     refused.fetch_add(1, std::memory_order_relaxed);
-    return hop->give(Unanswered(
+    return hop->give(TryLater(
         fmt::format("too many requests are under way to {}: {}", hop->request.address, peer.under_way),
         hop->request.target));
   }
@@ -315,9 +305,9 @@ void Forwarder::Impl::Failed(const HopPointer& hop, const error_code& error) {
   const std::string reason = error == beast::error::timeout
                                  ? fmt::format("no answer within {} ms", hop->request.deadline.count())
                                  : error.message();
-  End(hop, Unanswered(fmt::format("the daemon at {} answers for this user, but can't be reached: {}",
-                                  hop->request.address, reason),
-                      hop->request.target));
+  End(hop, TryLater(fmt::format("the daemon at {} answers for this user, but can't be reached: {}",
+                                hop->request.address, reason),
+                    hop->request.target));
 }
 
 void Forwarder::Impl::End(const HopPointer& hop, HttpResponse response) {

@@ -2,6 +2,7 @@
 
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <random>
 
 namespace seen {
 namespace {
@@ -85,6 +86,14 @@ HttpResponse Problem(unsigned status, std::string_view detail, std::string_view 
   // Details and targets repeat what a client sent, which may not be UTF-8.
   response.body = problem.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   if (status == 503) response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+HttpResponse TryLater(std::string_view detail, std::string_view target) {
+  constexpr unsigned kRetryAfterMaxS = 3;
+  thread_local std::minstd_rand random{std::random_device{}()};
+  HttpResponse response = Problem(503, detail, target);
+  response.headers.back().second = std::to_string(1 + random() % kRetryAfterMaxS);
   return response;
 }
 

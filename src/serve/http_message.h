@@ -66,6 +66,10 @@ inline constexpr std::string_view kProblemJson = "application/problem+json";
 /// `target`: the request's target, for `instance`; empty if it isn't known. 503 gets `Retry-After: 1`.
 HttpResponse Problem(unsigned status, std::string_view detail, std::string_view target);
 
+/// A 503 for a client that another one may answer later. `Retry-After` differs from client to client, so that
+/// they don't all come back at once.
+HttpResponse TryLater(std::string_view detail, std::string_view target);
+
 /// The same for an error of the QueryPort: 404, 400, 503 or 500 by its code.
 HttpResponse Problem(const Error& error, std::string_view target);
 

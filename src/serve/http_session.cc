@@ -13,7 +13,6 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/string.hpp>
 #include <exception>
-#include <random>
 
 #include "base/log.h"
 #include "serve/http_message.h"
@@ -28,7 +27,6 @@ constexpr size_t kReadBodyBytes = 64 * 1024;
 constexpr size_t kOutputBytesMax = 1024 * 1024;   // gathered before they are written
 constexpr size_t kDroppedBytesMax = 1024 * 1024;  // of a dropped body; a longer one closes the connection
 constexpr size_t kLingeredBytesMax = 16 * 1024 * 1024;
-constexpr unsigned kRetryAfterMaxS = 3;
 constexpr auto kLinger = std::chrono::milliseconds(2'000);
 constexpr auto kAwaited = std::chrono::seconds(60);  // far beyond what later answers take
 constexpr auto kLingerWhenStopping = std::chrono::milliseconds(200);
@@ -307,15 +305,10 @@ HttpResponse HttpSession::NoSpaceNow() const {
                   {"remedy", "send fewer or shorter bodies at a time, or raise store.memory_mib"},
                   {"lines_held_back", shared_.log_budget.TakeHeldBack()}});
   }
-  HttpResponse response =
-      Problem(503,
-              "the bodies of other requests take all memory for bodies, " + std::to_string(bodies.total()) +
-                  " bytes. Try again later, send fewer bodies at a time, or raise store.memory_mib",
-              View(parser_->get().target()));
-  // Clients must not all come back at once.
-  thread_local std::minstd_rand random{std::random_device{}()};
-  response.headers.back().second = std::to_string(1 + random() % kRetryAfterMaxS);
-  return response;
+  return TryLater("the bodies of other requests take all memory for bodies, " +
+                      std::to_string(bodies.total()) +
+                      " bytes. Try again later, send fewer bodies at a time, or raise store.memory_mib",
+                  View(parser_->get().target()));
 }
 
 std::string HttpSession::TooLong() const {

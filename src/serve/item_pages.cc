@@ -10,12 +10,6 @@
 namespace seen {
 namespace {
 
-Status CheckId(std::string_view name, std::string_view id) {
-  if (!id.empty() && id.size() <= kIdBytesMax) return {};
-  return Fail(Code::kInvalidArgument,
-              std::string(name) + ": " + std::to_string(id.size()) + " bytes; an item id has 1 to 512 bytes");
-}
-
 /// The JSON of POST /v1/similar: {"title":"...","text":"...","lang":"en","item_id":"n1","limit":10}.
 struct SimilarBody {
   std::string title, text, lang, item_id;
@@ -73,14 +67,14 @@ HttpResponse AnswerGroup(const PageSources& sources, const RoutedRequest& routed
   const std::string_view target = routed.request.target;
   const auto id = DecodePathSegment(routed.parameters[0]);
   if (!id) return Problem(400, "item id: " + id.error().message, target);
-  if (Status valid = CheckId("item id", *id); !valid) return Problem(valid.error(), target);
+  if (Status valid = CheckItemId("item id", *id); !valid) return Problem(valid.error(), target);
   constexpr std::string_view kKnown[] = {"after"};
   const auto query = ParseQuery(QueryOf(target), kKnown);
   if (!query) return Problem(query.error(), target);
   std::string_view after;
   if (const auto given = query->find("after"); given != query->end()) {
     after = given->second;
-    if (Status valid = CheckId("after", after); !valid) return Problem(valid.error(), target);
+    if (Status valid = CheckItemId("after", after); !valid) return Problem(valid.error(), target);
   }
   const auto answer = sources.queries.Group(*id, after);
   return answer ? JsonAnswer(WriteGroup(*answer)) : Problem(answer.error(), target);

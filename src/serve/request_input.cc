@@ -190,6 +190,12 @@ Result<nlohmann::json> ParseBody(std::string_view body, const BodyShape& shape, 
   return document;
 }
 
+Status CheckItemId(std::string_view name, std::string_view id) {
+  if (!id.empty() && id.size() <= kIdBytesMax) return {};
+  return Fail(Code::kInvalidArgument,
+              fmt::format("{}: {} bytes; an item id has 1 to 512 bytes", name, id.size()));
+}
+
 Result<std::string> ReadItemId(const nlohmann::json& value, std::string_view path,
                                std::string_view expected) {
   if (!value.is_string() && !value.is_number_integer()) {

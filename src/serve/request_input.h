@@ -61,6 +61,9 @@ Result<nlohmann::json> ParseBody(std::string_view body, const BodyShape& shape,
 /// kInvalidArgument: "$.items[3]: empty".
 tl::unexpected<Error> RefuseValue(std::string_view path, std::string_view message);
 
+/// kInvalidArgument calls the id `name`.
+Status CheckItemId(std::string_view name, std::string_view id);
+
 /// An item's id: a string, or an integer as its decimal string, of 1 to 512 bytes. `expected`: for errors.
 Result<std::string> ReadItemId(const nlohmann::json& value, std::string_view path, std::string_view expected);
 

@@ -108,17 +108,11 @@ HttpResponse AboutUser(const RoutedRequest& routed, std::initializer_list<std::s
   return response;
 }
 
-Status CheckItem(std::string_view item) {
-  if (!item.empty() && item.size() <= kIdBytesMax) return {};
-  return Fail(Code::kInvalidArgument,
-              "item: " + std::to_string(item.size()) + " bytes; an item id has 1 to 512 bytes");
-}
-
 Result<ExposuresQuestion> ReadExposuresQuestion(const QueryValues& values) {
   ExposuresQuestion question;
   for (const auto& [name, value] : values) {
     if (name == "item") {
-      if (Status valid = CheckItem(value); !valid) return Fail(valid.error());
+      if (Status valid = CheckItemId("item", value); !valid) return Fail(valid.error());
       question.item = value;
     } else if (name == "cursor") {
       question.cursor = value;
@@ -224,7 +218,7 @@ HttpResponse AnswerWhy(const PageSources& sources, const RoutedRequest& routed) 
   const auto ask = [&](const UserPath& of, const QueryValues& values) -> Result<UserPage> {
     const auto item = values.find("item");
     if (item == values.end()) return Fail(Code::kInvalidArgument, "item: missing; ask with ?item=ID");
-    if (Status valid = CheckItem(item->second); !valid) return Fail(valid.error());
+    if (Status valid = CheckItemId("item", item->second); !valid) return Fail(valid.error());
     const auto answer = sources.queries.Why(of.filter, of.user_id, item->second);
     if (!answer) return Fail(answer.error());
     return UserPage{answer->as_of, WriteWhy(item->second, *answer)};

@@ -51,8 +51,6 @@ class SharedHorizon {
   std::array<std::atomic<uint32_t>, std::tuple_size_v<Words>> words_{};
 };
 
-// What merging and compaction must know of each filter. RocksDB's threads share it.
-
 /// RocksDB may begin to compact before the descriptor is read, because the descriptor is in RocksDB.
 /// RocksDB's threads wait here until the rules are loaded, and never afterwards. Thread-safe.
 class MergeRules {

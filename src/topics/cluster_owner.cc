@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/log.h"
-#include "base/threads.h"
 #include "kafka/topic_reader.h"
 #include "owner/beat.h"
 
@@ -84,30 +83,17 @@ Status ClusterOwner::Read() {
   return last ? promotions_.Obey(*last) : Status();
 }
 
-void ClusterOwner::Start(const Admin& admin, OnReplica on_replica) {
-  on_replica_ = std::move(on_replica);
-  thread_ = std::thread([this, &admin] {
-    NameThread("cluster");
-    Run(admin);
-  });
-}
-
-void ClusterOwner::Stop() {
-  stop_.store(true);
-  if (thread_.joinable()) thread_.join();
-}
-
 // A replica creates the topic. In a cluster without replicas it doesn't exist. So this asks for it again and
 // again, by a client that is connected already: a follower is a new client.
-void ClusterOwner::Run(const Admin& admin) {
-  while (!stop_.load()) {
+void ClusterOwner::Start(const Admin& admin, OnReplica on_replica) {
+  on_replica_ = std::move(on_replica);
+  thread_.Start("cluster", milliseconds(0), [this, &admin] {
     const auto partitions = admin.PartitionCount(config_.cluster.topic, kAskCluster);
     const Status followed = partitions ? Follow() : Status(Fail(partitions.error()));
-    if (!followed && !stop_.load())
+    if (!followed && !thread_.stopping())
       log::Debug("the topic of the cluster can't be read yet", {{"reason", followed.error().message}});
-    for (milliseconds waited{0}; waited < kClusterRetry && !stop_.load(); waited += kClusterPoll)
-      std::this_thread::sleep_for(kClusterPoll);
-  }
+    return kClusterRetry;
+  });
 }
 
 Status ClusterOwner::Follow() {
@@ -123,7 +109,7 @@ Status ClusterOwner::Follow() {
   // Doesn't obey a promotion that a later one has undone. So it first reads up to the topic's present end.
   const int64_t end = (*follower)->ends().front().high;
   std::optional<std::string> last;
-  while (!stop_.load()) {
+  while (!thread_.stopping()) {
     bool is_at_end = true;  // stays true if no record comes
     const auto polled = (*follower)->Poll(kClusterPoll, [&](int32_t, std::span<const Record> records) {
       is_at_end = records.back().offset + 1 >= end;

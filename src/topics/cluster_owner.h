@@ -2,12 +2,11 @@
 // Reads who owns the outputs: the promotions in the topic of the cluster, which also has the beats of
 // replicas, and the beats of other groups in the topic of watermarks.
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <string_view>
-#include <thread>
 
+#include "base/threads.h"
 #include "config/config.h"
 #include "kafka/admin.h"
 #include "owner/outputs_owner.h"
@@ -28,24 +27,21 @@ class ClusterOwner {
   using OnReplica = std::function<void(std::string_view beat)>;
   /// Both outlive this object.
   ClusterOwner(const Config& config, Promotions& promotions) : config_(config), promotions_(promotions) {}
-  ~ClusterOwner() { Stop(); }
 
   /// Reads the topic to its end and obeys its last promotion. If the topic doesn't exist, nothing changes.
   /// kUnavailable: retry. kRefused: as Promotions::Obey.
   Status Read();
   /// Call it once. `admin` outlives the thread.
   void Start(const Admin& admin, OnReplica on_replica);
-  void Stop();
+  void Stop() { thread_.Stop(); }
 
  private:
-  void Run(const Admin& admin);
   Status Follow();
 
   const Config& config_;
   Promotions& promotions_;
-  std::atomic<bool> stop_{false};
   OnReplica on_replica_;
-  std::thread thread_;
+  RepeatingThread thread_;
 };
 
 }  // namespace seen

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "base/log.h"
-#include "base/threads.h"
 #include "kafka/topic_reader.h"
 
 namespace seen {
@@ -19,24 +18,11 @@ constexpr uint64_t kRoutesFetchBytes = 1 << 20;
 }  // namespace
 
 void PeerRoutes::Start() {
-  thread_ = std::thread([this] {
-    NameThread("routes");
-    Run();
-  });
-}
-
-void PeerRoutes::Stop() {
-  stop_.store(true);
-  if (thread_.joinable()) thread_.join();
-}
-
-void PeerRoutes::Run() {
-  while (!stop_.load()) {
-    if (const Status followed = Follow(); !followed && !stop_.load())
+  thread_.Start("routes", milliseconds(0), [this] {
+    if (const Status followed = Follow(); !followed && !thread_.stopping())
       log::Debug("the other daemons' routes can't be read yet", {{"reason", followed.error().message}});
-    for (milliseconds waited{0}; waited < kRoutesRetry && !stop_.load(); waited += kRoutesPoll)
-      std::this_thread::sleep_for(kRoutesPoll);
-  }
+    return kRoutesRetry;
+  });
 }
 
 Status PeerRoutes::Follow() {
@@ -50,7 +36,7 @@ Status PeerRoutes::Follow() {
   // Starts at the ends: an old beat says who answered once, and no clock tells how long ago.
   for (const auto& ends : (*follower)->ends()) from.push_back(ends.high);
   if (Status started = (*follower)->FollowFrom(from); !started) return started;
-  while (!stop_.load()) {
+  while (!thread_.stopping()) {
     const auto polled = (*follower)->Poll(kRoutesPoll, [&](int32_t, std::span<const Record> records) {
       for (const Record& record : records) {
         routes_.HearOwner(record.value);

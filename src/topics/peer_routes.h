@@ -1,9 +1,7 @@
 #pragma once
 // Reads the owners' beats in the topic of watermarks.
 
-#include <atomic>
-#include <thread>
-
+#include "base/threads.h"
 #include "config/config.h"
 #include "owner/partition_routes.h"
 
@@ -14,20 +12,17 @@ class PeerRoutes {
  public:
   /// Both outlive this object.
   PeerRoutes(const Config& config, PartitionRoutes& routes) : config_(config), routes_(routes) {}
-  ~PeerRoutes() { Stop(); }
 
   /// Call it once.
   void Start();
-  void Stop();
+  void Stop() { thread_.Stop(); }
 
  private:
-  void Run();
   Status Follow();
 
   const Config& config_;
   PartitionRoutes& routes_;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
+  RepeatingThread thread_;
 };
 
 }  // namespace seen

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "base/back_off.h"
 #include "base/log.h"
-#include "base/threads.h"
 #include "model/hashes.h"
 #include "similar/port/item_group.h"
 
@@ -25,13 +23,16 @@ bool SameRecord(const RocksGroupTable::Position& position, const Record& record)
 }  // namespace
 
 GroupReader::GroupReader(Options options, RocksGroupTable& table)
-    : options_(std::move(options)), table_(table), thread_([this] { Run(); }) {}
+    : options_(std::move(options)), table_(table), back_off_(kBackOffMin, kBackOffMax) {
+  thread_.Start("groups", milliseconds(0), [this] { return Step(); });
+}
 
 GroupReader::~GroupReader() { Stop(); }
 
 void GroupReader::Stop() {
-  stop_.store(true);
-  if (thread_.joinable()) thread_.join();
+  if (thread_.stopping()) return;
+  thread_.Stop();
+  if (Status flushed = table_.Flush(); !flushed) SetProblem(flushed.error().message);
 }
 
 ItemGroupsStatus GroupReader::GetStatus() const {
@@ -55,30 +56,18 @@ void GroupReader::SetProblem(std::string problem) {
   status_.problem = std::move(problem);
 }
 
-bool GroupReader::WaitFor(milliseconds time) {
-  for (; time > milliseconds{0} && !stop_.load(); time -= std::min(time, milliseconds{50})) {
-    std::this_thread::sleep_for(std::min(time, milliseconds{50}));
-  }
-  return stop_.load();
-}
-
-void GroupReader::Run() {
-  NameThread("groups");
-  BackOff back_off(kBackOffMin, kBackOffMax);
-  while (!stop_.load()) {
-    const auto begun = std::chrono::steady_clock::now();
-    if (Status followed = Follow(); !followed) {
-      if (followed.error().code == Code::kRefused) {
-        log::Warning("the copy of the groups of items is rebuilt", {{"reason", followed.error().message}});
-        if (Status reset = table_.Reset(); !reset) SetProblem(reset.error().message);
-      } else {
-        SetProblem(followed.error().message);
-      }
+milliseconds GroupReader::Step() {
+  const auto begun = std::chrono::steady_clock::now();
+  if (Status followed = Follow(); !followed) {
+    if (followed.error().code == Code::kRefused) {
+      log::Warning("the copy of the groups of items is rebuilt", {{"reason", followed.error().message}});
+      if (Status reset = table_.Reset(); !reset) SetProblem(reset.error().message);
+    } else {
+      SetProblem(followed.error().message);
     }
-    if (std::chrono::steady_clock::now() - begun > kBackOffMax) back_off.Reset();
-    if (WaitFor(back_off.Next())) break;
   }
-  if (Status flushed = table_.Flush(); !flushed) SetProblem(flushed.error().message);
+  if (std::chrono::steady_clock::now() - begun > kBackOffMax) back_off_.Reset();
+  return back_off_.Next();
 }
 
 // Reads until it is asked to stop. kRefused: the copy was made from another log.
@@ -91,7 +80,7 @@ Status GroupReader::Follow() {
   };
   auto flushed = std::chrono::steady_clock::now();
   NoteProgress(reading);
-  while (!stop_.load()) {
+  while (!thread_.stopping()) {
     if (const auto polled = reading.follower->Poll(kPoll, take); !polled) return Fail(polled.error());
     NoteProgress(reading);
     if (const auto now = std::chrono::steady_clock::now(); now - flushed > kFlushed) {

@@ -3,15 +3,15 @@
 // that joins and answers use. No error stops the thread: it tries again. It counts and logs records that it
 // can't read.
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/back_off.h"
 #include "base/log_budget.h"
 #include "base/mutex.h"
+#include "base/threads.h"
 #include "consume/stream_status.h"
 #include "kafka/topic_reader.h"
 #include "similar/store/rocks_group_table.h"
@@ -38,22 +38,21 @@ class GroupReader {
     std::vector<RocksGroupTable::Position> positions;
     std::vector<bool> anchor_is_checked;  // by partition; true: compared, or there is nothing to compare
   };
-  void Run();
+  std::chrono::milliseconds Step();
   Status Follow();
   Status Begin(Reading& reading);
   Status Take(Reading& reading, int32_t partition, std::span<const Record> records);
   void NoteUnreadable(int32_t partition, const Record& record, const std::string& why);
   void NoteProgress(const Reading& reading);
   void SetProblem(std::string problem);
-  bool WaitFor(std::chrono::milliseconds time);
 
   const Options options_;
   RocksGroupTable& table_;
-  std::atomic<bool> stop_{false};
   LogBudget log_budget_;
   mutable Mutex mutex_;
   ItemGroupsStatus status_ GUARDED_BY(mutex_);
-  std::thread thread_;
+  BackOff back_off_;  // the thread's
+  RepeatingThread thread_;
 };
 
 }  // namespace seen

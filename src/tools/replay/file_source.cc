@@ -14,7 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr int kLinesAtOnce = 256;
-constexpr int kSequenceBits = 40;  // the low bits of a ticket; the bits above are the file's index
 constexpr int kLinesUntilAnEvent = 1000;
 constexpr std::string_view kMark = R"({"seen-history":)";
 

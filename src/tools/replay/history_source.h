@@ -22,6 +22,9 @@
 
 namespace seen {
 
+/// A ticket has the number of a file or partition, and in its low bits the number of the entry there.
+inline constexpr int kSequenceBits = 40;
+
 struct HistoryEntry {
   uint64_t ticket = 0;             // for Finish
   std::string_view text;           // as in the source; valid until `use` returns

@@ -14,7 +14,6 @@ namespace seen {
 namespace {
 
 // A ticket has a topic, a partition, and a number in the partition's sequence.
-constexpr int kOffsetBits = 40;
 constexpr int kPartitionBits = 16;
 
 class TopicSource final : public HistorySource {
@@ -64,7 +63,7 @@ class TopicSource final : public HistorySource {
         const uint64_t sequence = track.outcomes.Begin();
         track.offsets.push_back(record.offset);
         const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
-        const uint64_t ticket = place << kOffsetBits | sequence;
+        const uint64_t ticket = place << kSequenceBits | sequence;
         if (!part.range.Has(record.timestamp) || (part.range.takes && !part.range.takes(record))) {
           Finish(ticket, LineOutcome::kSkipped);
           continue;
@@ -88,11 +87,11 @@ class TopicSource final : public HistorySource {
   }
 
   void Finish(uint64_t ticket, LineOutcome outcome) override {
-    const uint64_t place = ticket >> kOffsetBits;
+    const uint64_t place = ticket >> kSequenceBits;
     Track& track = parts_[place >> kPartitionBits].tracks.at(
         static_cast<int32_t>(place & ((uint64_t{1} << kPartitionBits) - 1)));
     const uint64_t before = track.outcomes.done();
-    track.outcomes.Finish(ticket & ((uint64_t{1} << kOffsetBits) - 1), outcome);
+    track.outcomes.Finish(ticket & ((uint64_t{1} << kSequenceBits) - 1), outcome);
     for (uint64_t i = before; i < track.outcomes.done(); ++i) {
       track.next_offset = track.offsets.front() + 1;
       track.offsets.pop_front();

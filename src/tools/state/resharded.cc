@@ -141,58 +141,61 @@ Status ForEachMerged(const std::vector<std::unique_ptr<RestingRows>>& sources, c
   return {};
 }
 
-/// The id of the row's user; empty: nobody knows it. nullopt: the row stays behind.
-using RoutedId = Result<std::optional<std::string>>;
+/// The id of the row's user, a view into the row or into `found`; empty: nobody knows it. nullopt: the row
+/// stays behind.
+using RoutedId = Result<std::optional<std::string_view>>;
 
-RoutedId IdInDeltaOf(const UserRef& user, const RowLookup& lookup) {
-  const auto delta = lookup.delta(user);
+RoutedId IdInDeltaOf(const UserRef& user, const RowLookup& lookup, std::string& found) {
+  auto delta = lookup.delta(user);
   if (!delta) return Fail(delta.error());
-  const std::string_view id = UserIdOfDelta(*delta);
-  return id.empty() ? std::nullopt : std::optional(std::string(id));
+  found = std::move(*delta);
+  const std::string_view id = UserIdOfDelta(found);
+  return id.empty() ? std::nullopt : std::optional(id);
 }
 
-RoutedId IdOfDeltaRow(std::string_view key, std::string_view value, const RowLookup& lookup) {
-  if (const auto id = UserIdOfDelta(value); !id.empty()) return std::optional(std::string(id));
+RoutedId IdOfDeltaRow(std::string_view key, std::string_view value, const RowLookup& lookup,
+                      std::string& found) {
+  if (const auto id = UserIdOfDelta(value); !id.empty()) return std::optional(id);
   const auto user = UserOf(Table::kDeltas, key);
   if (!user) return Fail(user.error());
   auto marked = lookup.marked_id(*user);
   if (!marked) return Fail(marked.error());
-  return std::optional(std::move(*marked));
+  found = std::move(*marked);
+  return std::optional<std::string_view>(found);
 }
 
-RoutedId IdOfMark(std::string_view key, std::string_view value, const RowLookup& lookup) {
+RoutedId IdOfMark(std::string_view key, std::string_view value, const RowLookup& lookup, std::string& found) {
   const auto user = UserOf(Table::kMarks, key);
   if (!user) return Fail(user.error());
   // Such a mark is for a tombstone of a topic that no filter has any more.
-  if (user->filter.number() > kRetiredTopicLast.number() - kSnapshotTopicsMax)
-    return std::optional<std::string>();
-  if (!value.empty()) return std::optional(std::string(value));
-  return IdInDeltaOf(*user, lookup);  // a mark of an older version names no user
+  if (user->filter.number() > kRetiredTopicLast.number() - kSnapshotTopicsMax) return std::nullopt;
+  if (!value.empty()) return std::optional(value);
+  return IdInDeltaOf(*user, lookup, found);  // a mark of an older version names no user
 }
 
 // The ending must go to the partition of its user. In another one the user would seem to have nothing left.
-RoutedId IdOfEnding(std::string_view key, const RowLookup& lookup) {
+RoutedId IdOfEnding(std::string_view key, const RowLookup& lookup, std::string& found) {
   const auto ending = EndingOf(key);
   if (!ending) return Fail(ending.error());
-  return IdInDeltaOf(ending->user, lookup);
+  return IdInDeltaOf(ending->user, lookup, found);
 }
 
 RoutedId IdOfServed(std::string_view value) {
   FieldReader reader(value);
   (void)reader.Get<int64_t>();
-  const std::string user_id = reader.GetText();
+  const std::string_view user_id = reader.GetTextView();
   if (!reader.ok() || user_id.empty()) return Fail(Code::kCorrupt, "a served item names no user");
   return std::optional(user_id);
 }
 
-RoutedId IdOfRow(std::string_view key, std::string_view value, const RowLookup& lookup) {
+RoutedId IdOfRow(std::string_view key, std::string_view value, const RowLookup& lookup, std::string& found) {
   switch (key.empty() ? Table::kPosition : static_cast<Table>(key[0])) {
     case Table::kDeltas:
-      return IdOfDeltaRow(key, value, lookup);
+      return IdOfDeltaRow(key, value, lookup, found);
     case Table::kMarks:
-      return IdOfMark(key, value, lookup);
+      return IdOfMark(key, value, lookup, found);
     case Table::kEndings:
-      return IdOfEnding(key, lookup);
+      return IdOfEnding(key, lookup, found);
     case Table::kServed:
       return IdOfServed(value);
     case Table::kPosition:
@@ -202,14 +205,15 @@ RoutedId IdOfRow(std::string_view key, std::string_view value, const RowLookup& 
     case Table::kPublished:
       break;
   }
-  return std::optional<std::string>();
+  return std::nullopt;
 }
 
 }  // namespace
 
 Result<std::optional<int32_t>> RouteRow(std::string_view key, std::string_view value, Partitioner partitioner,
                                         int32_t partitions, const RowLookup& lookup) {
-  const auto id = IdOfRow(key, value, lookup);
+  std::string found;
+  const auto id = IdOfRow(key, value, lookup, found);
   if (!id) return Fail(id.error());
   if (!*id) return std::optional<int32_t>();
   return std::optional((*id)->empty() ? kAllPartitions : PartitionOf(partitioner, **id, partitions));
