@@ -441,12 +441,15 @@ def of_runs(values):
 
 
 def measured(stamp, short=False):
-    """The day, commit and machine of a run (results.stamp)."""
+    """The day, commit and machine of a run (results.stamp). Short: the machine by its processor alone."""
     machine = stamp["machine"]
-    text = f"{machine['day']} at commit {stamp['commit']}: {machine['cpu']}, {machine['cores']} cores"
+    text = f"{machine['day']} at commit {stamp['commit']}: {machine['cpu']}"
     if short:
-        return f"{text}, Linux {machine['kernel']}."
-    return f"Measured on {text}, {machine['memory_gib']} GiB, {machine['system']}, Linux {machine['kernel']}."
+        return f"{text}."
+    return (
+        f"Measured on {text}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, "
+        f"Linux {machine['kernel']}."
+    )
 
 
 def words(key):
