@@ -18,13 +18,17 @@ from pages import between_markers, table, wrapped
 # Columns of scenarios that only results.json has.
 ONLY_IN_RESULTS = {
     "behind_before_kill",
+    "events_of_users_who_wait",
     "first_seen_at",
     "greatest_lag",
+    "leading_events",
     "opened",
     "others_cores",
     "published_p50_ms_least",
+    "snapshot_p50_ms",
     "snapshot_requests_per_s",
     "swept_users",
+    "unseen_p50_ms",
     "unseen_requests_per_s",
     "visible_p50_ms_least",
     "visible_p99_ms_least",
