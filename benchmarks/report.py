@@ -21,7 +21,6 @@ ONLY_IN_RESULTS = {
     "events_of_users_who_wait",
     "first_seen_at",
     "greatest_lag",
-    "leading_events",
     "opened",
     "others_cores",
     "published_p50_ms_least",
