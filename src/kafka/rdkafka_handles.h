@@ -107,6 +107,12 @@ Result<std::map<int32_t, Watermarks>> QueryEnds(rd_kafka_t* client, const std::s
                                                 std::span<const int32_t> partitions,
                                                 std::chrono::milliseconds timeout, const Access& access);
 
+/// By partition, the first offset whose record is at or after `time`. A partition without such a record is
+/// missing in the result. kNotFound, kUnavailable (e.g. from the embedded broker), kDenied.
+Result<std::map<int32_t, int64_t>> OffsetsForTime(rd_kafka_t* client, const std::string& topic,
+                                                  std::span<const int32_t> partitions, TimeMs time,
+                                                  std::chrono::milliseconds timeout);
+
 /// DescribeConfigs for one value of a topic. nullopt: the broker doesn't know the name or can't describe
 /// topics. `wanted_for`: as in TopicMetadata. kNotFound, kUnavailable, kDenied. Any thread.
 Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const std::string& topic,
@@ -118,6 +124,32 @@ inline int ToTimeout(std::chrono::milliseconds timeout) {
   return static_cast<int>(timeout.count() < 0               ? 0
                           : timeout.count() > 1'000'000'000 ? 1'000'000'000
                                                             : timeout.count());
+}
+
+struct AdminRequest {
+  rd_kafka_admin_op_t operation;
+  const std::string& what;  // for the error
+  std::chrono::milliseconds timeout;
+  int32_t broker = -1;  // that must answer; -1: librdkafka chooses
+};
+/// One request by `send`, e.g. rd_kafka_CreateTopics. The answer may be an error. kUnavailable: none came.
+template <typename Asked>
+Result<EventHandle> AskAdmin(rd_kafka_t* client, const AdminRequest& request,
+                             void (*send)(rd_kafka_t*, Asked**, size_t, const rd_kafka_AdminOptions_t*,
+                                          rd_kafka_queue_t*),
+                             Asked* asked) {
+  using OptionsHandle = std::unique_ptr<rd_kafka_AdminOptions_t, Destroyer<rd_kafka_AdminOptions_destroy>>;
+  const int timeout = ToTimeout(request.timeout);
+  const OptionsHandle options(rd_kafka_AdminOptions_new(client, request.operation));
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), timeout, nullptr, 0);
+  // Refused for a request that changes nothing at the brokers: it has no such timeout.
+  rd_kafka_AdminOptions_set_operation_timeout(options.get(), timeout, nullptr, 0);
+  if (request.broker >= 0) rd_kafka_AdminOptions_set_broker(options.get(), request.broker, nullptr, 0);
+  const QueueHandle answers(rd_kafka_queue_new(client));
+  send(client, &asked, 1, options.get(), answers.get());
+  EventHandle event(rd_kafka_queue_poll(answers.get(), timeout + 500));
+  if (!event) return Fail(Code::kUnavailable, request.what + ": no answer");
+  return event;
 }
 
 }  // namespace seen::kafka

@@ -1,6 +1,7 @@
 #include "kafka/topic_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kafka/message_record.h"
 #include "kafka/read_loop.h"
@@ -18,28 +19,6 @@ ClientSettings ReaderImposed(uint64_t queue_bytes_max) {
           {"enable.partition.eof", "true"},
           {"queued.max.messages.kbytes", std::to_string(std::max<uint64_t>(queue_bytes_max >> 10, 1024))},
           {"queued.min.messages", "200000"}};
-}
-
-/// The first offset at or after `time`; the end if there is none. kUnavailable, e.g. from the embedded
-/// broker.
-Status OffsetsForTime(rd_kafka_t* client, const std::string& topic, TimeMs time, milliseconds timeout,
-                      std::map<int32_t, int64_t>& offsets) {
-  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
-  for (const auto& [partition, unused] : offsets) {
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = time.value;
-  }
-  const auto error = rd_kafka_offsets_for_times(client, list.get(), kafka::ToTimeout(timeout));
-  const kafka::Access access{.topic = topic, .only_describes = true};
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return kafka::FailWith(error, "offsets of " + topic + " by time", access);
-  for (int i = 0; i < list->cnt; ++i) {
-    const auto& entry = list->elems[i];
-    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return kafka::FailWith(entry.err, "offsets of " + topic + " by time", access);
-    if (entry.offset >= 0)
-      offsets[entry.partition] = entry.offset;  // RD_KAFKA_OFFSET_END if no record is so late
-  }
-  return {};
 }
 
 }  // namespace
@@ -92,23 +71,21 @@ Status TopicReader::Impl::AskEnds(milliseconds timeout) {
 Status TopicReader::Impl::FindRanges(milliseconds timeout) {
   if (Status asked = AskEnds(timeout); !asked) return asked;
   const auto count = static_cast<int32_t>(ends.size());
+  std::vector<int32_t> partitions;
   std::map<int32_t, int64_t> starts, stops;
   for (int32_t partition = 0; partition < count; ++partition) {
     const auto& [low, high] = ends[static_cast<size_t>(partition)];
+    partitions.push_back(partition);
     starts[partition] = options.from_time ? high : low;
     stops[partition] = high;
   }
-  if (options.from_time) {
-    if (auto found = OffsetsForTime(loop->client(), options.topic, *options.from_time, timeout, starts);
-        !found) {
-      return found;
-    }
-  }
-  if (options.to_time) {
-    if (auto found = OffsetsForTime(loop->client(), options.topic, *options.to_time, timeout, stops);
-        !found) {
-      return found;
-    }
+  for (const auto& [time, offsets] :
+       {std::pair(options.from_time, &starts), std::pair(options.to_time, &stops)}) {
+    if (!time) continue;
+    auto found = kafka::OffsetsForTime(loop->client(), options.topic, partitions, *time, timeout);
+    if (!found) return Fail(std::move(found.error()));
+    found->merge(*offsets);  // partitions without a record so late
+    *offsets = std::move(*found);
   }
   for (const auto& [partition, offset] : options.from_offsets) {
     if (partition < 0 || partition >= count) {
