@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/threads.h"
-#include "kafka/client_log.h"
 
 namespace seen::kafka {
 namespace {

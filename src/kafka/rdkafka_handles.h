@@ -1,6 +1,6 @@
 #pragma once
-// Owning handles for librdkafka's C objects, and functions that make configured clients. Internal to this
-// room.
+// Owning handles for librdkafka's C objects, configured clients, what they log (lines without secrets and
+// without repetition), and questions to brokers. Internal to this room.
 
 #include <librdkafka/rdkafka.h>
 
@@ -15,9 +15,7 @@
 
 #include "base/result.h"
 #include "consume/group_log.h"
-#include "kafka/client_log.h"
 #include "kafka/client_settings.h"
-#include "kafka/missing_acls.h"
 
 namespace seen::kafka {
 
@@ -69,6 +67,32 @@ void NoteAllowed(const Access& access);
 
 /// The error's words. For a denied request: the missing ACL, which is also noted.
 std::string Explain(rd_kafka_resp_err_t error, const Access& access);
+
+/// librdkafka's log callback: lines go to base/log.h. Any thread.
+void LogClientLine(const rd_kafka_t* client, int level, const char* facility, const char* text);
+
+/// Holds back repetitions. Allows each `key` at once, then after waits of 1 s, doubling to 5 min.
+/// Thread-safe.
+bool MayLog(std::string_view key);
+
+/// What to check, judged by librdkafka's words: ". Remedy: check …"; empty: the words aren't about security.
+/// Pure.
+std::string_view SecurityRemedy(std::string_view text);
+
+/// Remembers a line of librdkafka's log if it is about security. Any thread.
+void NoteConnectionLine(std::string_view text);
+
+/// ": <the last line about security>. Remedy: check …" if there was one within 45 s; empty: there was none.
+/// librdkafka suppresses repetitions of a line for 30 s. Any thread.
+std::string LastSecurityTrouble();
+
+/// From now on WithoutSecrets hides `value`. Ignores values of less than four bytes: they would hide common
+/// words. Any thread.
+void HideSecret(std::string_view value);
+
+/// `text` with "(hidden)" in place of each secret. If librdkafka quotes a token's settings, the rest of the
+/// text is hidden, too. Any thread.
+std::string WithoutSecrets(std::string_view text);
 
 /// Applies `brokers` and the properties. Later maps override earlier ones: the room's defaults,
 /// `role_defaults`, `client`, `imposed`. Logging goes to base/log.h, with repetition held back.
