@@ -74,7 +74,6 @@ struct DeadLetterProducer::Impl {
   Options options;
   std::atomic<size_t> content_bytes_max{0};  // key and value
   std::atomic<uint64_t> outstanding{0};
-  std::atomic<uint64_t> retries{0};
 
   mutable Mutex mutex;
   std::map<int32_t, Outstanding> partitions GUARDED_BY(mutex);
@@ -203,7 +202,6 @@ void DeadLetterProducer::Impl::SendAgain() {
       break;
     }
     (void)again.letter.release();  // comes back in OnDelivery
-    retries.fetch_add(1);
     retry.pop_front();
     if (alone) producer.Flush(kAlone);
   }
@@ -294,8 +292,5 @@ bool DeadLetterProducer::Flush(milliseconds timeout) {
   }
   return impl_->outstanding == 0;
 }
-
-uint64_t DeadLetterProducer::outstanding() const { return impl_->outstanding; }
-uint64_t DeadLetterProducer::retries_total() const { return impl_->retries; }
 
 }  // namespace seen

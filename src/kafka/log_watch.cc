@@ -7,8 +7,59 @@
 #include "flow/log_port.h"
 #include "kafka/message_record.h"
 #include "kafka/read_loop.h"
+#include "kafka/record_fetcher.h"
 
 namespace seen {
+
+void LogMemory::Begin(const Anchor& last_read, uint64_t outages) {
+  last = last_read;
+  // An older sample must still be compared: the records read since then may be of another log.
+  if (sample.offset < 0 || sample.offset > last.offset) sample = last;
+  checking = replaced = false;
+  leader_epoch = -1;
+  outages_seen = outages;
+}
+
+void LogMemory::Delivered(const Anchor& record) {
+  last = record;
+  if (sample.offset < 0) sample = last;
+}
+
+void LogMemory::Seek(int64_t offset) {
+  if (offset <= last.offset) last = {};
+  if (offset <= sample.offset) sample = {};
+}
+
+bool LogMemory::Doubts(const rd_kafka_message_t& record, uint64_t outages) {
+  bool doubtful = outages_seen != outages;
+  outages_seen = outages;
+#if RD_KAFKA_VERSION >= 0x020100ff
+  const int32_t epoch = rd_kafka_message_leader_epoch(&record);
+  if (epoch >= 0 && epoch != leader_epoch) {
+    doubtful |= leader_epoch >= 0;
+    leader_epoch = epoch;
+  }
+#else
+  (void)record;
+#endif
+  return doubtful && last.offset >= 0;
+}
+
+// librdkafka goes on from an offset wherever a record has it. So the last record delivered is compared: only
+// the log that was read has the same record there.
+LogMemory::Verdict LogMemory::Compare(const rd_kafka_message_t& message) {
+  const bool at_end = message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+  // The log is shorter, for now or forever: the next record tells.
+  if (at_end && message.offset <= last.offset) return Verdict::kDrop;
+  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR && !at_end) return Verdict::kDeliver;
+  if (message.offset < last.offset) return Verdict::kDrop;
+  checking = false;
+  if (at_end || message.offset > last.offset) return Verdict::kDeliver;  // deleted meanwhile
+  if (AnchorOf(kafka::RecordOf(message)) == last) return Verdict::kSame;
+  replaced = true;
+  return Verdict::kReplaced;
+}
+
 namespace kafka {
 namespace {
 using std::chrono::milliseconds;
@@ -119,8 +170,8 @@ milliseconds LogWatch::Look() {
 std::map<int32_t, LogWatch::Question> LogWatch::MakeQuestions() {
   std::map<int32_t, Question> questions;
   fetcher_.ForEach([&](int32_t partition, const ConsumedPartition& state) {
-    if (!state.assigned || state.out_of_range || state.sample.offset < 0) return;
-    questions[partition] = {state.sample, state.last};
+    if (!state.assigned || state.out_of_range || state.log.sample.offset < 0) return;
+    questions[partition] = {state.log.sample, state.log.last};
   });
   return questions;
 }
@@ -130,20 +181,20 @@ bool LogWatch::NoteFinding(int32_t partition, const Question& asked, const kafka
   const std::lock_guard lock(worker.mutex);
   auto* const state = fetcher_.Find(partition);
   // Since the question, the partition may have been given up or assigned again.
-  if (state == nullptr || !state->assigned || state->out_of_range || state->sample != asked.sample)
+  if (state == nullptr || !state->assigned || state->out_of_range || state->log.sample != asked.sample)
     return false;
   // A new leader may lag for a moment.
   if (finding.kind == Kind::kShorter && !shorter_.contains(partition)) return true;
   if (finding.kind == Kind::kReplaced || finding.kind == Kind::kShorter) {
-    state->last = asked.sample;
-    state->replaced = finding.kind == Kind::kReplaced;
+    state->log.last = asked.sample;
+    state->log.replaced = finding.kind == Kind::kReplaced;
     state->out_of_range = state->notice_due = true;
     ++worker.notices_due;
     return false;
   }
   if (finding.kind == Kind::kSame) fetcher_.CountChecked();
   // SendResult before the sample was compared: if the log is replaced from here on, the next check shows it.
-  state->sample = asked.last;
+  state->log.sample = asked.last;
   const auto stood = next_offsets_.find(partition);
   const bool stands = stood != next_offsets_.end() && stood->second == state->next_offset;
   next_offsets_[partition] = state->next_offset;
