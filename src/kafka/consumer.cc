@@ -54,12 +54,7 @@ Status Consumer::Seek(int32_t partition, int64_t offset) { return impl_->fetcher
 void Consumer::StopReading(int32_t partition) { impl_->fetcher.StopReading(partition); }
 
 Watermarks Consumer::CachedWatermarks(int32_t partition) const {
-  Watermarks marks;
-  if (rd_kafka_get_watermark_offsets(impl_->link.Client().get(), impl_->link.options.topic.c_str(), partition,
-                                     &marks.low, &marks.high) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return {};
-  }
-  return {std::max<int64_t>(marks.low, -1), std::max<int64_t>(marks.high, -1)};
+  return kafka::KnownEnds(impl_->link.Client().get(), impl_->link.options.topic, partition);
 }
 
 Result<Watermarks> Consumer::QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const {

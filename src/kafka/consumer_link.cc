@@ -113,10 +113,7 @@ void ConsumerLink::NoteOpening(const std::string& reason) {
 }
 
 Result<Watermarks> ConsumerLink::QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const {
-  const auto ends = kafka::QueryEnds(Client().get(), options.topic, {&partition, 1}, timeout,
-                                     {.topic = options.topic, .only_describes = true});
-  if (!ends) return Fail(ends.error());
-  return ends->at(partition);
+  return kafka::QueryEnds(Client().get(), options.topic, partition, timeout);
 }
 
 // librdkafka counts the connections that are down, and reports when none is left. It may miss that if a

@@ -77,13 +77,6 @@ ClientSettings Imposed() {
           {"fetch.message.max.bytes", "65536"}};
 }
 
-int64_t EndOf(rd_kafka_t* client, const std::string& topic, int32_t partition) {
-  int64_t low = -1;
-  int64_t high = -1;
-  const auto error = rd_kafka_get_watermark_offsets(client, topic.c_str(), partition, &low, &high);
-  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? std::max<int64_t>(high, -1) : -1;
-}
-
 /// nullopt: the message says nothing about the record.
 std::optional<Kind> Judge(const rd_kafka_message_t& message, const Anchor& wanted) {
   if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
@@ -112,7 +105,8 @@ Result<std::map<int32_t, LogFinding>> CheckLogs(const LogCheckOptions& options,
     if (IsOutOfRange(message.err)) {
       out_of_range.push_back(message.partition);
     } else if (const auto kind = Judge(message, wanted->second)) {
-      findings[message.partition] = {*kind, EndOf((*loop)->client(), options.topic, message.partition)};
+      findings[message.partition] = {*kind,
+                                     KnownEnds((*loop)->client(), options.topic, message.partition).high};
     }
     return false;
   };

@@ -217,7 +217,8 @@ Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string
 
 Result<std::map<int32_t, Watermarks>> QueryEnds(rd_kafka_t* client, const std::string& topic,
                                                 std::span<const int32_t> partitions,
-                                                std::chrono::milliseconds timeout, const Access& access) {
+                                                std::chrono::milliseconds timeout) {
+  const Access access{.topic = topic, .only_describes = true};
   if (partitions.empty()) return std::map<int32_t, Watermarks>();
   const auto until = SteadyClock::now() + timeout;
   auto lows = OffsetsAt(client, {kEarliest, topic, partitions, access}, timeout);
@@ -227,6 +228,21 @@ Result<std::map<int32_t, Watermarks>> QueryEnds(rd_kafka_t* client, const std::s
   std::map<int32_t, Watermarks> ends;
   for (const int32_t partition : partitions) ends[partition] = {lows->at(partition), highs->at(partition)};
   return ends;
+}
+
+Result<Watermarks> QueryEnds(rd_kafka_t* client, const std::string& topic, int32_t partition,
+                             std::chrono::milliseconds timeout) {
+  const auto ends = QueryEnds(client, topic, {&partition, 1}, timeout);
+  return ends ? Result<Watermarks>(ends->at(partition)) : Fail(ends.error());
+}
+
+Watermarks KnownEnds(rd_kafka_t* client, const std::string& topic, int32_t partition) {
+  Watermarks ends;
+  if (rd_kafka_get_watermark_offsets(client, topic.c_str(), partition, &ends.low, &ends.high) !=
+      RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return {};
+  }
+  return {std::max<int64_t>(ends.low, -1), std::max<int64_t>(ends.high, -1)};
 }
 
 Result<std::map<int32_t, int64_t>> OffsetsForTime(rd_kafka_t* client, const std::string& topic,

@@ -122,14 +122,17 @@ Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string
                                            std::span<const int32_t> partitions,
                                            std::chrono::milliseconds timeout);
 
-/// Both ends of each partition, by two questions after each other. `access`: for FailWith. kNotFound,
-/// kUnavailable, kDenied.
+/// Both ends of each partition, by two questions after each other. kNotFound, kUnavailable, kDenied.
 ///
 /// rd_kafka_query_watermark_offsets is not used: before librdkafka 2.3 it doesn't return while the leader
 /// that it asks is down, whatever its timeout (librdkafka issue 4460).
 Result<std::map<int32_t, Watermarks>> QueryEnds(rd_kafka_t* client, const std::string& topic,
                                                 std::span<const int32_t> partitions,
-                                                std::chrono::milliseconds timeout, const Access& access);
+                                                std::chrono::milliseconds timeout);
+Result<Watermarks> QueryEnds(rd_kafka_t* client, const std::string& topic, int32_t partition,
+                             std::chrono::milliseconds timeout);
+/// As the last answers of the brokers said, without asking them. -1: not known. Any thread.
+Watermarks KnownEnds(rd_kafka_t* client, const std::string& topic, int32_t partition);
 
 /// By partition, the first offset whose record is at or after `time`. A partition without such a record is
 /// missing in the result. kNotFound, kUnavailable (e.g. from the embedded broker), kDenied.

@@ -35,18 +35,12 @@ Result<std::vector<Watermarks>> ReadLoop::QueryEnds(std::chrono::milliseconds ti
   if (!metadata) return Fail(std::move(metadata.error()));
   std::vector<int32_t> partitions(static_cast<size_t>((*metadata)->topics[0].partition_cnt));
   std::iota(partitions.begin(), partitions.end(), 0);
-  const auto found = kafka::QueryEnds(client_.get(), options_.topic, partitions, timeout, access());
+  const auto found = kafka::QueryEnds(client_.get(), options_.topic, partitions, timeout);
   if (!found) return Fail(found.error());
   std::vector<Watermarks> ends;
   ends.reserve(found->size());
   for (const auto& [partition, both] : *found) ends.push_back(both);
   return ends;
-}
-
-Result<Watermarks> ReadLoop::QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const {
-  const auto ends = kafka::QueryEnds(client_.get(), options_.topic, {&partition, 1}, timeout, access());
-  if (!ends) return Fail(ends.error());
-  return ends->at(partition);
 }
 
 Status ReadLoop::Unassign() {

@@ -35,8 +35,6 @@ class ReadLoop {
   /// The ends as they are now, by partition. kNotFound: no such topic; kUnavailable: brokers don't answer;
   /// kDenied.
   Result<std::vector<Watermarks>> QueryEnds(std::chrono::milliseconds timeout) const;
-  /// As QueryEnds, for one partition. kNotFound also if there is no such partition.
-  Result<Watermarks> QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const;
   /// `from`: where reading begins, by partition; below 0: the partition isn't read. Call it once, or again
   /// after Unassign.
   Status Assign(std::span<const int64_t> from);

@@ -24,17 +24,8 @@ ClientSettings ReaderImposed(uint64_t queue_bytes_max) {
 }  // namespace
 
 std::optional<std::string_view> HeaderOf(const Record& record, const char* name) {
-  rd_kafka_headers_t* headers = nullptr;
-  const void* value = nullptr;
-  size_t bytes = 0;
-  if (record.message == nullptr ||
-      rd_kafka_message_headers(static_cast<const rd_kafka_message_t*>(record.message), &headers) !=
-          RD_KAFKA_RESP_ERR_NO_ERROR ||
-      rd_kafka_header_get_last(headers, name, &value, &bytes) != RD_KAFKA_RESP_ERR_NO_ERROR ||
-      value == nullptr) {
-    return std::nullopt;
-  }
-  return std::string_view(static_cast<const char*>(value), bytes);
+  if (record.message == nullptr) return std::nullopt;
+  return kafka::HeaderOf(*static_cast<const rd_kafka_message_t*>(record.message), name);
 }
 
 struct TopicReader::Impl {
@@ -227,15 +218,12 @@ std::string TopicReader::Cluster(milliseconds timeout) const {
 }
 
 Result<Watermarks> TopicReader::QueryEnds(int32_t partition, milliseconds timeout) const {
-  return impl_->loop->QueryEnds(partition, timeout);
+  return kafka::QueryEnds(impl_->loop->client(), impl_->options.topic, partition, timeout);
 }
 
 int64_t TopicReader::HighWatermark(int32_t partition) const {
-  int64_t low = 0, high = -1;
-  const auto error = rd_kafka_get_watermark_offsets(impl_->loop->client(), impl_->options.topic.c_str(),
-                                                    partition, &low, &high);
-  const int64_t known = impl_->ends[static_cast<size_t>(partition)].high;
-  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? std::max(high, known) : known;
+  return std::max(kafka::KnownEnds(impl_->loop->client(), impl_->options.topic, partition).high,
+                  impl_->ends[static_cast<size_t>(partition)].high);
 }
 
 Result<bool> TopicReader::PollRecords(milliseconds timeout, const OnRecords& on_records) {
