@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "flow/log_port.h"
 #include "kafka/message_record.h"
-#include "kafka/read_loop.h"
 #include "kafka/record_fetcher.h"
 
 namespace seen {
@@ -68,15 +67,6 @@ using Kind = LogFinding::Kind;
 constexpr milliseconds kWatchSlice{100};
 constexpr milliseconds kWatchQuestion{1000};
 
-// Only one record per partition is wanted: fetch little, and little ahead.
-ClientSettings Imposed() {
-  return {{"group.id", "seen-log-check"},  // assign() requires it; no group is joined
-          {"enable.partition.eof", "true"},
-          {"queued.min.messages", "1"},
-          {"queued.max.messages.kbytes", "64"},
-          {"fetch.message.max.bytes", "65536"}};
-}
-
 /// nullopt: the message says nothing about the record.
 std::optional<Kind> Judge(const rd_kafka_message_t& message, const Anchor& wanted) {
   if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
@@ -93,33 +83,32 @@ Result<std::map<int32_t, LogFinding>> CheckLogs(const LogCheckOptions& options,
   std::map<int32_t, LogFinding> findings;
   if (records.empty()) return findings;
   const auto until = std::chrono::steady_clock::now() + timeout;
-  auto loop = ReadLoop::Open({options.brokers, options.client, options.topic, Imposed(), 64});
-  if (!loop) return Fail(std::move(loop.error()));
-  std::vector<int64_t> from(static_cast<size_t>(records.rbegin()->first) + 1, -1);
-  for (const auto& [partition, record] : records) from[static_cast<size_t>(partition)] = record.offset;
-  if (Status assigned = (*loop)->Assign(from); !assigned) return Fail(std::move(assigned.error()));
-  std::vector<int32_t> out_of_range;
-  const ReadLoop::Take take = [&](const rd_kafka_message_t& message) {
-    const auto wanted = records.find(message.partition);
-    if (wanted == records.end() || findings.contains(message.partition)) return false;
-    if (IsOutOfRange(message.err)) {
-      out_of_range.push_back(message.partition);
-    } else if (const auto kind = Judge(message, wanted->second)) {
-      findings[message.partition] = {*kind,
-                                     KnownEnds((*loop)->client(), options.topic, message.partition).high};
-    }
-    return false;
-  };
-  const ReadLoop::OnRecords no_records = [](int32_t, std::span<const Record>) { return Status(); };
+  // Only one record per partition is wanted: fetch little, and little ahead.
+  const auto client = MakeReader(options.brokers, {{"fetch.wait.max.ms", "100"}}, options.client,
+                                 {{"group.id", "seen-log-check"},
+                                  {"queued.min.messages", "1"},
+                                  {"queued.max.messages.kbytes", "64"},
+                                  {"fetch.message.max.bytes", "65536"}});
+  if (!client) return Fail(client.error());
+  const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(records.size())));
+  for (const auto& [partition, record] : records)
+    rd_kafka_topic_partition_list_add(list.get(), options.topic.c_str(), partition)->offset = record.offset;
+  const auto error = rd_kafka_assign(client->get(), list.get());
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(error, "read " + options.topic);
   while (findings.size() < records.size() && !stop.load() && std::chrono::steady_clock::now() < until) {
-    (void)(*loop)->Poll(kWatchSlice, take, no_records);
-    for (const int32_t partition : out_of_range) {
-      const auto ends = LogEnds((*loop)->client(), options.topic, {&partition, 1}, kWatchQuestion);
+    const MessageHandle message(rd_kafka_consumer_poll(client->get(), ToTimeout(kWatchSlice)));
+    if (!message) continue;
+    const int32_t partition = message->partition;
+    const auto wanted = records.find(partition);
+    if (wanted == records.end() || findings.contains(partition)) continue;
+    if (IsOutOfRange(message->err)) {
+      const auto ends = LogEnds(client->get(), options.topic, {&partition, 1}, kWatchQuestion);
       if (!ends) continue;
       const int64_t end = ends->at(partition);
-      findings[partition] = {end <= records.at(partition).offset ? Kind::kShorter : Kind::kGone, end};
+      findings[partition] = {end <= wanted->second.offset ? Kind::kShorter : Kind::kGone, end};
+    } else if (const auto kind = Judge(*message, wanted->second)) {
+      findings[partition] = {*kind, KnownEnds(client->get(), options.topic, partition).high};
     }
-    out_of_range.clear();
   }
   return findings;
 }

@@ -153,6 +153,21 @@ Result<ClientHandle> MakeClient(rd_kafka_type_t type, ConfHandle conf) {
   return made;
 }
 
+Result<ClientHandle> MakeReader(const std::string& brokers, ClientSettings role_defaults,
+                                const ClientSettings& client, ClientSettings imposed) {
+  role_defaults.emplace("isolation.level", "read_committed");
+  imposed.insert({{"group.id", "seen-reader"},  // assign() requires one
+                  {"enable.partition.eof", "true"},
+                  {"enable.auto.commit", "false"},
+                  {"enable.auto.offset.store", "false"},
+                  {"auto.offset.reset", "error"}});
+  auto conf = MakeConf(brokers, role_defaults, client, imposed);
+  if (!conf) return Fail(std::move(conf.error()));
+  auto reader = MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
+  if (reader) rd_kafka_poll_set_consumer(reader->get());
+  return reader;
+}
+
 Code CodeOf(rd_kafka_resp_err_t error) {
   switch (error) {
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:

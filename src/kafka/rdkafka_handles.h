@@ -103,6 +103,12 @@ Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& ro
 /// kInvalidArgument: librdkafka refuses the combination of properties.
 Result<ClientHandle> MakeClient(rd_kafka_type_t type, ConfHandle conf);
 
+/// A consumer without a group: it reads what it is assigned, commits nothing, and reports the ends of
+/// partitions. Connects in the background. `role_defaults` and `imposed`: as in MakeConf. kInvalidArgument:
+/// settings.
+Result<ClientHandle> MakeReader(const std::string& brokers, ClientSettings role_defaults,
+                                const ClientSettings& client, ClientSettings imposed);
+
 /// What the caller should do about librdkafka's error. kUnavailable: brokers don't answer, or leaders move.
 /// kNotFound: no such topic. kDenied: an ACL is missing. kRefused: fencing, policies. Also kInvalidArgument.
 Code CodeOf(rd_kafka_resp_err_t error);
