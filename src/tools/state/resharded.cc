@@ -290,7 +290,7 @@ Result<std::vector<PartitionHead>> ReshardedState::Heads(CopySink&) {
 Status ReshardedState::PassRows(CopySink& sink) {
   const auto partitioner = ParsePartitioner(descriptor_.identity.partitioner);
   if (!partitioner) return Fail(Code::kCorrupt, "the descriptor names no partitioner that is known");
-  Progress progress("reshard", 0, "rows", quiet_ ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress("reshard", 0, "rows", quiet_);
   Status passed =
       ForEachMerged(old_, StoredLimits(descriptor_.filters),
                     [&](std::string_view key, std::string_view value, RestingRows& stored) -> Status {

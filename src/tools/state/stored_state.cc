@@ -132,7 +132,7 @@ Result<std::vector<PartitionHead>> StoredState::Heads(CopySink&) {
 }
 
 Status StoredState::PassRows(CopySink& sink) {
-  Progress progress(task_, 0, "rows", task_.empty() ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress(task_, 0, "rows", task_.empty());
   uint64_t passed = 0;
   for (size_t i = 0; i < open_.size(); ++i) {
     RestingRows& rows = *open_[i];
