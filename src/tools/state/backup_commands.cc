@@ -156,20 +156,6 @@ Result<nlohmann::ordered_json> MakeBackup(const StateArguments& given) {
   return summary;
 }
 
-// A directory that a daemon has locked isn't empty: its LOCK is in it.
-Status CheckEmpty(const std::string& into) {
-  std::error_code code;
-  if (!fs::exists(into, code)) return {};
-  for (const fs::directory_entry& entry : fs::directory_iterator(into, code)) {
-    return Fail(Code::kRefused,
-                fmt::format("--into: {} isn't empty: {} is in it. Remedy: name an empty or a new "
-                            "directory",
-                            into, entry.path().filename().string()));
-  }
-  if (code) return Fail(Code::kUnavailable, fmt::format("--into: can't list {}: {}", into, code.message()));
-  return {};
-}
-
 // Writes into a folder that a daemon's start removes. The caller renames it when all partitions are complete.
 Status RestorePartition(const StateArguments& given, const BackupDirectory& directory,
                         const BackedUpPartition& partition, const std::string& folder, Progress& progress,
@@ -196,7 +182,8 @@ Status RestorePartition(const StateArguments& given, const BackupDirectory& dire
 
 Status Restore(const StateArguments& given, const BackupDirectory& directory,
                const BackupManifest& manifest) {
-  if (Status empty = CheckEmpty(given.into); !empty) return empty;
+  // A directory that a daemon has locked isn't empty: its LOCK is in it.
+  if (Status empty = CheckEmpty("--into", given.into); !empty) return empty;
   const auto store = StoreDirectory::Open(given.into);
   if (!store) return Fail(store.error());
   Progress progress("restore", manifest.Files(), "files", given.quiet);

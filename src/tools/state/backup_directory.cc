@@ -212,21 +212,6 @@ tl::unexpected<Error> CantList(const std::string& path, const std::error_code& c
   return Fail(Code::kUnavailable, fmt::format("can't list {}: {}", path, code.message()));
 }
 
-// Accepts an empty directory, or what an interrupted first backup left. Refuses any other directory.
-Status CheckUnused(const std::string& path) {
-  std::error_code code;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, code)) {
-    const std::string name = entry.path().filename().string();
-    if (name == "LOCK" || name == std::string(kOwnerFile) + ".tmp") continue;
-    return Fail(Code::kRefused,
-                fmt::format("--to: {} isn't empty and holds no backups: {} is in it. Remedy: name an "
-                            "empty or a new directory",
-                            path, name));
-  }
-  if (code) return CantList(path, code);
-  return {};
-}
-
 /// Identifies a file without reading all of it: by its size and a hash of its last 64 KiB. In an SST file
 /// they hold the session that wrote the file, and its number there. So no two SST files share them.
 Result<BackupFile> LookAt(const std::string& path, const std::string& name) {
@@ -244,6 +229,19 @@ Result<BackupFile> LookAt(const std::string& path, const std::string& name) {
 }
 
 }  // namespace
+
+Status CheckEmpty(std::string_view option, const std::string& path, const std::set<std::string>& may_have) {
+  std::error_code code;
+  if (!fs::exists(path, code)) return {};
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, code)) {
+    const std::string name = entry.path().filename().string();
+    if (may_have.contains(name)) continue;
+    return Fail(Code::kRefused, fmt::format("{}: {} isn't empty: {} is in it. Remedy: name an empty or a new "
+                                            "directory",
+                                            option, path, name));
+  }
+  return code ? CantList(path, code) : Status();
+}
 
 Result<Hash128> LinkOrCopy(const std::string& from, const std::string& to, bool may_link) {
   if (may_link && ::link(from.c_str(), to.c_str()) == 0) return HashOfFile(from);
@@ -264,8 +262,10 @@ Result<Hash128> LinkOrCopy(const std::string& from, const std::string& to, bool 
 Result<BackupDirectory> BackupDirectory::OpenToWrite(const std::string& path, const BackupOwner& owner) {
   std::error_code code;
   const std::string owner_path = path + "/" + kOwnerFile;
-  if (!fs::exists(owner_path, code) && fs::exists(path, code)) {
-    if (Status unused = CheckUnused(path); !unused) return Fail(unused.error());
+  if (!fs::exists(owner_path, code)) {
+    // An interrupted first backup leaves these.
+    const Status unused = CheckEmpty("--to", path, {"LOCK", std::string(kOwnerFile) + ".tmp"});
+    if (!unused) return Fail(unused.error());
   }
   if (Status made = MakeFolder(path); !made) return Fail(made.error());
   auto lock = FileLock::Take(path + "/LOCK", true, false);

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,10 @@ std::string EncodeManifest(const BackupManifest& manifest);
 Result<BackupManifest> DecodeManifest(std::string_view text);
 
 // Files of backups. Errors: as in base/durable_file.h.
+
+/// kRefused: the directory has something other than `may_have`. A missing directory is empty.
+Status CheckEmpty(std::string_view option, const std::string& path,
+                  const std::set<std::string>& may_have = {});
 
 /// Makes `to` a link to `from` if `may_link` and the file system allow it, otherwise a durable copy. Returns
 /// the hash of the bytes read from `from`. `to` must not exist.
