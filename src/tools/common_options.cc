@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -19,10 +20,10 @@
 namespace seen {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+std::atomic<bool> interrupted{false};
 
 extern "C" void OnInterrupt(int signal) {
-  interrupted = 1;
+  interrupted = true;
   std::signal(signal, SIG_DFL);
 }
 
@@ -126,7 +127,8 @@ void CatchInterrupts() {
   std::signal(SIGTERM, OnInterrupt);
 }
 
-bool Interrupted() { return interrupted != 0; }
+bool Interrupted() { return interrupted; }
+const std::atomic<bool>& InterruptFlag() { return interrupted; }
 
 namespace {
 

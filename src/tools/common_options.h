@@ -1,6 +1,7 @@
 #pragma once
 // What subcommands share: options, times, colours, interrupts, and how errors end the program.
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -65,6 +66,7 @@ int ExitWith(const Error& error);
 /// After CatchInterrupts, the first SIGINT or SIGTERM sets Interrupted. A second one ends the program.
 void CatchInterrupts();
 bool Interrupted();
+const std::atomic<bool>& InterruptFlag();
 
 /// Parses a point in time of the command line: ms since the epoch, "2026-11-21", "2026-11-21T10:04:00Z", or
 /// an age before `now` like "90s", "15m", "2h", "7d". kInvalidArgument names `option` and the allowed forms.
