@@ -35,8 +35,8 @@ Result<ClientSettings> ReadClientSettings(std::string_view option, const std::ve
 /// A daemon's address, with a client's token and CAs for it.
 struct DaemonAddress {
   std::string base = "http://127.0.0.1:8080";
-  std::string token_file;  // holds a token; empty: no token is sent
-  std::string ca;          // PEM file of CAs, of which one signed its certificate; empty: the machine's CAs
+  std::string token_file = {};  // holds a token; empty: no token is sent
+  std::string ca = {};  // PEM file of CAs, of which one signed its certificate; empty: the machine's CAs
 };
 
 struct AskOptions {

@@ -28,6 +28,12 @@ Error ProblemOf(std::string_view target, const HttpAnswer& answer) {
   return {code, fmt::format("{}: {}{}{}", target, answer.status, words.empty() ? "" : ": ", words)};
 }
 
+/// Other statuses than those of a success become an error.
+Result<HttpAnswer> Checked(std::string_view target, Result<HttpAnswer> answer) {
+  if (answer && answer->status != 200 && answer->status != 202) return Fail(ProblemOf(target, *answer));
+  return answer;
+}
+
 Result<Json> ParseBody(std::string_view target, const Result<HttpAnswer>& answer) {
   if (!answer) return Fail(answer.error());
   Json json = Json::parse(answer->body, nullptr, false);
@@ -36,17 +42,13 @@ Result<Json> ParseBody(std::string_view target, const Result<HttpAnswer>& answer
   return json;
 }
 
-std::string Dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 std::string UserPath(std::string_view filter, std::string_view user_id) {
   return "/v1/filters/" + PercentEncode(filter) + "/users/" + PercentEncode(user_id);
 }
 
 DaemonSummary Summarise(const Json& json) {
   DaemonSummary summary;
-  summary.brokers = json.value("brokers", "");
   summary.topic = json.value("topic", "");
-  summary.embedded_kafka = json.value("embedded_kafka", false);
   summary.is_replica = json.value("role", "") == "replica";
   summary.group_that_owns = json.value("owner_group", "");
   summary.ready = json.value("ready", false);
@@ -58,7 +60,6 @@ DaemonSummary Summarise(const Json& json) {
     const auto number = partition.value("partition", size_t{0});
     if (number < summary.next_offsets.size())
       summary.next_offsets[number] = partition.value("next_offset", int64_t{-1});
-    summary.partitions_ready += partition.value("state", "") == "ready" ? 1 : 0;
     const Json lag = partition.value("lag_messages", Json(nullptr));
     if (lag.is_null()) {
       summary.watermarks_known = false;
@@ -66,7 +67,6 @@ DaemonSummary Summarise(const Json& json) {
       summary.lag_messages += lag.get<uint64_t>();
     }
     summary.marks_outstanding += partition.value("marks_outstanding", uint64_t{0});
-    summary.misrouted += partition.value("misrouted", uint64_t{0});
     const Json republish = partition.value("republish", Json::object());
     const bool sweeping = republish.value("sweeping", false) || republish.value("all_requested", false);
     summary.partitions_sweeping += sweeping ? 1 : 0;
@@ -142,23 +142,16 @@ Result<DaemonClient> DaemonClient::Make(const DaemonAddress& address) {
 }
 
 Result<HttpAnswer> DaemonClient::Ask(std::string_view method, std::string_view target) {
-  auto answer = http_.Ask(method, target);
-  if (answer && answer->status != 200 && answer->status != 202) return Fail(ProblemOf(target, *answer));
-  return answer;
+  return Checked(target, http_.Ask(method, target));
 }
 
 Result<HttpAnswer> DaemonClient::Ask(std::string_view method, std::string_view target, const Json& question) {
-  auto answer = http_.Ask(method, target, Dumped(question));
-  if (answer && answer->status != 200 && answer->status != 202) return Fail(ProblemOf(target, *answer));
-  return answer;
+  return Checked(target,
+                 http_.Ask(method, target, question.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
 Result<Json> DaemonClient::AskJson(std::string_view method, std::string_view target) {
   return ParseBody(target, Ask(method, target));
-}
-
-Result<Json> DaemonClient::AskJson(std::string_view method, std::string_view target, const Json& question) {
-  return ParseBody(target, Ask(method, target, question));
 }
 
 Result<std::string> DaemonClient::Snapshot(std::string_view filter, std::string_view user_id,
@@ -171,32 +164,9 @@ Result<std::string> DaemonClient::Snapshot(std::string_view filter, std::string_
 }
 
 Result<Json> DaemonClient::UnseenAnswer(std::string_view filter, std::string_view user_id,
-                                        std::span<const std::string> items,
-                                        std::span<const std::string> also_seen,
-                                        std::optional<TimeMs> created_at, bool one_per_group) {
-  Json question = {{"items", items}};
-  if (created_at) {
-    for (Json& item : question["items"]) item = {{"id", item}, {"created_at", created_at->value}};
-  }
-  if (!also_seen.empty()) question["also_seen"] = also_seen;
-  if (one_per_group) question["one_per_group"] = true;
-  return AskJson("POST", UserPath(filter, user_id) + "/unseen", question);
-}
-
-Result<std::vector<std::string>> DaemonClient::Unseen(std::string_view filter, std::string_view user_id,
-                                                      std::span<const std::string> items,
-                                                      std::span<const std::string> also_seen,
-                                                      std::optional<TimeMs> created_at) {
-  const auto answer = UnseenAnswer(filter, user_id, items, also_seen, created_at);
-  if (!answer) return Fail(answer.error());
-  std::vector<std::string> unseen;
-  for (const Json& item : answer->value("unseen", Json::array())) {
-    if (!item.is_string()) {
-      return Fail(Code::kMalformed, UserPath(filter, user_id) + "/unseen: an entry is not a string");
-    }
-    unseen.push_back(item);
-  }
-  return unseen;
+                                        std::span<const std::string> items) {
+  const std::string target = UserPath(filter, user_id) + "/unseen";
+  return ParseBody(target, Ask("POST", target, {{"items", items}}));
 }
 
 Result<DaemonSummary> DaemonClient::Status() {
@@ -226,12 +196,6 @@ Result<Json> DaemonClient::MakeCopy() { return AskJson("POST", "/v1/copies"); }
 seen::Status DaemonClient::ReleaseCopy(std::string_view copy) {
   const auto released = Ask("DELETE", "/v1/copies/" + PercentEncode(copy));
   return released ? seen::Status() : Fail(released.error());
-}
-
-Result<std::string> DaemonClient::MetricsPage() {
-  auto answer = Ask("GET", "/metrics");
-  if (!answer) return Fail(answer.error());
-  return std::move(answer->body);
 }
 
 Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, bool published,

@@ -9,20 +9,26 @@
 
 namespace seen {
 
-BucketChecker::BucketChecker(const BucketCheckOptions& options, std::vector<DaemonClient> daemons)
+BucketChecker::BucketChecker(const VerifyOptions& options, const VerifyPlan& plan, const UserSample& sample,
+                             const VerifiedTopic& read, std::vector<DaemonClient> daemons)
     : options_(options),
+      plan_(plan),
+      sample_(sample),
+      read_(read),
       daemons_(std::move(daemons)),
-      outcomes_(options.plan.filters.size()),
-      progress_("check", 0, "users", options.progress) {}
+      outcomes_(plan.filters.size()),
+      progress_("check", 0, "users", options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto) {}
 
-Result<std::unique_ptr<BucketChecker>> BucketChecker::Make(const BucketCheckOptions& options) {
+Result<std::unique_ptr<BucketChecker>> BucketChecker::Make(const VerifyOptions& options,
+                                                           const VerifyPlan& plan, const UserSample& sample,
+                                                           const VerifiedTopic& read) {
   std::vector<DaemonClient> daemons;
   for (unsigned i = 0; i < options.connections; ++i) {
-    auto daemon = DaemonClient::Make(options.http);
+    auto daemon = DaemonClient::Make(options.daemon.http);
     if (!daemon) return Fail(daemon.error());
     daemons.push_back(std::move(*daemon));
   }
-  return std::unique_ptr<BucketChecker>(new BucketChecker(options, std::move(daemons)));
+  return std::unique_ptr<BucketChecker>(new BucketChecker(options, plan, sample, read, std::move(daemons)));
 }
 
 // Asks the sample again: a user may have been in it when the event was read, and dropped out later.
@@ -30,10 +36,10 @@ Status BucketChecker::Load(std::string_view records, Oracle& oracle, Published& 
   return ReadBucketRecords(
       records,
       [&](const JudgedEvent& event) {
-        if (options_.sample.Holds(event.user_id)) oracle.Add(event);
+        if (sample_.Holds(event.user_id)) oracle.Add(event);
       },
       [&](const SnapshotRecord& snapshot) {
-        const auto& filters = options_.plan.filters;
+        const auto& filters = plan_.filters;
         const auto place =
             static_cast<size_t>(std::find(filters.begin(), filters.end(), snapshot.filter) - filters.begin());
         if (snapshot.bytes) {
@@ -45,15 +51,31 @@ Status BucketChecker::Load(std::string_view records, Oracle& oracle, Published& 
 }
 
 Status BucketChecker::Check(std::string_view records) {
-  Oracle oracle(options_.plan.rules);
-  Published published(options_.plan.filters.size());
+  Oracle oracle(plan_.rules);
+  Published published(plan_.filters.size());
   if (Status loaded = Load(records, oracle, published); !loaded) return loaded;
   return CheckUsers(oracle, published);
 }
 
+std::vector<UserChecker> BucketChecker::CheckersOf(const Oracle& oracle, DaemonClient& daemon) const {
+  std::vector<UserChecker> checkers;
+  checkers.reserve(plan_.filters.size());
+  for (const size_t filter : plan_.filters) {
+    const FilterRules& rules = plan_.rules.filters[filter];
+    checkers.emplace_back(oracle, daemon,
+                          CheckOptions{.filter = rules.name,
+                                       .filter_number = filter,
+                                       .names_filter = plan_.filters.size() > 1,
+                                       .negatives_per_user = options_.negatives,
+                                       .published = options_.snapshots && !rules.snapshot_topic.empty(),
+                                       .published_at = read_.snapshots_at,
+                                       .history_complete = read_.from_the_start});
+  }
+  return checkers;
+}
+
 Status BucketChecker::CheckUsers(const Oracle& oracle, const Published& published) {
   const std::vector<std::string_view> users = oracle.Users();
-  const std::vector<size_t>& filters = options_.plan.filters;
   std::atomic<size_t> next = 0;
   std::atomic<bool> stop = false;
   struct {
@@ -66,20 +88,7 @@ Status BucketChecker::CheckUsers(const Oracle& oracle, const Published& publishe
     found.outcomes = std::move(outcomes_);
   }
   const auto work = [&](unsigned connection, bool draws) {
-    std::vector<UserChecker> checkers;
-    checkers.reserve(filters.size());
-    for (const size_t filter : filters) {
-      checkers.emplace_back(
-          oracle, daemons_[connection],
-          CheckOptions{
-              .filter = options_.plan.rules.filters[filter].name,
-              .filter_number = filter,
-              .names_filter = filters.size() > 1,
-              .negatives_per_user = options_.negatives_per_user,
-              .published = options_.published && !options_.plan.rules.filters[filter].snapshot_topic.empty(),
-              .published_at = options_.published_at,
-              .history_complete = options_.history_complete});
-    }
+    std::vector<UserChecker> checkers = CheckersOf(oracle, daemons_[connection]);
     while (!stop && !Interrupted()) {
       const size_t index = next++;
       if (index >= users.size()) break;

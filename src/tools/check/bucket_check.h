@@ -9,31 +9,18 @@
 #include "base/result.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/check/oracle.h"
-#include "tools/check/user_buckets.h"
 #include "tools/check/user_check.h"
-#include "tools/check/user_sample.h"
-#include "tools/check/verify_plan.h"
+#include "tools/check/verify_input.h"
 #include "tools/progress.h"
 
 namespace seen {
 
-struct BucketCheckOptions {
-  const VerifyPlan& plan;
-  const UserSample& sample;
-  DaemonAddress http;
-  unsigned connections = 4;
-  uint32_t negatives_per_user = 64;
-  bool published = false;
-  TimeMs published_at;
-  bool history_complete = true;
-  Progress::Mode progress = Progress::Mode::kAuto;
-};
-
 /// One thread. Starts threads of its own.
 class BucketChecker {
  public:
-  /// kInvalidArgument: the daemon's address.
-  static Result<std::unique_ptr<BucketChecker>> Make(const BucketCheckOptions& options);
+  /// The references must outlive this object. kInvalidArgument: the daemon's address.
+  static Result<std::unique_ptr<BucketChecker>> Make(const VerifyOptions& options, const VerifyPlan& plan,
+                                                     const UserSample& sample, const VerifiedTopic& read);
 
   /// Adds to outcomes(). kUnavailable: the daemon gives no answer, or the run was interrupted.
   Status Check(std::string_view records);
@@ -43,11 +30,16 @@ class BucketChecker {
 
  private:
   using Published = std::vector<std::unordered_map<std::string, std::string>>;  // by the filter's place
-  BucketChecker(const BucketCheckOptions& options, std::vector<DaemonClient> daemons);
+  BucketChecker(const VerifyOptions& options, const VerifyPlan& plan, const UserSample& sample,
+                const VerifiedTopic& read, std::vector<DaemonClient> daemons);
+  std::vector<UserChecker> CheckersOf(const Oracle& oracle, DaemonClient& daemon) const;
   Status Load(std::string_view records, Oracle& oracle, Published& published) const;
   Status CheckUsers(const Oracle& oracle, const Published& published);
 
-  const BucketCheckOptions options_;
+  const VerifyOptions& options_;
+  const VerifyPlan& plan_;
+  const UserSample& sample_;
+  const VerifiedTopic& read_;
   std::vector<DaemonClient> daemons_;  // one per thread
   std::vector<CheckOutcome> outcomes_;
   uint64_t users_ = 0;

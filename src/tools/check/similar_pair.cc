@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
@@ -12,11 +11,13 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "model/day.h"
 #include "similar/groups/group_rules.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
+#include "tools/progress.h"
 #include "tools/read_files.h"
 
 namespace seen {
@@ -308,74 +309,62 @@ Result<PairItem> ReadItemFile(const std::string& path, const ItemFormat& format)
   return ItemOf(*event, SystemClock().WallNow());
 }
 
-/// The last record of each of `ids` in the topic.
-class LastRecords {
- public:
-  explicit LastRecords(std::span<const std::string> ids) {
-    for (const std::string& id : ids) last_.emplace(id, std::nullopt);
-  }
-  void Take(const ItemEvent& event, TimeMs record_timestamp) {
-    const auto wanted = last_.find(event.item_id);
-    if (wanted == last_.end()) return;
-    auto& last = wanted->second;
+struct LastRecord {
+  TimeMs at;
+  bool deleted = false;
+  PairItem item;
+};
+using LastRecords = std::map<std::string, std::optional<LastRecord>, std::less<>>;
+
+/// Fills in the last record of each id.
+Result<ItemCounts> FindLast(const ItemsTopicOptions::Outcome& places, LastRecords& last) {
+  return ReadItems(places.topic, places.items.format, [&](const ItemEvent& event, TimeMs timestamp) {
+    const auto wanted = last.find(event.item_id);
     // Records of one id may be in several partitions: the latest timestamp decides.
-    if (last && record_timestamp < last->at) return;
-    last = {record_timestamp, event.deleted, ItemOf(event, record_timestamp)};
+    if (wanted != last.end() && (!wanted->second || timestamp >= wanted->second->at))
+      wanted->second = {timestamp, event.deleted, ItemOf(event, timestamp)};
+  });
+}
+
+Result<std::vector<PairItem>> FindPair(const PairQuestion& question,
+                                       const ItemsTopicOptions::Outcome& places) {
+  LastRecords last;
+  for (const std::string& name : question.pair) {
+    if (!name.starts_with('@')) last.emplace(name, std::nullopt);
   }
-  Result<PairItem> Find(const std::string& id, const std::string& topic, uint64_t items) const {
-    const auto& last = last_.find(id)->second;
-    if (!last) {
+  const auto counts = last.empty() ? Result<ItemCounts>(ItemCounts()) : FindLast(places, last);
+  if (!counts) return Fail(counts.error());
+  std::vector<PairItem> pair;
+  for (const std::string& name : question.pair) {
+    if (name.starts_with('@')) {
+      auto item = ReadItemFile(name.substr(1), places.items.format);
+      if (!item) return Fail(item.error());
+      pair.push_back(std::move(*item));
+      continue;
+    }
+    const auto& found = last.find(name)->second;
+    if (!found) {
       return Fail(Code::kNotFound, fmt::format("{}: not among the {} items of topic {}; @FILE takes an item "
                                                "from a file",
-                                               id, WithThousands(items), topic));
+                                               name, WithThousands(counts->items), places.topic.topic));
     }
-    if (last->deleted)
-      return Fail(Code::kNotFound, fmt::format("{}: its last record in topic {} deletes it", id, topic));
-    return last->item;
-  }
-
- private:
-  struct Last {
-    TimeMs at;
-    bool deleted = false;
-    PairItem item;
-  };
-  std::map<std::string, std::optional<Last>, std::less<>> last_;
-};
-
-Result<std::array<PairItem, 2>> FindPair(const PairQuestion& question,
-                                         const ItemsTopicOptions::Outcome& read) {
-  std::vector<std::string> ids;
-  for (const std::string& name : question.pair) {
-    if (!name.starts_with('@')) ids.push_back(name);
-  }
-  LastRecords last(ids);
-  uint64_t items = 0;
-  if (!ids.empty()) {
-    const auto counts = ReadItems(
-        read.places, read.items.format, question.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto,
-        "similar", [&](const ItemEvent& event, TimeMs timestamp) { last.Take(event, timestamp); });
-    if (!counts) return Fail(counts.error());
-    items = counts->items;
-  }
-  std::array<PairItem, 2> pair;
-  for (size_t i = 0; i < 2; ++i) {
-    const std::string& name = question.pair[i];
-    auto item = name.starts_with('@') ? ReadItemFile(name.substr(1), read.items.format)
-                                      : last.Find(name, read.places.topic, items);
-    if (!item) return Fail(item.error());
-    pair[i] = std::move(*item);
+    if (found->deleted) {
+      return Fail(Code::kNotFound,
+                  fmt::format("{}: its last record in topic {} deletes it", name, places.topic.topic));
+    }
+    pair.push_back(found->item);
   }
   return pair;
 }
 
 }  // namespace
 
-int RunPairQuestion(const PairQuestion& question) {
-  const auto read = question.items.Read();
+int RunPairQuestion(const PairQuestion& question, bool json, bool quiet) {
+  auto read = question.items.Read();
   if (!read) return ExitWith(read.error());
   const auto idf = ReadIdfFile(read->items.idf_file);
   if (!idf) return ExitWith(idf.error());
+  if (!quiet) read->topic.task = "similar";
   CatchInterrupts();
   const auto pair = FindPair(question, *read);
   if (!pair) return ExitWith(pair.error());
@@ -384,9 +373,8 @@ int RunPairQuestion(const PairQuestion& question) {
                         .text_bytes_max = read->items.text_bytes_max,
                         .rules = TextRulesOf(read->items)});
   const auto compared = ComparePair((*pair)[0], (*pair)[1], GroupOptionsOf(read->items), reader);
-  fmt::print("{}", question.json
-                       ? compared.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
-                       : PairText(compared, question.tokens));
+  fmt::print("{}", json ? compared.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+                        : PairText(compared, question.tokens));
   return kExitOk;
 }
 

@@ -31,11 +31,9 @@ struct PairQuestion {
   ItemsTopicOptions items;
   std::vector<std::string> pair;  // two ids, or @FILE
   size_t tokens = 10;             // the heaviest ones to show
-  bool json = false;
-  bool quiet = false;
 };
 
 /// Prints the answer. Returns an exit status.
-int RunPairQuestion(const PairQuestion& question);
+int RunPairQuestion(const PairQuestion& question, bool json, bool quiet);
 
 }  // namespace seen

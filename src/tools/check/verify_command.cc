@@ -11,10 +11,6 @@
 #include <vector>
 
 #include "tools/check/bucket_check.h"
-#include "tools/check/event_judge.h"
-#include "tools/check/user_check.h"
-#include "tools/check/verify_input.h"
-#include "tools/check/verify_plan.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
@@ -33,7 +29,6 @@ struct VerifyReport {
   bool from_the_start = true;
   bool published = false;
   uint64_t users = 0;
-  uint64_t buckets = 0;
   uint64_t spilled_bytes = 0;
   std::vector<VerifiedFilter> filters;
 
@@ -41,25 +36,18 @@ struct VerifyReport {
   CheckOutcome Sum() const;
 };
 
-nlohmann::ordered_json DroppedJson(const VerifiedFilter& filter) {
-  const CheckCounts& counts = filter.outcome.counts;
-  return {{"too_old", filter.too_old},
-          {"left_window", counts.left_window},
-          {"taken_back", counts.taken_back},
-          {"too_few_exposures", counts.too_few_exposures}};
-}
+using Json = nlohmann::ordered_json;
 
-nlohmann::ordered_json FilterJson(const VerifiedFilter& filter) {
-  const CheckCounts& counts = filter.outcome.counts;
-  nlohmann::ordered_json json = {{"filter", filter.name},
-                                 {"ok", counts.Failures() == 0},
-                                 {"items", counts.items},
-                                 {"false_negatives", counts.FalseNegatives()},
-                                 {"extra_items", counts.unseen_false_positives},
-                                 {"extra_items_unexplained", counts.unexplained + counts.strangers},
-                                 {"snapshot_false_positive_rate", counts.SnapshotFalsePositiveRate()}};
-  json["dropped"] = DroppedJson(filter);
-  return json;
+void AddFigures(const CheckCounts& counts, bool published, Json& json) {
+  json["ok"] = counts.Failures() == 0;
+  for (const auto& [name, figure] : kCheckFigures) {
+    if (published || !std::string_view(name).starts_with("published_")) json[name] = counts.*figure;
+  }
+  json["false_negatives"] = counts.FalseNegatives();
+  json["extra_items"] = counts.unseen_false_positives;
+  json["extra_items_unexplained"] = counts.unexplained + counts.strangers;
+  json["snapshot_false_positive_rate"] = counts.SnapshotFalsePositiveRate();
+  json["false_positive_rate_asked"] = std::round(counts.RateAsked() * 1e9) / 1e9;
 }
 
 std::string DroppedText(const VerifiedFilter& filter) {
@@ -80,39 +68,18 @@ CheckOutcome VerifyReport::Sum() const {
 
 std::string VerifyJson(const VerifyReport& report) {
   const CheckOutcome outcome = report.Sum();
-  const CheckCounts& counts = outcome.counts;
-  nlohmann::ordered_json json = {
-      {"ok", counts.Failures() == 0},
-      {"records", report.counts.records},
-      {"exposures", report.counts.exposures},
-      {"too_old", report.counts.too_old},
-      {"malformed", report.counts.malformed},
-      {"skipped", report.counts.skipped},
-      {"topic_from_the_start", report.from_the_start},
-      {"users", report.users},
-      {"items", counts.items},
-      {"false_negatives", counts.FalseNegatives()},
-      {"snapshot_false_negatives", counts.snapshot_false_negatives},
-      {"unseen_false_negatives", counts.unseen_false_negatives},
-      {"negatives", counts.negatives},
-      {"snapshot_false_positives", counts.snapshot_false_positives},
-      {"snapshot_false_positive_rate", counts.SnapshotFalsePositiveRate()},
-      {"false_positive_rate_asked", std::round(counts.RateAsked() * 1e9) / 1e9},
-      {"unseen_false_positives", counts.unseen_false_positives},
-      {"unseen_false_positives_unexplained", counts.unexplained},
-      {"extra_items", counts.unseen_false_positives},
-      {"extra_items_unexplained", counts.unexplained + counts.strangers},
-      {"count_mismatches", counts.count_mismatches},
-      {"horizon_mismatches", counts.horizon_mismatches},
-  };
-  if (report.published) {
-    json["published_false_negatives"] = counts.published_false_negatives;
-    json["published_missing"] = counts.published_missing;
-    json["published_differing"] = counts.published_differing;
+  Json json = {{"records", report.counts.records}, {"exposures", report.counts.exposures},
+               {"too_old", report.counts.too_old}, {"malformed", report.counts.malformed},
+               {"skipped", report.counts.skipped}, {"topic_from_the_start", report.from_the_start}};
+  AddFigures(outcome.counts, report.published, json);
+  json["users"] = report.users;  // the figure counts a user once for each filter
+  json["filters"] = Json::array();
+  for (const VerifiedFilter& filter : report.filters) {
+    Json& one = json["filters"].emplace_back(Json{{"filter", filter.name}});
+    AddFigures(filter.outcome.counts, report.published, one);
+    one["dropped"] = {{"too_old", filter.too_old}};
+    for (const char* why : {"left_window", "taken_back", "too_few_exposures"}) one["dropped"][why] = one[why];
   }
-  json["filters"] = nlohmann::ordered_json::array();
-  for (const VerifiedFilter& filter : report.filters) json["filters"].push_back(FilterJson(filter));
-  json["buckets"] = report.buckets;
   json["spilled_bytes"] = report.spilled_bytes;
   json["failures"] = outcome.failures;
   return json.dump(2) + "\n";
@@ -129,8 +96,7 @@ std::string VerifyText(const VerifyReport& report) {
       WithThousands(report.counts.too_old), WithThousands(report.counts.malformed),
       WithThousands(report.counts.skipped), report.from_the_start ? "" : " (the topic's start is gone)");
   if (report.spilled_bytes > 0) {
-    text += fmt::format("kept      {} in scratch files, in {} buckets\n", WithByteUnit(report.spilled_bytes),
-                        report.buckets);
+    text += fmt::format("kept      {} in a scratch file\n", WithByteUnit(report.spilled_bytes));
   }
   text +=
       fmt::format("checked   {} users, {} items that must be seen, {} that must not\n",
@@ -159,22 +125,12 @@ std::string VerifyText(const VerifyReport& report) {
 Result<VerifyReport> Verify(const VerifyOptions& options, const VerifyPlan& plan) {
   auto daemon = DaemonClient::Make(options.daemon.http);
   if (!daemon) return Fail(daemon.error());
-  const Progress::Mode progress = options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto;
   UserBuckets buckets({.scratch = options.scratch, .memory_bytes = options.memory_mib << 20});
   UserSample sample(options.sample, options.seed);
   EventJudge judge(plan.rules);
-  VerifyInput input{.buckets = buckets, .sample = sample, .judge = judge, .progress = progress};
-  const auto read = ReadVerifyInput(options, plan, *daemon, input);
+  const auto read = ReadVerifyInput(options, plan, *daemon, {buckets, sample, judge});
   if (!read) return Fail(read.error());
-  const auto checker = BucketChecker::Make({.plan = plan,
-                                            .sample = sample,
-                                            .http = options.daemon.http,
-                                            .connections = options.connections,
-                                            .negatives_per_user = options.negatives,
-                                            .published = options.snapshots,
-                                            .published_at = read->snapshots_at,
-                                            .history_complete = read->from_the_start,
-                                            .progress = progress});
+  const auto checker = BucketChecker::Make(options, plan, sample, *read);
   if (!checker) return Fail(checker.error());
   const Status checked =
       buckets.ForEach([&](std::string_view records) { return (*checker)->Check(records); });
@@ -183,7 +139,6 @@ Result<VerifyReport> Verify(const VerifyOptions& options, const VerifyPlan& plan
                       .from_the_start = read->from_the_start,
                       .published = options.snapshots,
                       .users = (*checker)->users(),
-                      .buckets = buckets.buckets(),
                       .spilled_bytes = buckets.spilled_bytes(),
                       .filters = {}};
   for (size_t place = 0; place < plan.filters.size(); ++place) {

@@ -141,10 +141,6 @@ Result<Json> UnseenQuestionOf(const AskArguments& given) {
 Result<Json> RemovedItems(const AskArguments& given) { return Json{{"items", given.items}}; }
 
 Result<Json> SimilarQuestionOf(const AskArguments& given) {
-  if (given.limit < 1 || given.limit > 100)
-    return Fail(Code::kInvalidArgument, fmt::format("--limit: {} is outside 1 to 100", given.limit));
-  if (!given.text.empty() && !given.file.empty())
-    return Fail(Code::kInvalidArgument, "--file: --text is given as well; leave one of them out");
   Json question = {{"limit", given.limit}};
   std::string text = given.text;
   if (!given.file.empty()) {
@@ -190,19 +186,13 @@ std::optional<int> AnswerAboutItems(const AskArguments& given) {
   }
   if (asks) return std::nullopt;
   if (items == 1) return ShowGroup(given);
-  PairQuestion pair = given.pair;
-  pair.json = given.json;
-  return RunPairQuestion(pair);
+  return RunPairQuestion(given.pair, given.json, given.quiet);
 }
 
 Result<std::string> SnapshotFromTopic(const AskArguments& given) {
   const auto settings = given.kafka.Settings();
   if (!settings) return Fail(settings.error());
-  SnapshotTopic topic({given.kafka.brokers, *settings, given.kafka.topic});
-  if (auto read = topic.CatchUp(given.user); !read) return Fail(read.error());
-  const std::string* bytes = topic.Find(given.user);
-  if (bytes != nullptr) return *bytes;
-  return Fail(Code::kNotFound, fmt::format("{}: no snapshot in topic {}", given.user, given.kafka.topic));
+  return ReadLastSnapshot({given.kafka.brokers, *settings, given.kafka.topic}, given.user);
 }
 
 std::optional<int> DescribeOtherSnapshot(const AskArguments& given) {
@@ -224,17 +214,6 @@ std::optional<int> UnlessConfirmed(const AskArguments& given) {
   std::getline(std::cin, answer);
   if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;
   return ExitWith({Code::kRefused, "nothing is erased"});
-}
-
-/// A fill asks all daemons, not only one.
-std::optional<int> FillAll(const AskArguments& given) {
-  FillOptions fill = given.fill;
-  fill.http = given.http;
-  fill.filter = given.filter;
-  fill.timeout_s = given.timeout_s;
-  fill.no_wait = given.no_wait;
-  fill.json = given.json;
-  return RunFill(std::move(fill));
 }
 
 // --- waits
@@ -307,23 +286,25 @@ void AddSimilarArguments(CLI::App& app, AskArguments& given) {
   app.add_option("--after", given.after, "of one item: the next page, of members after this item id");
   app.add_option("--tokens", given.pair.tokens, "show so many of the heaviest tokens")->capture_default_str();
   app.add_option("--title", given.title, "ask the daemon for stored items that are like this title");
-  app.add_option("--text", given.text, "and this text");
-  app.add_option("--file", given.file, "the text from a file; - is standard input");
+  auto* const text = app.add_option("--text", given.text, "and this text");
+  app.add_option("--file", given.file, "the text from a file; - is standard input")->excludes(text);
   app.add_option("--lang", given.lang, "and of this language, such as zh");
   app.add_option("--item", given.item, "leave this id out of the answer, such as the item's own");
-  app.add_option("--limit", given.limit, "answer with so many items at most")->capture_default_str();
-  app.add_flag("--quiet", given.pair.quiet, "no progress");
+  app.add_option("--limit", given.limit, "answer with so many items at most")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_flag("--quiet", given.quiet, "no progress");
 }
 
 void AddFillArguments(CLI::App& app, AskArguments& given) {
   app.get_option("--http")->description("one of the daemons; it names the others");
   app.get_option("--filter")->required()->description("the filter to fill");
-  app.add_option("--id", given.fill.id, "continue the fill with this id; default: begin a new fill");
+  app.add_option("--id", given.fill_id, "continue the fill with this id; default: begin a new fill");
   AddTimeout(app, given, 86'400, 30 * 86'400, "seconds to wait at most");
-  auto* const status = app.add_flag("--status", given.fill.status, "print the progress, and start nothing");
-  app.add_flag("--stop", given.fill.stop, "stop the fill; what was written stays")->excludes(status);
+  auto* const status = app.add_flag("--status", given.fill_status, "print the progress, and start nothing");
+  app.add_flag("--stop", given.fill_stop, "stop the fill; what was written stays")->excludes(status);
   AddNoWait(app, given);
-  app.add_flag("--quiet", given.fill.quiet, "no progress");
+  app.add_flag("--quiet", given.quiet, "no progress");
 }
 
 void AddStatusArguments(CLI::App& app, AskArguments& given) {
@@ -441,7 +422,7 @@ constexpr DaemonCommand kCommands[] = {
      .path = "/v1/filters/{filter}/fill",
      .print = PrintNothing,
      .arguments = AddFillArguments,
-     .instead = FillAll},
+     .instead = RunFill},
     {.heading = kChange,
      .name = "promote",
      .help = "make a replica's group the owner, which publishes; the former owner becomes a replica",

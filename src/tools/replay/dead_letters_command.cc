@@ -181,30 +181,15 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
 }
 
 int List(const DeadLettersOptions& options, const TopicRange& range) {
-  auto reader = TopicReader::Open(
-      {.brokers = range.brokers, .client = range.client, .topic = range.topic, .from_time = range.since},
-      std::chrono::seconds(15));
-  if (!reader) return ExitWith(reader.error());
-  Progress progress("read", (*reader)->records_remaining(), "records",
-                    options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
   DeadLetters letters(options.examples);
-  uint64_t read = 0;
-  for (;;) {
-    const auto more =
-        (*reader)->Poll(std::chrono::milliseconds(200), [&](int32_t, std::span<const Record> records) {
-          for (const Record& record : records) {
-            ++read;
-            if (range.Has(record.timestamp) &&
-                (options.reason.empty() || DeadLetters::ReasonOf(record) == options.reason))
-              letters.Add(record);
-          }
-        });
-    if (!more) return ExitWith(more.error());
-    progress.Update(read);
-    if (Interrupted()) return ExitWith({Code::kUnavailable, "interrupted: not all letters are read"});
-    if (!*more) break;
-  }
-  progress.Finish();
+  const WholeTopic whole{range.brokers, range.client, range.topic, range.since, options.quiet ? "" : "read"};
+  const auto read = ReadWholeTopic(whole, [&](int32_t, const Record& record) -> Status {
+    if (range.Has(record.timestamp) &&
+        (options.reason.empty() || DeadLetters::ReasonOf(record) == options.reason))
+      letters.Add(record);
+    return {};
+  });
+  if (!read) return ExitWith(read.error());
   fmt::print("{}{}", options.json ? DeadLettersJson(letters) : DeadLettersText(letters),
              options.json ? "\n" : "");
   return kExitOk;
