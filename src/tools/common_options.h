@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ class App;
 }
 
 namespace seen {
+
+using SortedJson = nlohmann::json;           // keys in byte order, as the daemon answers
+using OrderedJson = nlohmann::ordered_json;  // keys in the order of insertion, as commands print
 
 struct KafkaOptions {
   std::string brokers = "127.0.0.1:9092";

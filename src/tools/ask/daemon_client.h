@@ -47,23 +47,23 @@ class DaemonClient {
                                std::string_view format = {});
   /// The daemon's unchanged JSON about at most 20,000 items: those that the user hasn't seen, in order, each
   /// once, and similar items if the daemon reports any.
-  Result<nlohmann::json> UnseenAnswer(std::string_view filter, std::string_view user_id,
-                                      std::span<const std::string> items);
+  Result<SortedJson> UnseenAnswer(std::string_view filter, std::string_view user_id,
+                                  std::span<const std::string> items);
   Result<DaemonSummary> Status();
   /// The unchanged JSON of GET /v1/status.
-  Result<nlohmann::json> WholeStatus();
+  Result<SortedJson> WholeStatus();
   /// The unchanged digest of a partition's state. nullopt: the daemon still computes it, ask again. `copy`:
   /// the digest of that copy.
-  Result<std::optional<nlohmann::json>> Digest(int32_t partition, TimeMs as_of, std::string_view copy = {});
+  Result<std::optional<SortedJson>> Digest(int32_t partition, TimeMs as_of, std::string_view copy = {});
   /// Makes a copy of the daemon's state. Returns the daemon's unchanged JSON about the copy.
-  Result<nlohmann::json> MakeCopy();
+  Result<SortedJson> MakeCopy();
   seen::Status ReleaseCopy(std::string_view copy);
   /// Any other route. `method`: GET, POST or DELETE. `target`: docs/HTTP.md. `question`: the body as JSON.
   /// Success: an answer of 200 or 202.
-  Result<HttpAnswer> Ask(std::string_view method, std::string_view target, const nlohmann::json& question);
+  Result<HttpAnswer> Ask(std::string_view method, std::string_view target, const SortedJson& question);
   Result<HttpAnswer> Ask(std::string_view method, std::string_view target);
   /// The same as JSON. kMalformed: the answer is no JSON object.
-  Result<nlohmann::json> AskJson(std::string_view method, std::string_view target);
+  Result<SortedJson> AskJson(std::string_view method, std::string_view target);
 
  private:
   explicit DaemonClient(HttpClient http) : http_(std::move(http)) {}

@@ -19,7 +19,7 @@ constexpr int64_t kRepublishedWithinMs = 10'000;
 constexpr size_t kItemsAtOnce = 10'000;  // the daemon takes at most 20,000 per request
 
 // An item that is only similar to a seen one hasn't been seen.
-Status TakeUnseen(const nlohmann::json& answer, std::unordered_set<std::string>& unseen) {
+Status TakeUnseen(const SortedJson& answer, std::unordered_set<std::string>& unseen) {
   try {
     for (const auto& item : answer.at("unseen")) unseen.insert(item.get<std::string>());
     if (!answer.contains("similar")) return {};

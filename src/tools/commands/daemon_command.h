@@ -45,10 +45,13 @@ struct DaemonCommand {
   const char* method;
   /// {filter} adds --filter to the command, {user} and {item} add arguments. {of_user}: given by an option.
   const char* path;
-  int (*print)(const AskArguments&, const std::string& body, DaemonClient&);  // returns an exit status
+  std::string (*text)(const SortedJson&) =
+      nullptr;  // the answer as it is printed; throws nlohmann::json::exception
+  /// Instead of `text`. Returns an exit status.
+  int (*print)(const AskArguments&, const std::string& body, DaemonClient&) = nullptr;
   void (*arguments)(CLI::App&, AskArguments&) = nullptr;
-  Result<nlohmann::json> (*question)(const AskArguments&) = nullptr;  // the body; kInvalidArgument
-  std::optional<int> (*instead)(const AskArguments&) = nullptr;  // an exit status if no request is needed
+  Result<SortedJson> (*question)(const AskArguments&) = nullptr;  // the body; kInvalidArgument
+  std::optional<int> (*instead)(const AskArguments&) = nullptr;   // an exit status if no request is needed
   const DaemonWait* wait = nullptr;
   bool prints_json = false;  // `print` does, with --json, instead of the daemon's answer
 };

@@ -16,7 +16,6 @@
 namespace seen {
 namespace {
 
-using Json = nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLooksEvery{500};
@@ -39,16 +38,16 @@ class FillDaemons {
     partitions_ = status->partitions_total;
     std::map<std::string, DaemonClient> found;
     found.emplace(given_.http.base, std::move(*named));
-    for (const Json& route : routes->value("routes", Json::array())) {
+    for (const SortedJson& route : routes->value("routes", SortedJson::array())) {
       if (route.value("here", false)) continue;
-      const Json address = route.value("address", Json(nullptr));
+      const SortedJson address = route.value("address", SortedJson(nullptr));
       if (!address.is_string()) {
         return Fail(Code::kUnavailable,
                     fmt::format("daemon {} has no address in /v1/routes. Remedy: set cluster.address there",
                                 route.value("instance", "")));
       }
       DaemonAddress there = given_.http;
-      there.base = OtherBase(address.get<std::string>(), routes->value("routes", Json::array()));
+      there.base = OtherBase(address.get<std::string>(), routes->value("routes", SortedJson::array()));
       auto other = DaemonClient::Make(there);
       if (!other) return Fail(other.error());
       found.emplace(there.base, std::move(*other));
@@ -63,14 +62,14 @@ class FillDaemons {
  private:
   /// The base address of another daemon. Routes name http.listen. If the named daemon's address has another
   /// port, that of admin.listen, the other daemons are asked at that port, too.
-  std::string OtherBase(const std::string& address, const Json& routes) const {
+  std::string OtherBase(const std::string& address, const SortedJson& routes) const {
     const std::string& named = given_.http.base;
     const size_t place = named.find("://") + 3;
     std::string asked = named.substr(place);
     if (asked.ends_with('/')) asked.pop_back();
     std::string port = SplitHostPort(address).port;
-    for (const Json& route : routes) {
-      const Json own = route.value("address", Json(nullptr));
+    for (const SortedJson& route : routes) {
+      const SortedJson own = route.value("address", SortedJson(nullptr));
       if (!route.value("here", false) || !own.is_string()) continue;
       if (SplitHostPort(own.get<std::string>()).port != SplitHostPort(asked).port)
         port = SplitHostPort(asked).port;
@@ -89,40 +88,40 @@ struct FillView {
   uint64_t records = 0, records_total = 0, users = 0;
   bool all_done = true;  // of the partitions that the daemons name
   std::string problem;
-  Json daemons = Json::array();
+  SortedJson daemons = SortedJson::array();
 
   bool IsDone(int32_t partitions) const { return all_done && done.size() >= static_cast<size_t>(partitions); }
 
-  void Add(const std::string& address, const Json& fill) {
-    for (const Json& partition : fill.value("partitions", Json::array())) {
+  void Add(const std::string& address, const SortedJson& fill) {
+    for (const SortedJson& partition : fill.value("partitions", SortedJson::array())) {
       const auto number = partition.value("partition", int32_t{-1});
       known.insert(number);
       const bool is_done = partition.value("state", "") == "done";
       if (is_done) done.insert(number);
       all_done = all_done && is_done;
       users += partition.value("users_written", uint64_t{0});
-      const Json from = partition.value("from_offset", Json(nullptr));
+      const SortedJson from = partition.value("from_offset", SortedJson(nullptr));
       if (from.is_number_integer()) {
         records += static_cast<uint64_t>(partition.at("next_offset").get<int64_t>() - from.get<int64_t>());
         records_total +=
             static_cast<uint64_t>(partition.at("to_offset").get<int64_t>() - from.get<int64_t>());
       }
-      const Json trouble = partition.value("problem", Json(nullptr));
+      const SortedJson trouble = partition.value("problem", SortedJson(nullptr));
       if (trouble.is_string()) problem = fmt::format("partition {}: {}", number, trouble.get<std::string>());
     }
     daemons.push_back({{"address", address}, {"fill", fill}});
   }
 };
 
-Json FillOf(const Json& fills, const std::string& filter) {
-  for (const Json& fill : fills.value("fills", Json::array())) {
+SortedJson FillOf(const SortedJson& fills, const std::string& filter) {
+  for (const SortedJson& fill : fills.value("fills", SortedJson::array())) {
     if (fill.value("filter", "") == filter) return fill;
   }
   return nullptr;
 }
 
 /// A daemon that doesn't answer appears as the view's problem.
-FillView Look(const AskArguments& given, const std::string& id, FillDaemons& daemons) {
+FillView LookAtFill(const AskArguments& given, const std::string& id, FillDaemons& daemons) {
   FillView view;
   for (auto& [address, daemon] : daemons.all()) {
     const auto fills = daemon.AskJson("GET", "/v1/fills");
@@ -132,7 +131,7 @@ FillView Look(const AskArguments& given, const std::string& id, FillDaemons& dae
       continue;
     }
     // A daemon without partitions has no fill. The command doesn't wait for it.
-    const Json fill = FillOf(*fills, given.filter);
+    const SortedJson fill = FillOf(*fills, given.filter);
     if (fill.is_null() || (!id.empty() && fill.value("id", "") != id)) continue;
     view.Add(address, fill);
   }
@@ -141,16 +140,16 @@ FillView Look(const AskArguments& given, const std::string& id, FillDaemons& dae
 
 void PrintView(const AskArguments& given, const FillView& view, int32_t partitions) {
   if (given.json) {
-    const Json json = {{"filter", given.filter},         {"done", view.IsDone(partitions)},
-                       {"partitions_total", partitions}, {"partitions_done", view.done.size()},
-                       {"records", view.records},        {"users_written", view.users},
-                       {"daemons", view.daemons}};
+    const SortedJson json = {{"filter", given.filter},         {"done", view.IsDone(partitions)},
+                             {"partitions_total", partitions}, {"partitions_done", view.done.size()},
+                             {"records", view.records},        {"users_written", view.users},
+                             {"daemons", view.daemons}};
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  for (const Json& daemon : view.daemons) {
-    for (const Json& partition : daemon.at("fill").value("partitions", Json::array())) {
-      const Json since = partition.value("complete_since_ms", Json(nullptr));
+  for (const SortedJson& daemon : view.daemons) {
+    for (const SortedJson& partition : daemon.at("fill").value("partitions", SortedJson::array())) {
+      const SortedJson since = partition.value("complete_since_ms", SortedJson(nullptr));
       fmt::print("partition {:>4}  {:<8} {:>14} records  {:>12} users{}  ({})\n",
                  partition.value("partition", -1), partition.value("state", ""),
                  partition.at("from_offset").is_number()
@@ -183,7 +182,7 @@ int StopFill(const AskArguments& given, FillDaemons& daemons) {
 }
 
 int ShowFill(const AskArguments& given, FillDaemons& daemons) {
-  const FillView view = Look(given, given.fill_id, daemons);
+  const FillView view = LookAtFill(given, given.fill_id, daemons);
   if (view.known.empty() && !view.problem.empty()) return ExitWith({Code::kUnavailable, view.problem});
   if (view.known.empty())
     return ExitWith({Code::kNotFound, "--filter: no daemon has a fill of " + given.filter});
@@ -237,7 +236,7 @@ std::optional<int> RunFill(const AskArguments& given) {
       asked_at = std::chrono::steady_clock::now();
       trouble = AskAll(given, id, daemons);
     }
-    const FillView view = Look(given, id, daemons);
+    const FillView view = LookAtFill(given, id, daemons);
     if (view.IsDone(daemons.partitions())) {
       progress.Finish();
       PrintView(given, view, daemons.partitions());

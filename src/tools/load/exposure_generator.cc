@@ -20,7 +20,7 @@ struct ExposureFields {
 };
 
 constexpr size_t kHeadBytesMax = 192;  // an event without the items of a batch
-constexpr size_t kItemBytesMax = 64;
+constexpr size_t kBatchItemBytesMax = 64;
 
 /// Replaces `out` by {"user_id":"u…","item_id":"n…",…}. An id is a letter and the number in hex digits.
 void WriteExposure(const ExposureFields& fields, uint32_t item, std::string& out) {
@@ -35,7 +35,7 @@ void WriteExposure(const ExposureFields& fields, uint32_t item, std::string& out
 
 /// Replaces `out` by the batch form, {"user_id":"u…","items":[{"item_id":"n…","position":…},…]}.
 void WriteBatchExposure(const ExposureFields& fields, std::span<const uint32_t> items, std::string& out) {
-  out.resize(kHeadBytesMax + kItemBytesMax * items.size());
+  out.resize(kHeadBytesMax + kBatchItemBytesMax * items.size());
   char* to = fmt::format_to(
       out.data(),
       FMT_COMPILE(R"({{"user_id":"u{:08x}","exposed_at":{},"scene":"{}","request_id":"r{:016x}","items":[)"),
