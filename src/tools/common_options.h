@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ class App;
 }
 
 namespace seen {
+
+using SortedJson = nlohmann::json;           // keys in byte order, as the daemon answers
+using OrderedJson = nlohmann::ordered_json;  // keys in the order of insertion, as commands print
 
 struct KafkaOptions {
   std::string brokers = "127.0.0.1:9092";
@@ -36,8 +40,8 @@ Result<ClientSettings> ReadClientSettings(std::string_view option, const std::ve
 /// A daemon's address, with a client's token and CAs for it.
 struct DaemonAddress {
   std::string base = "http://127.0.0.1:8080";
-  std::string token_file;  // holds a token; empty: no token is sent
-  std::string ca;          // PEM file of CAs, of which one signed its certificate; empty: the machine's CAs
+  std::string token_file = {};  // holds a token; empty: no token is sent
+  std::string ca = {};  // PEM file of CAs, of which one signed its certificate; empty: the machine's CAs
 };
 
 struct AskOptions {
