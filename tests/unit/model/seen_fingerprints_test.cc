@@ -24,13 +24,6 @@ std::vector<uint32_t> Values(const std::vector<Fingerprint>& fingerprints) {
 
 using V = std::vector<uint32_t>;
 
-TEST(SeenFingerprints, StartAtTheHorizon) {
-  Delta delta;
-  delta.segments = {On(9, {1}), On(10, {2}), On(11, {3})};
-  EXPECT_EQ(Values(SeenFingerprints(delta, {10}, 100)), (V{2, 3}));
-  EXPECT_EQ(Values(SeenFingerprints(delta, {12}, 100)), V{});
-}
-
 TEST(SeenFingerprints, KeepTheNewestAndCutTheCrossingDayByFingerprint) {
   Delta delta;
   delta.segments = {On(1, {10, 20}), On(2, {5, 30, 40}), On(3, {7, 9})};
@@ -38,13 +31,6 @@ TEST(SeenFingerprints, KeepTheNewestAndCutTheCrossingDayByFingerprint) {
   EXPECT_EQ(Values(SeenFingerprints(delta, {0}, 6)), (V{5, 7, 9, 10, 30, 40}));
   EXPECT_EQ(Values(SeenFingerprints(delta, {0}, 3)), (V{5, 7, 9}));
   EXPECT_EQ(Values(SeenFingerprints(delta, {0}, 1)), (V{7}));
-}
-
-TEST(SeenFingerprints, AnItemShownOnTwoDaysCountsOnce) {
-  Delta delta;
-  delta.segments = {On(1, {1, 2}), On(2, {1, 3})};
-  EXPECT_EQ(Values(SeenFingerprints(delta, {0}, 3)), (V{1, 2, 3}));
-  EXPECT_EQ(Values(SeenFingerprints(delta, {0}, 100)), (V{1, 2, 3}));
 }
 
 TEST(SeenFingerprints, NeverFallBelowItemsMaxWhileThereAreThatMany) {
