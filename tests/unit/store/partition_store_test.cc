@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <random>
 #include <thread>
 
@@ -246,63 +245,6 @@ TEST_F(StoreTest, ReportsAnOperandThatIsNotADeltaAsCorrupt) {
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, Code::kCorrupt);
   EXPECT_EQ(bytes, "");
-}
-
-// Flips one byte of the only file, at many places in turn. Each time, the store either reports the damage or
-// has the right answer.
-TEST_F(StoreTest, NeverAnswersWronglyFromAFileWithAFlippedByte) {
-  Checkpoint checkpoint = At(5);
-  std::vector<UserRef> users;
-  for (uint64_t i = 0; i < 200; ++i) {
-    users.push_back(User(i));
-    checkpoint.deltas[users.back()] = Exposures(kDay, {static_cast<uint32_t>(i), 0x7fffffff, 0xffffff00});
-  }
-  {
-    const auto store = Open();
-    ASSERT_TRUE(Commit(*store, checkpoint));
-    ASSERT_TRUE(store->CompactAll());
-  }
-  std::filesystem::path file;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(StoreDirectory::PartitionPath(folder_.path(), 3))) {
-    if (entry.path().extension() == ".sst") file = entry.path();
-  }
-  ASSERT_FALSE(file.empty());
-  const auto size = static_cast<int64_t>(std::filesystem::file_size(file));
-  const auto flip = [&](int64_t at) {
-    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-    stream.seekg(at);
-    const auto byte = static_cast<char>(stream.get() ^ 0x10);
-    stream.seekp(at);
-    stream.put(byte);
-  };
-  int reported = 0;
-  for (int64_t at = 3; at < size; at += size / 40) {
-    flip(at);
-    StoreOptions options = Options();
-    options.resources = StoreResources(1 << 20, 1);  // a new cache, so that no old block is cached
-    const auto store = RocksPartitionStore::Open(options);
-    if (!store) {
-      EXPECT_EQ(store.error().code, Code::kCorrupt) << store.error().message;
-      ++reported;
-    } else {
-      bool bad = false;
-      std::string bytes;
-      for (const auto& [user, delta] : checkpoint.deltas) {
-        const auto found = (*store)->ReadDelta(user, bytes);
-        if (found) {
-          ASSERT_TRUE(*found) << "byte " << at << " hides a user";
-          ASSERT_EQ(bytes, Encoded(delta));
-        } else {
-          EXPECT_EQ(found.error().code, Code::kCorrupt) << found.error().message;
-          bad = true;
-        }
-      }
-      reported += bad;
-    }
-    flip(at);
-  }
-  EXPECT_GT(reported, 20);
 }
 
 TEST_F(StoreTest, ServesReadersWhileCheckpointsAreCommittedAndCompacted) {
