@@ -72,13 +72,6 @@ TYPED_TEST(BinaryFuseTest, HasItsOwnRate) {
   }
 }
 
-TYPED_TEST(BinaryFuseTest, HasTheSameBytesForAnyOrder) {
-  for (const size_t count : {2u, 10u, 100u, 1000u, 50'000u}) {  // 50,000: in order of their places
-    const auto fingerprints = RandomFingerprints(count, 17);
-    EXPECT_EQ(Rendered<TypeParam>(Shuffled(fingerprints, 3)), Rendered<TypeParam>(fingerprints));
-  }
-}
-
 TYPED_TEST(BinaryFuseTest, IsSmallForItsItems) {
   struct Case {
     size_t count;
@@ -138,13 +131,6 @@ TYPED_TEST(BinaryFuseTest, RefusesWhatBreaksARule) {
   Refuses<BinaryFuseView<TypeParam>>(std::string("\x02\0\xff\xff\xff\x3f", 6), "bytes of entries");
   Refuses<BinaryFuseView<TypeParam>>(std::string("\x02\0\0\0\0\0\0", 7),
                                      "bytes of entries");  // a byte for nothing
-}
-
-TYPED_TEST(BinaryFuseTest, ReadsNothingOutsideWhateverTheBytes) {
-  const std::vector<std::string> payloads = {Rendered<TypeParam>({}),
-                                             Rendered<TypeParam>(RandomFingerprints(1, 1)),
-                                             Rendered<TypeParam>(RandomFingerprints(50, 1))};
-  Mutate<BinaryFuseView<TypeParam>>(payloads, 20'000, [](const auto& view) { AskSome(view); });
 }
 
 TEST(BinaryFuseDeathTest, RefusesARateBelowItsOwn) {

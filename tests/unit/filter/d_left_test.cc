@@ -69,12 +69,6 @@ struct Reference {
   }
 };
 
-TEST(DLeft, HasNoFalseNegative) {
-  kinds::HasNoFalseNegative<DLeftFilter, DLeftView>({0.5, 0.1, 0.01, 0.001, 1e-5, 1e-9});
-}
-
-TEST(DLeft, FillsOneByOne) { kinds::FillsOneByOne<MutableDLeft, DLeftView>({0.3, 0.01, 1e-9}); }
-
 TEST(DLeft, HoldsTheRateAskedForWithoutPaddingItAway) {
   kinds::HoldsTheRate<DLeftFilter, DLeftView>({{1, 0.01, 2000, 0.5},
                                                {10, 0.01, 1000, 0.4},
@@ -83,8 +77,6 @@ TEST(DLeft, HoldsTheRateAskedForWithoutPaddingItAway) {
                                                {100, 0.001, 400, 0.7},
                                                {3000, 0.001, 40, 0.9}});
 }
-
-TEST(DLeft, DependsOnTheSetNotOnOrder) { kinds::DependsOnTheSetNotOnOrder<DLeftFilter>({0.3, 0.01, 1e-6}); }
 
 TEST(DLeft, IsLaidOutAsSpecified) {
   const auto questions = RandomFingerprints(1000, 5);
@@ -219,15 +211,6 @@ TEST(DLeft, RefusesMalformedPayloads) {
         // No cells, and none needed: the fields alone must be refused.
         "\x00\x01\x00\x00\x00\x00"s, "\x07\x00\x01\x00\x00\x00"s, "\x07\x01\x00\x00\x00\x00"s})
     kinds::Refuses<DLeftView>(payload, "");
-}
-
-TEST(DLeft, SurvivesMutations) {
-  std::vector<std::string> payloads;
-  for (const size_t count : {0u, 1u, 7u, 70u, 300u}) {
-    payloads.push_back(Rendered<DLeftFilter>(RandomFingerprints(count, 2), 0.01));
-    payloads.push_back(Rendered<DLeftFilter>(RandomFingerprints(count, 2), 1e-9));
-  }
-  kinds::SurvivesMutations<DLeftView>(payloads);
 }
 
 }  // namespace

@@ -96,12 +96,6 @@ struct Reference {
   }
 };
 
-TEST(Quotient, HasNoFalseNegative) {
-  kinds::HasNoFalseNegative<QuotientFilter, QuotientView>({0.5, 0.1, 0.01, 0.001, 1e-5, 1e-9});
-}
-
-TEST(Quotient, FillsOneByOne) { kinds::FillsOneByOne<MutableQuotient, QuotientView>({0.3, 0.01, 1e-9}); }
-
 TEST(Quotient, HoldsTheRateAskedForWithoutPaddingItAway) {
   kinds::HoldsTheRate<QuotientFilter, QuotientView>({{1, 0.01, 2000, 0.5},
                                                      {10, 0.01, 1000, 0.5},
@@ -112,10 +106,6 @@ TEST(Quotient, HoldsTheRateAskedForWithoutPaddingItAway) {
                                                      {3000, 0.001, 40, 0.97},
                                                      {3000, 0.0077, 40, 0.97},
                                                      {3000, 0.3, 40, 0.97}});
-}
-
-TEST(Quotient, DependsOnTheSetNotOnOrder) {
-  kinds::DependsOnTheSetNotOnOrder<QuotientFilter>({0.3, 0.01, 1e-6});
 }
 
 TEST(Quotient, IsLaidOutAsSpecified) {
@@ -284,15 +274,6 @@ TEST(Quotient, RefusesMalformedPayloads) {
   ASSERT_TRUE(QuotientView::Parse(wide).has_value());
   wide[9 + 2] = 2;  // quotient 1 is occupied, slot 0 is the end of its run
   kinds::Refuses<QuotientView>(wide, "before its quotient");
-}
-
-TEST(Quotient, SurvivesMutations) {
-  std::vector<std::string> payloads;
-  for (const size_t count : {0u, 1u, 7u, 70u, 300u}) {
-    payloads.push_back(Rendered<QuotientFilter>(RandomFingerprints(count, 2), 0.01));
-    payloads.push_back(Rendered<QuotientFilter>(RandomFingerprints(count, 2), 0.4));
-  }
-  kinds::SurvivesMutations<QuotientView>(payloads);
 }
 
 TEST(Quotient, SelectsBits) {

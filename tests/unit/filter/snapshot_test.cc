@@ -56,15 +56,6 @@ TEST(Snapshot, AnswersForItemIdsAndForMany) {
   EXPECT_EQ(answers, (std::array<uint8_t, 3>{0, 1, 0}));
 }
 
-TEST(Snapshot, OfNobodyHoldsNothing) {
-  const std::string bytes = RenderSnapshot(MetaOf(0), {});
-  const auto view = SnapshotView::Parse(bytes);
-  ASSERT_TRUE(view);
-  EXPECT_EQ(view->payload(), std::string(32, '\0'));
-  for (const Fingerprint fingerprint : RandomFingerprints(1000, 1))
-    EXPECT_FALSE(view->MightContain(fingerprint));
-}
-
 TEST(Snapshot, KeepsExtremeMetadata) {
   for (const SnapshotMeta& meta :
        {SnapshotMeta{
