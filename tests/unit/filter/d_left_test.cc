@@ -197,21 +197,5 @@ TEST(DLeft, MergesFiltersOfOneGeometry) {
   for (const MutableDLeft& other : {MutableDLeft(1200, 0.001), crowded}) kinds::RefusesToMerge(left, other);
 }
 
-TEST(DLeft, RefusesMalformedPayloads) {
-  using namespace std::string_literals;
-  const std::string good = Rendered<DLeftFilter>(RandomFingerprints(20, 3), 0.01);
-  ASSERT_TRUE(DLeftView::Parse(good).has_value());
-  const auto changed = [&](size_t at, const std::string& bytes) {
-    return std::string(good).replace(at, bytes.size(), bytes);
-  };
-  for (const std::string& payload :
-       {""s, good.substr(0, 5), good.substr(0, good.size() - 1), good + '\0', changed(0, "\0"s),
-        changed(0, "\x21"s), changed(1, "\0"s), changed(1, "\x11"s), changed(2, "\0\0\0\0"s),
-        changed(2, "\xff\xff\xff\xff"s),
-        // No cells, and none needed: the fields alone must be refused.
-        "\x00\x01\x00\x00\x00\x00"s, "\x07\x00\x01\x00\x00\x00"s, "\x07\x01\x00\x00\x00\x00"s})
-    kinds::Refuses<DLeftView>(payload, "");
-}
-
 }  // namespace
 }  // namespace seen

@@ -88,6 +88,19 @@ TYPED_TEST(FilledKind, AnswersRightWhileItFills) {
   }
 }
 
+template <typename Kind>
+class ProbingKind : public testing::Test {};
+using ProbingKinds = testing::Types<Bloom, CountingBloom>;
+TYPED_TEST_SUITE(ProbingKind, ProbingKinds);
+
+TYPED_TEST(ProbingKind, ReadsUpTo32ProbesAndUpTo512MiB) {
+  using View = typename TypeParam::View;
+  EXPECT_TRUE(View::Parse("\x20\xff").has_value());
+  EXPECT_FALSE(View::Parse("\x80\xff").has_value()) << "no sign";
+  // Never looked at beyond its first byte, so it need not be there.
+  EXPECT_FALSE(View::Parse({"\x07", (size_t{1} << 29) + 1}).has_value());
+}
+
 /// The rates at which a kind renders: a binary fuse filter has its own, and no smaller one.
 template <typename Filter>
 std::vector<double> RatesOf() {

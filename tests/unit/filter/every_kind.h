@@ -156,15 +156,6 @@ std::vector<uint8_t> Answers(const View& view, std::span<const Fingerprint> ques
   return answers;
 }
 
-/// Refuses `payload` as malformed, with a message that has `what`.
-template <typename View>
-void Refuses(std::string_view payload, std::string_view what) {
-  const auto view = View::Parse(payload);
-  ASSERT_FALSE(view.has_value()) << what;
-  EXPECT_EQ(view.error().code, Code::kMalformed);
-  EXPECT_NE(view.error().message.find(what), std::string::npos) << view.error().message;
-}
-
 /// Refuses to take `other` in, and stays as it is.
 template <typename Filter>
 void RefusesToMerge(Filter& filter, const Filter& other, std::string_view what = "") {

@@ -21,8 +21,19 @@ namespace fs = std::filesystem;
 
 fs::path Directory() { return fs::path(SEEN_SOURCE_DIR) / "tests/golden/snapshot"; }
 
+/// What this reader says of each file that it refuses.
+std::string Messages() {
+  std::string lines;
+  for (const auto& snapshot : golden::Refused()) {
+    const auto view = SnapshotView::Parse(snapshot.bytes);
+    lines += snapshot.file + ": " + (view ? "it is read" : view.error().message) + "\n";
+  }
+  return lines;
+}
+
 std::vector<std::pair<std::string, std::string>> Files() {
   std::vector<std::pair<std::string, std::string>> files = {{"index.json", golden::Index()},
+                                                            {"refused.txt", Messages()},
                                                             {"watermarks.json", golden::WatermarkCases()},
                                                             {"also_seen.json", golden::AlsoSeenCases()}};
   for (const auto& snapshot : golden::Snapshots()) files.emplace_back(snapshot.file, snapshot.bytes);
@@ -146,6 +157,7 @@ TEST(GoldenSnapshots, AreRefusedAtTheStepThatTheIndexNames) {
   for (const auto& snapshot : golden::Refused()) {
     const auto view = SnapshotView::Parse(ReadFile(Directory() / snapshot.file));
     ASSERT_FALSE(view) << snapshot.file;
+    EXPECT_EQ(view.error().code, Code::kMalformed) << snapshot.file;
     EXPECT_EQ(StepOf(view.error().message), snapshot.step) << snapshot.file << ": " << view.error().message;
   }
 }

@@ -230,52 +230,6 @@ TEST(Quotient, MergesFiltersOfOneGeometry) {
   kinds::RefusesToMerge(merged, both);                         // too many
 }
 
-TEST(Quotient, RefusesMalformedPayloads) {
-  using namespace std::string_literals;
-  std::string good = Rendered<QuotientFilter>(RandomFingerprints(150, 3), 0.01);
-  const Reference reference = Reference::Of(good);
-  const auto changed = [&](size_t at, const std::string& bytes) {
-    return std::string(good).replace(at, bytes.size(), bytes);
-  };
-  const auto flipped = [&](std::initializer_list<uint64_t> bits) {
-    std::string payload = good;
-    for (const uint64_t bit : bits)
-      payload[9 + bit / 8] = static_cast<char>(payload[9 + bit / 8] ^ (1 << (bit % 8)));
-    return payload;
-  };
-  ASSERT_TRUE(QuotientView::Parse(good).has_value());
-  kinds::Refuses<QuotientView>("", "0 bytes");
-  kinds::Refuses<QuotientView>(good.substr(0, 8), "8 bytes");
-  kinds::Refuses<QuotientView>(changed(0, "\0"s), "r is 0");
-  kinds::Refuses<QuotientView>(changed(0, "\x21"s), "r is 33");
-  kinds::Refuses<QuotientView>(changed(1, "\0\0\0\0"s), "0 quotients");
-  kinds::Refuses<QuotientView>(changed(1, "\xff\xff\xff\x7f"s), "quotients");
-  kinds::Refuses<QuotientView>(changed(5, "\xc1\xff\xff\xff"s), "slots");
-  kinds::Refuses<QuotientView>(good.substr(0, good.size() - 1), "blocks where");
-  kinds::Refuses<QuotientView>(good + '\0', "blocks where");
-  const auto occupied_bit = [&](uint64_t q) { return reference.At(q / 64) + 16 + q % 64; };
-  const auto run_end_bit = [&](uint64_t s) { return reference.At(s / 64) + 80 + s % 64; };
-  ASSERT_LT(reference.quotients, 150u);
-  ASSERT_NE(reference.slots % 64, 0u);
-  kinds::Refuses<QuotientView>(flipped({occupied_bit(reference.quotients)}), "occupied bit");
-  kinds::Refuses<QuotientView>(flipped({run_end_bit(reference.slots)}), "run end at or after slots");
-  uint64_t free = 0;
-  while (reference.Occupied(free)) ++free;
-  uint64_t last = reference.quotients - 1;
-  while (reference.Occupied(last)) --last;
-  kinds::Refuses<QuotientView>(flipped({occupied_bit(last)}), "fewer run ends");
-  kinds::Refuses<QuotientView>(flipped({reference.At(1)}), "offset");
-  // A run that ends before its quotient: the first one is moved to quotient 63, say.
-  const std::string one = Rendered<QuotientFilter>(RandomFingerprints(1, 3), 0.01);
-  ASSERT_EQ(U32(one, 1), 1u);
-  std::string wide = one;
-  wide[1] = wide[5] = 2;
-  wide.resize(9 + 18 + (2 * static_cast<size_t>(one[0]) + 7) / 8);
-  ASSERT_TRUE(QuotientView::Parse(wide).has_value());
-  wide[9 + 2] = 2;  // quotient 1 is occupied, slot 0 is the end of its run
-  kinds::Refuses<QuotientView>(wide, "before its quotient");
-}
-
 TEST(Quotient, SelectsBits) {
   std::mt19937_64 random(4);
   for (int round = 0; round < 2000; ++round) {
