@@ -247,25 +247,35 @@ TEST_F(StoreTest, ReportsAnOperandThatIsNotADeltaAsCorrupt) {
   EXPECT_EQ(bytes, "");
 }
 
-TEST_F(StoreTest, ServesReadersWhileCheckpointsAreCommittedAndCompacted) {
-  const auto store = Open();
+// Readers read all the time, so that they come at every point of a checkpoint. No read may miss anything that
+// was committed before the read began.
+class ReadWhileWritten : public StoreTest, public ::testing::WithParamInterface<uint64_t> {};
+
+TEST_P(ReadWhileWritten, ShowsReadersAllThatWasCommittedBeforeTheyBegan) {
+  StoreOptions options = Options();
+  options.delta_cache_bytes = GetParam();
+  const auto store = Open(options);
   constexpr uint32_t kCheckpoints = 60;
+  std::vector<UserRef> users;
+  for (uint64_t i = 0; i < 100; ++i) users.push_back(User(i));
   std::atomic<uint32_t> committed{0};
   std::atomic<bool> stop{false};
   const auto reader = [&] {
-    std::string bytes;
+    std::vector<std::string> values(users.size());
     while (!stop.load()) {
       const uint32_t before = committed.load();
       const auto position = store->ReadPosition();
-      const auto found = store->ReadDelta(User(1), bytes);
+      ASSERT_TRUE(store->ReadDeltas(users, values));
       const uint32_t after = committed.load() + 1;  // a commit may be visible before the test counts it
-      ASSERT_TRUE(position && found);
+      ASSERT_TRUE(position);
       const int64_t offset = *position ? (*position)->next_offset : 0;
       ASSERT_GE(offset, before);
       ASSERT_LE(offset, after);
-      const size_t items = *found ? DecodeDelta(bytes)->segments.front().fingerprints.size() : 0;
-      ASSERT_GE(items, before);
-      ASSERT_LE(items, after);
+      for (const std::string& value : values) {
+        const size_t items = value.empty() ? 0 : DecodeDelta(value)->segments.front().fingerprints.size();
+        ASSERT_GE(items, before);
+        ASSERT_LE(items, after);
+      }
       ASSERT_TRUE(store->ScanMarks(std::nullopt, 10));
       store->Figures();
     }
@@ -274,7 +284,7 @@ TEST_F(StoreTest, ServesReadersWhileCheckpointsAreCommittedAndCompacted) {
   for (int i = 0; i < 2; ++i) readers.emplace_back(reader);
   for (uint32_t i = 1; i <= kCheckpoints; ++i) {
     Checkpoint checkpoint = At(i);
-    checkpoint.deltas[User(1)] = Exposures(kDay, {i});
+    for (const UserRef& user : users) checkpoint.deltas[user] = Exposures(kDay, {i});
     checkpoint.marks[User(1)] = i % 2 == 1;
     EXPECT_TRUE(Commit(*store, checkpoint));
     committed.store(i);
@@ -286,6 +296,9 @@ TEST_F(StoreTest, ServesReadersWhileCheckpointsAreCommittedAndCompacted) {
   stop.store(true);
   for (std::thread& thread : readers) thread.join();
 }
+
+// Without a cache of users, and with one that is too small for all: some are evicted.
+INSTANTIATE_TEST_SUITE_P(CacheBytes, ReadWhileWritten, ::testing::Values(0, 8 * 1024));
 
 TEST_F(StoreTest, ShowsItsFigures) {
   const auto store = Open();
