@@ -92,18 +92,6 @@ TEST(Snapshot, RefusesEveryFlippedBit) {
   EXPECT_EQ(ErrorOf(bytes), "");
 }
 
-TEST(Snapshot, ReadsALongerHeaderOfALaterWriter) {
-  const auto fingerprints = RandomFingerprints(10, 1);
-  std::string bytes = RenderSnapshot(MetaOf(0), fingerprints);
-  const std::string payload = bytes.substr(56);
-  bytes.insert(56, std::string(8, '\0') + std::string(8, '\x5a'));  // behind complete_since
-  bytes = Patched(bytes, 8, uint32_t{72});
-  const auto view = SnapshotView::Parse(bytes);
-  ASSERT_TRUE(view) << view.error().message;
-  EXPECT_EQ(view->payload(), payload);
-  EXPECT_EQ(view->meta(), MetaOf(10));
-}
-
 TEST(Snapshot, OfArbitraryBytesIsReadWithinThemOrRefused) {
   std::mt19937_64 random(11);
   const std::string good = RenderSnapshot(MetaOf(0), RandomFingerprints(10, 1));
