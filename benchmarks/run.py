@@ -3,10 +3,10 @@
 
 benchmarks/run.py                            all contenders, all measurements: an hour and more
 benchmarks/run.py --only seend,redis         some contenders; results are merged into build/bench/results.json
-benchmarks/run.py --measure ingest --runs 5  some measurements (ingest, latency, restart) benchmarks/run.py
---smoke                    20,000 events through all installed contenders; checks their answers
-benchmarks/run.py --scenario backlog         one of benchmarks/scenarios, of seend alone benchmarks/run.py
---report                   writes docs/PERFORMANCE.md from the results, without a run"""
+benchmarks/run.py --measure ingest --runs 5  some measurements (ingest, latency, restart)
+benchmarks/run.py --smoke                    20,000 events through all installed contenders; checks their answers
+benchmarks/run.py --scenario backlog         one of benchmarks/scenarios, of seend alone
+benchmarks/run.py --report                   writes docs/PERFORMANCE.md from the results, without a run"""
 
 import argparse
 import importlib

@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.DOTALL)
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
 TOKEN = re.compile(r"[A-Za-z_]\w*|[{}();=\[]")
 MACRO_CALL = re.compile(r"[A-Z][A-Z_]+")  # TEST_F(...)

@@ -13,7 +13,9 @@
 #include "similar/word_counts.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
+#include "tools/history/line_reader.h"
 #include "tools/load/items_options.h"
+#include "tools/progress.h"
 
 namespace seen {
 namespace {
@@ -56,12 +58,39 @@ Status CheckOptions(const IdfOptions& options) {
   return {};
 }
 
+Result<ItemCounts> ReadFiles(const std::vector<std::string>& files, const ItemFormat& format,
+                             const UseItem& use) {
+  ItemDecoder decoder(format, kItemBytesMax);
+  ItemCounts counts;
+  for (const std::string& file : files) {
+    auto lines = LineReader::Open(file);
+    if (!lines) return Fail(lines.error());
+    std::string_view line;
+    while (true) {
+      const auto more = lines->Next(line);
+      if (!more) return Fail(more.error());
+      if (!*more) break;
+      if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
+      if (line.empty()) continue;
+      const auto item = decoder.Decode(line);
+      if (item) {
+        ++counts.items;
+        use(*item, SystemClock().WallNow());
+      } else if (counts.skipped++ == 0) {
+        counts.first_skipped =
+            fmt::format("{}: line {}: {}", file, lines->line_number(), item.error().message);
+      }
+    }
+  }
+  return counts;
+}
+
 int RunIdf(const IdfOptions& options) {
   if (auto status = CheckOptions(options); !status) return ExitWith(status.error());
   const auto read = options.items.Read();
   if (!read) return ExitWith(read.error());
-  ItemPlaces places = read->places;
-  places.files = options.files;
+  WholeTopic topic = read->topic;
+  if (!options.quiet) topic.task = "idf";
   CatchInterrupts();
 
   FeatureReader reader({.idf = IdfTable::Bundled(),
@@ -69,15 +98,15 @@ int RunIdf(const IdfOptions& options) {
                         .rules = TextRulesOf(read->items)});
   WordCounts words(std::max(kWordsKeptMin, 4 * options.words_max));
   uint64_t deleted = 0;
-  const auto counts =
-      ReadItems(places, read->items.format, options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto,
-                "idf", [&](const ItemEvent& item, TimeMs) {
-                  if (item.deleted) {
-                    ++deleted;
-                    return;
-                  }
-                  words.Add(reader.Words({item.title, item.text, item.lang}));
-                });
+  const auto use = [&](const ItemEvent& item, TimeMs) {
+    if (item.deleted) {
+      ++deleted;
+      return;
+    }
+    words.Add(reader.Words({item.title, item.text, item.lang}));
+  };
+  const auto counts = options.files.empty() ? ReadItems(topic, read->items.format, use)
+                                            : ReadFiles(options.files, read->items.format, use);
   if (!counts) return ExitWith(counts.error());
   if (!counts->first_skipped.empty() && !options.quiet)
     fmt::print(stderr, "seenctl: the first skipped record: {}\n", counts->first_skipped);
@@ -85,7 +114,7 @@ int RunIdf(const IdfOptions& options) {
     return ExitWith(
         {Code::kNotFound, fmt::format("{}: none of the {} items has a word (title, text). If your items have "
                                       "other fields, give a configuration with items.fields by --config",
-                                      options.files.empty() ? "topic " + places.topic : "FILES",
+                                      options.files.empty() ? "topic " + topic.topic : "FILES",
                                       WithThousands(counts->items))});
   }
   const auto frequent = words.MostFrequent(options.words_max, options.documents_min);

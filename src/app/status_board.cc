@@ -7,7 +7,6 @@
 #include "app/exposures.h"
 #include "flow/partition_flow.h"
 #include "kafka/client_settings.h"
-#include "kafka/missing_acls.h"
 #include "rocks/rocks_status.h"
 #include "rows/descriptor.h"
 #include "topics/rekeying.h"

@@ -85,6 +85,17 @@ Status SyncFolder(const std::string& path) {
   return Sync(folder, path);
 }
 
+Status RemoveFolder(const std::string& path, const std::string& aside) {
+  std::error_code code;
+  fs::remove_all(aside, code);
+  if (code) return Fail(FileError(code.value(), "can't remove", aside));
+  if (std::rename(path.c_str(), aside.c_str()) != 0)
+    return errno == ENOENT ? Status() : Fail(FileError(errno, "can't rename", path));
+  if (Status synced = SyncFolder(FolderOf(path)); !synced) return synced;
+  fs::remove_all(aside, code);
+  return code ? Fail(FileError(code.value(), "can't remove", aside)) : Status();
+}
+
 Status WriteDurably(const std::string& path, std::string_view text) {
   const std::string unfinished = path + ".tmp";
   {

@@ -48,6 +48,9 @@ Status Sync(const Descriptor& file, const std::string& path);
 /// Makes the parents, too, and syncs each parent folder. So the folder survives a loss of power.
 Status MakeFolder(const std::string& path);
 Status SyncFolder(const std::string& path);
+/// Removes the folder completely or (after a crash) not at all: first renames it to `aside`, beside it. A
+/// missing folder is no error.
+Status RemoveFolder(const std::string& path, const std::string& aside);
 /// Writes `text` to `path`, whole or not at all.
 Status WriteDurably(const std::string& path, std::string_view text);
 

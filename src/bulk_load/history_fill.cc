@@ -85,8 +85,7 @@ class HistoryFill::Pages {
 HistoryFill::HistoryFill(const PartitionOptions& flow, const Options& options, const Clock& clock)
     : options_(options),
       filter_(flow.filters[options.filter].id),
-      builder_(FlowOf(flow, options), LimitsOf(flow), options.folder, options.from, letters_, totals_,
-               clock) {}
+      builder_(FlowOf(flow, options), LimitsOf(flow), options.folder, options.from, totals_, clock) {}
 
 Status HistoryFill::Apply(std::span<const Record> records) {
   if (Status applied = builder_.Apply(records); !applied) return applied;

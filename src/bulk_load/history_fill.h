@@ -44,19 +44,11 @@ class HistoryFill {
   uint64_t records() const { return totals_.records.load(std::memory_order_relaxed); }
 
  private:
-  /// Takes every letter and forgets it.
-  class Forgotten final : public DeadLetterSink {
-   public:
-    bool TrySend(const DeadLetter&) override { return true; }
-    int64_t OldestUnacknowledged(int32_t) const override { return -1; }
-    void Forget(int32_t) override {}
-  };
   class Pages;
 
   const Options options_;
   const FilterId filter_;
   BuildTotals totals_;
-  Forgotten letters_;
   PartitionBuilder builder_;
 };
 

@@ -41,11 +41,10 @@ constexpr int64_t kFarAhead = int64_t{1} << 60;
 }  // namespace
 
 PartitionBuilder::PartitionBuilder(PartitionOptions options, StoredLimits limits, const std::string& folder,
-                                   int64_t from, DeadLetterSink& letters, Reporter& reporter,
-                                   const Clock& clock)
+                                   int64_t from, Reporter& reporter, const Clock& clock)
     : runs_(folder, "partition-" + std::to_string(options.partition), std::move(limits)),
       collector_([this](RowBatch changes) { runs_.Add(std::move(changes)); }),
-      flow_(std::move(options), std::nullopt, from, kFarAhead, collector_, letters, reporter, clock) {}
+      flow_(std::move(options), std::nullopt, from, kFarAhead, collector_, letters_, reporter, clock) {}
 
 Status PartitionBuilder::Apply(std::span<const Record> records) {
   while (!records.empty()) {

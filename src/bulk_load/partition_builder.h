@@ -24,7 +24,9 @@ namespace seen {
 /// Any thread.
 class BuildTotals final : public Reporter {
  public:
-  void EventRejected(const Rejection&, int32_t, int64_t) override {}
+  void EventRejected(const Rejection&, int32_t, int64_t) override {
+    rejected.fetch_add(1, std::memory_order_relaxed);
+  }
   void BatchApplied(const BatchReport& report) override {
     records.fetch_add(report.records, std::memory_order_relaxed);
     items.fetch_add(report.events + report.removed + report.served + report.declared,
@@ -42,6 +44,7 @@ class BuildTotals final : public Reporter {
   void UserKeyCollision(int32_t) override {}
 
   std::atomic<uint64_t> records{0};
+  std::atomic<uint64_t> rejected{0};
   std::atomic<uint64_t> items{0};  // (user, item) pairs
 };
 
@@ -99,10 +102,10 @@ class ChangeCollector final : public PartitionStore {
 /// One thread at a time.
 class PartitionBuilder {
  public:
-  /// `folder`: for files of sorted rows. `from`: at most the first record's offset. `letters` accepts and
-  /// acknowledges each letter at once. The references outlive this object.
+  /// `folder`: for files of sorted rows. `from`: at most the first record's offset. Dead letters are
+  /// forgotten. The references outlive this object.
   PartitionBuilder(PartitionOptions options, StoredLimits limits, const std::string& folder, int64_t from,
-                   DeadLetterSink& letters, Reporter& reporter, const Clock& clock);
+                   Reporter& reporter, const Clock& clock);
 
   /// Records in the log's order.
   Status Apply(std::span<const Record> records);
@@ -116,8 +119,15 @@ class PartitionBuilder {
   Horizon HorizonOf(FilterId filter) const { return collector_.HorizonOf(filter); }
 
  private:
+  class NoLetters final : public DeadLetterSink {
+   public:
+    bool TrySend(const DeadLetter&) override { return true; }
+    int64_t OldestUnacknowledged(int32_t) const override { return -1; }
+    void Forget(int32_t) override {}
+  };
   SortedRuns runs_;
   ChangeCollector collector_;
+  NoLetters letters_;
   PartitionFlow flow_;
 };
 

@@ -32,17 +32,6 @@ class StateBuilder::FixedClock final : public Clock {
   const TimeMs now_;
 };
 
-/// Decode rejects events that can't be decoded, so no dead letter reaches this sink.
-class StateBuilder::NoLetters final : public DeadLetterSink {
- public:
-  bool TrySend(const DeadLetter&) override {
-    Check(false, "an event that was decoded before is rejected");
-    return true;
-  }
-  int64_t OldestUnacknowledged(int32_t) const override { return -1; }
-  void Forget(int32_t) override {}
-};
-
 /// Lines that one thread decodes together.
 struct StateBuilder::Batch {
   struct Line {
@@ -78,6 +67,23 @@ struct StateBuilder::Group {
   }
 };
 
+Status InParallel(unsigned threads, size_t tasks, const std::function<Status(size_t)>& run) {
+  std::atomic<size_t> next{0};
+  std::vector<Status> outcomes(threads);
+  const auto work = [&](size_t thread) {
+    for (size_t task = next++; task < tasks && outcomes[thread]; task = next++) outcomes[thread] = run(task);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t thread = 1; thread < threads; ++thread) others.emplace_back(work, thread);
+    work(0);
+  }
+  for (Status& outcome : outcomes) {
+    if (!outcome) return outcome;
+  }
+  return {};
+}
+
 StateBuilder::StateBuilder(const Options& options, std::shared_ptr<const EventPlan> plan,
                            StoreDescriptor descriptor)
     : options_(options),
@@ -85,7 +91,6 @@ StateBuilder::StateBuilder(const Options& options, std::shared_ptr<const EventPl
       descriptor_(std::move(descriptor)),
       clock_(std::make_unique<FixedClock>(options.as_of)),
       totals_(std::make_unique<BuildTotals>()),
-      no_letters_(std::make_unique<NoLetters>()),
       filling_(std::make_unique<Group>()),
       processing_(std::make_unique<Group>()) {}
 
@@ -122,9 +127,9 @@ Result<std::unique_ptr<StateBuilder>> StateBuilder::Make(const Options& options)
     // are similar.
     flow.unexposed = std::nullopt;
     for (FilterPolicy& filter : flow.filters) filter.similar = Similar::kOff;
-    made->partitions_.push_back(std::make_unique<PartitionBuilder>(
-        std::move(flow), StoredLimits(made->descriptor_.filters), options.folder, 0, *made->no_letters_,
-        *made->totals_, *made->clock_));
+    made->partitions_.push_back(
+        std::make_unique<PartitionBuilder>(std::move(flow), StoredLimits(made->descriptor_.filters),
+                                           options.folder, 0, *made->totals_, *made->clock_));
   }
   return made;
 }
@@ -169,37 +174,22 @@ Status StateBuilder::Take(std::vector<RejectedLine>& rejected) {
     std::move(batch.rejected.begin(), batch.rejected.end(), std::back_inserter(rejected));
     batch.rejected.clear();
   }
+  Check(totals_->rejected.load(std::memory_order_relaxed) == 0,
+        "an event that was decoded before is rejected");
   counts_.items = totals_->items.load(std::memory_order_relaxed);
   return outcome;
 }
 
-Status StateBuilder::InParallel(size_t tasks, const std::function<Status(size_t)>& run) const {
-  std::atomic<size_t> next{0};
-  std::vector<Status> outcomes(options_.threads);
-  const auto work = [&](size_t thread) {
-    for (size_t task = next++; task < tasks && outcomes[thread]; task = next++) outcomes[thread] = run(task);
-  };
-  {
-    std::vector<std::jthread> others;
-    for (size_t thread = 1; thread < options_.threads; ++thread) others.emplace_back(work, thread);
-    work(0);
-  }
-  for (Status& outcome : outcomes) {
-    if (!outcome) return outcome;
-  }
-  return {};
-}
-
 // First decodes all lines, to find their partitions. Then each partition takes its own records in order.
 Status StateBuilder::Process(Group& group) {
-  if (Status decoded = InParallel(group.used,
+  if (Status decoded = InParallel(options_.threads, group.used,
                                   [&](size_t batch) {
                                     Decode(group.batches[batch]);
                                     return Status();
                                   });
       !decoded)
     return decoded;
-  return InParallel(partitions_.size(), [&](size_t partition) -> Status {
+  return InParallel(options_.threads, partitions_.size(), [&](size_t partition) -> Status {
     PartitionBuilder& builder = *partitions_[partition];
     for (size_t i = 0; i < group.used; ++i) {
       std::vector<Record>& records = group.batches[i].records[partition];
@@ -258,7 +248,7 @@ void StateBuilder::Decode(Batch& batch) const {
 Status StateBuilder::Finish(std::vector<RejectedLine>& rejected) {
   if (Status handed = Hand(rejected); !handed) return handed;
   if (Status taken = Take(rejected); !taken) return taken;
-  return InParallel(partitions_.size(), [&](size_t partition) -> Status {
+  return InParallel(options_.threads, partitions_.size(), [&](size_t partition) -> Status {
     if (Status written = partitions_[partition]->Checkpoint(); !written) return written;
     return partitions_[partition]->runs().Spill();
   });

@@ -12,12 +12,18 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bulk_load/line_place.h"
 #include "bulk_load/partition_builder.h"
 #include "config/config.h"
 #include "model/event.h"
 
 namespace seen {
+
+/// The place of a line, for reports about rejected lines.
+struct LinePlace {
+  uint32_t source = 0;  // the caller's number for the file or topic
+  int32_t partition = -1;
+  int64_t number = 0;  // line or offset
+};
 
 struct RejectedLine {
   LinePlace place;
@@ -33,6 +39,10 @@ struct BuildCounts {
   uint64_t rejected = 0;
   TimeMs first, last;  // the events' earliest and latest time; 0: no events
 };
+
+/// Calls `run` with each of 0 to tasks - 1, in so many threads. After an error a thread begins nothing more.
+/// Returns one of the errors.
+Status InParallel(unsigned threads, size_t tasks, const std::function<Status(size_t)>& run);
 
 /// Where a partition's state begins, and since when the state is whole.
 struct BuiltState {
@@ -80,7 +90,6 @@ class StateBuilder {
  private:
   struct Batch;
   struct Group;
-  class NoLetters;
   class FixedClock;
   explicit StateBuilder(const Options& options, std::shared_ptr<const EventPlan> plan,
                         StoreDescriptor descriptor);
@@ -88,7 +97,6 @@ class StateBuilder {
   Status Take(std::vector<RejectedLine>& rejected);
   Status Process(Group& group);
   void Decode(Batch& batch) const;
-  Status InParallel(size_t tasks, const std::function<Status(size_t)>& run) const;
 
   const Options options_;
   const std::shared_ptr<const EventPlan> plan_;
@@ -98,7 +106,6 @@ class StateBuilder {
   std::vector<std::vector<KindPolicy>> past_kinds_;
   std::unique_ptr<FixedClock> clock_;
   std::unique_ptr<BuildTotals> totals_;
-  std::unique_ptr<NoLetters> no_letters_;
   std::vector<std::unique_ptr<PartitionBuilder>> partitions_;
   uint64_t fold_bytes_max_ = 0;  // for one partition
 

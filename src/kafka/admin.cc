@@ -12,8 +12,8 @@ namespace {
 constexpr size_t kUuidBytes = 1 + 36;
 
 using NewTopicHandle = std::unique_ptr<rd_kafka_NewTopic_t, kafka::Destroyer<rd_kafka_NewTopic_destroy>>;
-using AdminOptionsHandle =
-    std::unique_ptr<rd_kafka_AdminOptions_t, kafka::Destroyer<rd_kafka_AdminOptions_destroy>>;
+using DeleteRecordsHandle =
+    std::unique_ptr<rd_kafka_DeleteRecords_t, kafka::Destroyer<rd_kafka_DeleteRecords_destroy>>;
 
 /// True: created. False: the topic existed already.
 Result<bool> CreateTopic(rd_kafka_t* client, const TopicSpec& spec, std::chrono::milliseconds timeout) {
@@ -29,19 +29,14 @@ Result<bool> CreateTopic(rd_kafka_t* client, const TopicSpec& spec, std::chrono:
       return Fail(Code::kInvalidArgument, what + ": " + name + "=" + value);
     }
   }
-  const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_CREATETOPICS));
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), kafka::ToTimeout(timeout), nullptr, 0);
-  rd_kafka_AdminOptions_set_operation_timeout(options.get(), kafka::ToTimeout(timeout), nullptr, 0);
-  const kafka::QueueHandle queue(rd_kafka_queue_new(client));
-  rd_kafka_NewTopic_t* asked[] = {topic.get()};
-  rd_kafka_CreateTopics(client, asked, 1, options.get(), queue.get());
-  const kafka::EventHandle event(rd_kafka_queue_poll(queue.get(), kafka::ToTimeout(timeout) + 500));
-  if (!event) return Fail(Code::kUnavailable, what + ": no answer");
-  auto error = rd_kafka_event_error(event.get());
+  const auto event = kafka::AskAdmin(client, {RD_KAFKA_ADMIN_OP_CREATETOPICS, what, timeout},
+                                     rd_kafka_CreateTopics, topic.get());
+  if (!event) return Fail(event.error());
+  auto error = rd_kafka_event_error(event->get());
   std::string text = rd_kafka_err2str(error);
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
     size_t count = 0;
-    const auto* result = rd_kafka_event_CreateTopics_result(event.get());
+    const auto* result = rd_kafka_event_CreateTopics_result(event->get());
     const auto** topics = rd_kafka_CreateTopics_result_topics(result, &count);
     if (count != 1) return Fail(Code::kUnavailable, what + ": no answer");
     error = rd_kafka_topic_result_error(topics[0]);
@@ -58,9 +53,6 @@ Result<bool> CreateTopic(rd_kafka_t* client, const TopicSpec& spec, std::chrono:
   const auto code = error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ? Code::kRefused : kafka::CodeOf(error);
   return Fail(code, what + ": " + text);
 }
-
-using DeleteRecordsHandle =
-    std::unique_ptr<rd_kafka_DeleteRecords_t, kafka::Destroyer<rd_kafka_DeleteRecords_destroy>>;
 
 }  // namespace
 
@@ -162,20 +154,14 @@ Status Admin::DeleteRecords(const std::string& topic, const std::map<int32_t, in
   for (const auto& [partition, offset] : before) {
     rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = offset;
   }
-  rd_kafka_t* const client = impl_->client.get();
-  const DeleteRecordsHandle asked(rd_kafka_DeleteRecords_new(list.get()));
-  const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DELETERECORDS));
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), kafka::ToTimeout(timeout), nullptr, 0);
-  rd_kafka_AdminOptions_set_operation_timeout(options.get(), kafka::ToTimeout(timeout), nullptr, 0);
-  const kafka::QueueHandle queue(rd_kafka_queue_new(client));
-  rd_kafka_DeleteRecords_t* all[] = {asked.get()};
-  rd_kafka_DeleteRecords(client, all, 1, options.get(), queue.get());
-  const kafka::EventHandle event(rd_kafka_queue_poll(queue.get(), kafka::ToTimeout(timeout) + 500));
-  if (!event) return Fail(Code::kUnavailable, what + ": no answer");
-  if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR)
+  const DeleteRecordsHandle records(rd_kafka_DeleteRecords_new(list.get()));
+  const auto event = kafka::AskAdmin(impl_->client.get(), {RD_KAFKA_ADMIN_OP_DELETERECORDS, what, timeout},
+                                     rd_kafka_DeleteRecords, records.get());
+  if (!event) return Fail(event.error());
+  if (const auto error = rd_kafka_event_error(event->get()); error != RD_KAFKA_RESP_ERR_NO_ERROR)
     return kafka::FailWith(error, what, access);
   const auto* const deleted =
-      rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event.get()));
+      rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event->get()));
   for (int i = 0; i < deleted->cnt; ++i) {
     if (deleted->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
       return kafka::FailWith(deleted->elems[i].err, what, access);

@@ -12,7 +12,6 @@
 
 #include "base/result.h"
 #include "kafka/client_settings.h"
-#include "kafka/missing_acls.h"
 
 namespace seen {
 

@@ -14,14 +14,13 @@ using std::chrono::milliseconds;
 // Of a batch of one record. Source: Kafka's record batch, version 2.
 constexpr uint64_t kBatchHeadBytes = 128;
 
+uint64_t RecordBytesMax(uint64_t message_bytes_max) {
+  return message_bytes_max == 0 ? 0 : std::max(message_bytes_max, kBatchHeadBytes + 1) - kBatchHeadBytes;
+}
+
 ClientSettings DefaultsOf(const BulkProducer::Options& options) {
-  ClientSettings defaults;
-  if (options.message_bytes_max > 0) {
-    const uint64_t left = std::max(options.message_bytes_max, kBatchHeadBytes) - kBatchHeadBytes;
-    defaults["message.max.bytes"] = std::to_string(std::clamp<uint64_t>(left, 1000, 1'000'000'000));
-  }
-  if (options.batch_bytes_max > 0) defaults["batch.size"] = std::to_string(options.batch_bytes_max);
-  return defaults;
+  if (options.batch_bytes_max == 0) return {};
+  return {{"batch.size", std::to_string(options.batch_bytes_max)}};
 }
 
 }  // namespace
@@ -36,6 +35,7 @@ struct BulkProducer::Impl {
                   .partitioner = given.partitioner,
                   .queue_bytes_max = given.queue_bytes_max,
                   .linger = given.linger,
+                  .record_bytes_max = RecordBytesMax(given.message_bytes_max),
                   .defaults = DefaultsOf(given),
                   .on_delivery = [this](const rd_kafka_message_t& message) { OnDelivery(message); }}) {}
 

@@ -1,5 +1,3 @@
-#include "kafka/client_log.h"
-
 #include <array>
 #include <chrono>
 #include <map>
@@ -8,6 +6,7 @@
 #include "base/back_off.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "kafka/rdkafka_handles.h"
 
 namespace seen::kafka {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
-// librdkafka properties from `kafka.client` in the configuration. They are checked before anything connects.
+// What a user gives this process for Kafka: librdkafka's properties in `kafka.client`, which are checked
+// before anything connects, and ACLs (docs/OPERATIONS.md, "Access to Kafka").
 
 #include <chrono>
 #include <map>
@@ -35,5 +36,17 @@ std::chrono::milliseconds SessionTimeout(const ClientSettings& settings);
 
 /// librdkafka's version as linked at run time, e.g. "2.0.2".
 std::string ClientLibraryVersion();
+
+/// Named as in kafka-acls.sh. In Kafka kRead, kWrite and kDelete include kDescribe.
+enum class AclOperation { kRead, kWrite, kCreate, kDelete, kDescribe, kDescribeConfigs };
+
+std::string_view AclOperationName(AclOperation operation);
+
+/// "Kafka denies Read on topic "x". Remedy: add the ACL --operation Read --topic x (docs/…)"
+std::string MissingTopicAcl(AclOperation operation, std::string_view topic);
+
+/// One sentence for each missing ACL, with the remedy. An ACL is forgotten once Kafka allows the same access
+/// again, or ten minutes after the last denial. Any thread.
+std::vector<std::string> MissingAcls();
 
 }  // namespace seen

@@ -54,12 +54,7 @@ Status Consumer::Seek(int32_t partition, int64_t offset) { return impl_->fetcher
 void Consumer::StopReading(int32_t partition) { impl_->fetcher.StopReading(partition); }
 
 Watermarks Consumer::CachedWatermarks(int32_t partition) const {
-  Watermarks marks;
-  if (rd_kafka_get_watermark_offsets(impl_->link.Client().get(), impl_->link.options.topic.c_str(), partition,
-                                     &marks.low, &marks.high) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return {};
-  }
-  return {std::max<int64_t>(marks.low, -1), std::max<int64_t>(marks.high, -1)};
+  return kafka::KnownEnds(impl_->link.Client().get(), impl_->link.options.topic, partition);
 }
 
 Result<Watermarks> Consumer::QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const {
@@ -68,17 +63,10 @@ Result<Watermarks> Consumer::QueryWatermarks(int32_t partition, std::chrono::mil
 
 Result<int64_t> Consumer::OffsetForTime(int32_t partition, TimeMs time,
                                         std::chrono::milliseconds timeout) const {
-  const std::string& topic = impl_->link.options.topic;
-  const std::string what = "offset of a time in " + topic + "/" + std::to_string(partition);
-  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(1));
-  rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = time.value;
-  if (const auto error =
-          rd_kafka_offsets_for_times(impl_->link.Client().get(), list.get(), kafka::ToTimeout(timeout));
-      error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return kafka::FailWith(error, what);
-  }
-  if (list->elems[0].err != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(list->elems[0].err, what);
-  if (list->elems[0].offset >= 0) return list->elems[0].offset;
+  const auto offsets = kafka::OffsetsForTime(impl_->link.Client().get(), impl_->link.options.topic,
+                                             {&partition, 1}, time, timeout);
+  if (!offsets) return Fail(offsets.error());
+  if (!offsets->empty()) return offsets->at(partition);
   auto marks = impl_->link.QueryWatermarks(partition, timeout);
   if (!marks) return Fail(std::move(marks.error()));
   return marks->high;

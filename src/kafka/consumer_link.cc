@@ -1,5 +1,7 @@
 #include "kafka/consumer_link.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 
 namespace seen {
@@ -11,7 +13,39 @@ constexpr milliseconds kProbeInterval{1000};
 constexpr milliseconds kProbe{200};
 constexpr int kProbesFailedMax = 2;  // in a row, while connections fail
 
+// librdkafka counts only the bytes of key and value. Its operation and message structures come on top.
+constexpr uint64_t kMessageOverheadBytes = 384;
+
 }  // namespace
+
+ConsumerLink::QueueLimits ConsumerLink::queue_limits() const {
+  const uint64_t bytes = options.fetch_bytes_max / 2 / static_cast<uint64_t>(options.workers);
+  return {std::clamp<uint64_t>(bytes / 1024, 256, 2'000'000),
+          std::clamp<uint64_t>(bytes / (kMessageOverheadBytes + 128), 1'000, 1'000'000)};
+}
+
+Result<kafka::ConfHandle> ConsumerLink::MakeConf() const {
+  const auto limits = queue_limits();
+  const uint64_t response_bytes = std::clamp<uint64_t>(options.fetch_bytes_max / 4, 1 << 20, 50 << 20);
+  ClientSettings imposed = {{"group.id", options.group_id},
+                            {"partition.assignment.strategy", "range"},
+                            {"enable.auto.commit", "false"},
+                            {"enable.auto.offset.store", "false"},
+                            {"auto.offset.reset", "error"},
+                            {"enable.partition.eof", "true"},
+                            {"queued.max.messages.kbytes", std::to_string(limits.kbytes)},
+                            {"queued.min.messages", std::to_string(limits.messages)},
+                            {"fetch.max.bytes", std::to_string(response_bytes)}};
+  if (rd_kafka_version() >= kBackoffVersion) imposed["fetch.queue.backoff.ms"] = "2";
+  if (!options.instance_id.empty()) imposed["group.instance.id"] = options.instance_id;
+  return kafka::MakeConf(options.brokers,
+                         {{"isolation.level", "read_committed"},
+                          {"fetch.min.bytes", "1"},
+                          {"fetch.wait.max.ms", "100"},
+                          {"fetch.error.backoff.ms", "50"},
+                          {"check.crcs", "true"}},
+                         options.client, imposed);
+}
 
 std::shared_ptr<rd_kafka_t> ConsumerLink::Client() const {
   const MutexLock lock(client_mutex_);
@@ -79,10 +113,7 @@ void ConsumerLink::NoteOpening(const std::string& reason) {
 }
 
 Result<Watermarks> ConsumerLink::QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const {
-  const auto ends = kafka::QueryEnds(Client().get(), options.topic, {&partition, 1}, timeout,
-                                     {.topic = options.topic, .only_describes = true});
-  if (!ends) return Fail(ends.error());
-  return ends->at(partition);
+  return kafka::QueryEnds(Client().get(), options.topic, partition, timeout);
 }
 
 // librdkafka counts the connections that are down, and reports when none is left. It may miss that if a

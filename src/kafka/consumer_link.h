@@ -19,9 +19,24 @@ class ConsumerLink {
   /// How long an answer about the topic or the group is awaited.
   static constexpr std::chrono::milliseconds kQuestion{2000};
 
+  /// From this version on, librdkafka soon looks again at a queue that was full (fetch.queue.backoff.ms).
+  static constexpr int kBackoffVersion = 0x020200ff;
+
   explicit ConsumerLink(Consumer::Options given) : options(std::move(given)) {}
 
   const Consumer::Options options;
+
+  /// What one worker's queue may hold before librdkafka stops fetching for it. This is half of the budget.
+  /// The rest is for responses in flight and responses that are being read.
+  struct QueueLimits {
+    uint64_t kbytes;
+    uint64_t messages;
+  };
+  QueueLimits queue_limits() const;
+  /// A client's configuration. max.poll.interval.ms stays librdkafka's five minutes, unless kafka.client says
+  /// otherwise: handlers write the last checkpoints while the group waits. librdkafka refuses an interval
+  /// below session.timeout.ms.
+  Result<kafka::ConfHandle> MakeConf() const;
 
   std::shared_ptr<rd_kafka_t> Client() const;
   /// nullptr: the consumer is closed.

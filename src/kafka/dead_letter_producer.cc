@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
-#include "base/threads.h"
 #include "kafka/producer.h"
 
 namespace seen {
@@ -16,7 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLetterPoll{50};
 constexpr milliseconds kRetryAfter{1000};
 constexpr milliseconds kAskAfter{10'000};       // for the topic's limit, while it isn't known
 constexpr milliseconds kAskAgainAfter{60'000};  // the limit may have been raised
@@ -76,14 +74,12 @@ struct DeadLetterProducer::Impl {
   Options options;
   std::atomic<size_t> content_bytes_max{0};  // key and value
   std::atomic<uint64_t> outstanding{0};
-  std::atomic<uint64_t> retries{0};
 
   mutable Mutex mutex;
   std::map<int32_t, Outstanding> partitions GUARDED_BY(mutex);
-  std::deque<Retry> retry;  // the thread's own
+  std::deque<Retry> retry;  // the producer's thread's, as the two times
   std::chrono::steady_clock::time_point retry_at{};
   std::chrono::steady_clock::time_point ask_at{};
-  RepeatingThread thread;    // runs delivery reports and retries
   kafka::Producer producer;  // its last reports need the fields above
 
   kafka::Producer::Options ProducerOptions();
@@ -104,12 +100,18 @@ kafka::Producer::Options DeadLetterProducer::Impl::ProducerOptions() {
           .topics = {options.topic},
           .queue_bytes_max = options.queue_bytes_max,
           .linger = milliseconds(20),
-          .batch_bytes = std::clamp<size_t>(bytes_max, 1024, 1'000'000),
+          .batch_bytes_max = bytes_max,
           // An idempotent producer may end in a fatal error. This one must go on for ever, at the cost of a
           // rare duplicate.
           .imposed = {{"enable.idempotence", "false"},
-                      {"message.max.bytes", std::to_string(std::max<size_t>(bytes_max, 1000) + kOverhead)}},
-          .on_delivery = [this](const rd_kafka_message_t& message) { OnDelivery(message); }};
+                      {"message.max.bytes", std::to_string(bytes_max + kOverhead)}},
+          .on_delivery = [this](const rd_kafka_message_t& message) { OnDelivery(message); },
+          .thread = "dead-letters",
+          .after_poll =
+              [this] {
+                AskLimit();
+                SendAgain();
+              }};
 }
 
 // Takes letter and headers if it returns true.
@@ -135,7 +137,7 @@ void DeadLetterProducer::Impl::Acknowledge(const Letter& letter) {
 
 void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   std::unique_ptr<Letter> letter(static_cast<Letter*>(message._private));
-  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || thread.stopping()) {
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || producer.stopping()) {
     Acknowledge(*letter);
     return;
   }
@@ -200,7 +202,6 @@ void DeadLetterProducer::Impl::SendAgain() {
       break;
     }
     (void)again.letter.release();  // comes back in OnDelivery
-    retries.fetch_add(1);
     retry.pop_front();
     if (alone) producer.Flush(kAlone);
   }
@@ -222,18 +223,12 @@ void DeadLetterProducer::Impl::AskLimit() {
 }
 
 DeadLetterProducer::DeadLetterProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-DeadLetterProducer::~DeadLetterProducer() { impl_->thread.Stop(); }
+DeadLetterProducer::~DeadLetterProducer() = default;
 
 Result<std::unique_ptr<DeadLetterProducer>> DeadLetterProducer::Open(const Options& options) {
   auto impl = std::make_unique<Impl>(options);
   impl->content_bytes_max = options.message_bytes_max - std::min(options.message_bytes_max, kOverhead);
   if (Status opened = impl->producer.Open(); !opened) return Fail(std::move(opened.error()));
-  impl->thread.Start("dead-letters", {}, [raw = impl.get()] {
-    raw->producer.Poll(kLetterPoll);
-    raw->AskLimit();
-    raw->SendAgain();
-    return milliseconds(0);
-  });
   return std::unique_ptr<DeadLetterProducer>(new DeadLetterProducer(std::move(impl)));
 }
 
@@ -297,8 +292,5 @@ bool DeadLetterProducer::Flush(milliseconds timeout) {
   }
   return impl_->outstanding == 0;
 }
-
-uint64_t DeadLetterProducer::outstanding() const { return impl_->outstanding; }
-uint64_t DeadLetterProducer::retries_total() const { return impl_->retries; }
 
 }  // namespace seen

@@ -46,9 +46,6 @@ class DeadLetterProducer final : public DeadLetterSink {
   /// Waits until all letters are acknowledged, at most `timeout`. False: some are outstanding.
   bool Flush(std::chrono::milliseconds timeout);
 
-  uint64_t outstanding() const;
-  uint64_t retries_total() const;  // letters sent again after librdkafka gave up on them
-
  private:
   struct Impl;
   explicit DeadLetterProducer(std::unique_ptr<Impl> impl);

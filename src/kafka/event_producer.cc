@@ -3,7 +3,6 @@
 #include <atomic>
 
 #include "base/mutex.h"
-#include "base/threads.h"
 #include "kafka/producer.h"
 
 namespace seen {
@@ -31,7 +30,9 @@ struct EventProducer::Impl {
                   .imposed = {{"enable.idempotence", "false"},
                               {"linger.ms", "0"},
                               {"message.timeout.ms", std::to_string(given.within.count())}},
-                  .on_delivery = [this](const rd_kafka_message_t& message) { OnDelivery(message); }}) {}
+                  .on_delivery = [this](const rd_kafka_message_t& message) { OnDelivery(message); },
+                  .thread = "events-out",
+                  .poll_wait = kEventPoll}) {}
 
   const Options options;
   std::atomic<size_t> outstanding{0};
@@ -39,7 +40,6 @@ struct EventProducer::Impl {
   bool connected GUARDED_BY(mutex) = false;
   bool stopped GUARDED_BY(mutex) = false;
   kafka::Producer producer;
-  RepeatingThread thread;
 
   Status Produce(std::string_view key, std::string_view value, ChangePort::Done& done);
   void OnDelivery(const rd_kafka_message_t& message);
@@ -55,10 +55,6 @@ Status EventProducer::Impl::Produce(std::string_view key, std::string_view value
   if (!connected) {
     if (Status opened = producer.Open(); !opened) return opened;
     connected = true;
-    thread.Start("events-out", {}, [this] {
-      producer.Poll(kEventPoll);
-      return milliseconds(0);
-    });
   }
   if (outstanding.load() >= options.outstanding_max) {
     return Fail(Code::kUnavailable,
@@ -108,7 +104,6 @@ void EventProducer::Stop() {
     if (impl_->stopped) return;
     impl_->stopped = true;
   }
-  impl_->thread.Stop();
   impl_->producer.Drop();
 }
 

@@ -16,26 +16,6 @@ constexpr milliseconds kFencesWithin{120'000};
 constexpr milliseconds kShortQuestion{200};  // after a leader that didn't answer
 constexpr milliseconds kGroupMetadata{500};
 
-ClientSettings ConsumerDefaults() {
-  return {{"isolation.level", "read_committed"},
-          {"fetch.min.bytes", "1"},
-          {"fetch.wait.max.ms", "100"},
-          {"fetch.error.backoff.ms", "50"},
-          {"check.crcs", "true"}};
-}
-
-ClientSettings ConsumerImposed(const Consumer::Options& options) {
-  ClientSettings imposed = RecordFetcher::QueueSettings(options);
-  imposed.insert({{"group.id", options.group_id},
-                  {"partition.assignment.strategy", "range"},
-                  {"enable.auto.commit", "false"},
-                  {"enable.auto.offset.store", "false"},
-                  {"auto.offset.reset", "error"},
-                  {"enable.partition.eof", "true"}});
-  if (!options.instance_id.empty()) imposed["group.instance.id"] = options.instance_id;
-  return imposed;
-}
-
 /// True: the group no longer accepts this member, or what the member states about itself.
 bool NoMember(rd_kafka_resp_err_t error) {
   switch (error) {
@@ -54,12 +34,8 @@ bool UsesFreedTopics() { return rd_kafka_version() >= 0x020400ff && rd_kafka_ver
 
 }  // namespace
 
-Result<kafka::ConfHandle> GroupMembership::MakeConf(const Consumer::Options& options) {
-  return kafka::MakeConf(options.brokers, ConsumerDefaults(), options.client, ConsumerImposed(options));
-}
-
 Result<kafka::ClientHandle> GroupMembership::MakeConsumer() {
-  auto conf = MakeConf(link_.options);
+  auto conf = link_.MakeConf();
   if (!conf) return Fail(std::move(conf.error()));
   rd_kafka_conf_set_opaque(conf->get(), this);
   rd_kafka_conf_set_rebalance_cb(conf->get(), [](rd_kafka_t*, rd_kafka_resp_err_t kind,

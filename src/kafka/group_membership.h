@@ -23,11 +23,6 @@ class GroupMembership {
   GroupMembership(ConsumerLink& link, RecordFetcher& fetcher, RebalanceHandler& rebalance)
       : link_(link), fetcher_(fetcher), rebalance_(rebalance), owners_(link) {}
 
-  /// A client's configuration. max.poll.interval.ms stays librdkafka's five minutes, unless kafka.client says
-  /// otherwise: handlers write the last checkpoints while the group waits. librdkafka refuses an interval
-  /// below session.timeout.ms.
-  static Result<kafka::ConfHandle> MakeConf(const Consumer::Options& options);
-
   /// Subscribes; connects in the background.
   Status Start();
   Status Poll(std::chrono::milliseconds timeout);

@@ -1,62 +1,41 @@
 #include "kafka/keyed_producer.h"
 
 #include <algorithm>
-#include <mutex>
-#include <shared_mutex>
 #include <vector>
 
 #include "base/log.h"
-#include "base/threads.h"
 #include "kafka/producer.h"
 
 namespace seen {
-namespace {
 
-using std::chrono::milliseconds;
-
-constexpr milliseconds kKeyedPoll{50};
-
-Delivery DeliveryOf(rd_kafka_resp_err_t error) {
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return Delivery::kAcknowledged;
-  return error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ? Delivery::kTooLarge : Delivery::kFailed;
-}
-
-kafka::Producer::Options ProducerOptions(const KeyedProducer::Options& options) {
-  return {
-      .name = "producer of re-keyed records",
-      .brokers = options.brokers,
-      .client = options.client,
-      .topics = {options.topic},
-      .queue_bytes_max = options.queue_bytes_max,
-      .linger = options.linger,
-      .batch_bytes = std::max(kafka::kBatchBytesMin, std::min<size_t>(1'000'000, options.batch_bytes_max)),
-      .defaults = {{"message.max.bytes",
-                    std::to_string(std::clamp<size_t>(options.record_bytes_max, 1000, 1'000'000'000))}}};
-}
-
-}  // namespace
-
+// Each record comes back when the producer is opened again: one that didn't would hold its source's offset
+// for ever.
 struct KeyedProducer::Impl {
-  explicit Impl(const Options& given) : options(given), producer(WithDelivery(ProducerOptions(given))) {}
+  explicit Impl(const Options& given)
+      : options(given),
+        producer({.name = "producer of re-keyed records",
+                  .brokers = given.brokers,
+                  .client = given.client,
+                  .topics = {given.topic},
+                  .queue_bytes_max = given.queue_bytes_max,
+                  .linger = given.linger,
+                  .batch_bytes_max = given.batch_bytes_max,
+                  .record_bytes_max = given.record_bytes_max,
+                  .on_delivery = [this](const rd_kafka_message_t& message) { OnDelivery(message); },
+                  .thread = "rekey-acks",
+                  .after_poll = [this] { PassOutcomes(); }}) {}
 
   Options options;
-  std::vector<Outcome> outcomes;  // the thread's own
-  std::shared_mutex mutex;        // exclusive while the producer is opened again
-  RepeatingThread thread;         // stopped before the producer drops what it holds
+  std::vector<Outcome> outcomes;  // the producer's thread's
   kafka::Producer producer;
 
-  kafka::Producer::Options WithDelivery(kafka::Producer::Options all) {
-    all.on_delivery = [this](const rd_kafka_message_t& message) { OnDelivery(message); };
-    return all;
-  }
   void OnDelivery(const rd_kafka_message_t& message);
   void PassOutcomes();
-  milliseconds Step();
 };
 
 void KeyedProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
-  const Delivery delivery = DeliveryOf(message.err);
-  if (delivery != Delivery::kAcknowledged && !thread.stopping() &&
+  const Delivery delivery = producer.OutcomeOf(message);
+  if (delivery != Delivery::kAcknowledged && !producer.stopping() &&
       kafka::MayLog("re-keyed record not delivered")) {
     log::Warning(
         "re-keyed record not delivered; it is read again",
@@ -66,36 +45,22 @@ void KeyedProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
 }
 
 void KeyedProducer::Impl::PassOutcomes() {
-  if (!outcomes.empty() && !thread.stopping()) options.on_outcomes(outcomes);
+  if (!outcomes.empty() && !producer.stopping()) options.on_outcomes(outcomes);
   outcomes.clear();
 }
 
-// Each record comes back when the producer is opened again: one that didn't would hold its source's offset
-// for ever.
-milliseconds KeyedProducer::Impl::Step() {
-  producer.Poll(kKeyedPoll);
-  PassOutcomes();
-  if (producer.Health()) return {};
-  const std::unique_lock lock(mutex);
-  producer.KeepOpen();
-  PassOutcomes();
-  return producer.is_open() ? milliseconds(0) : kKeyedPoll;
-}
-
 KeyedProducer::KeyedProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-KeyedProducer::~KeyedProducer() { impl_->thread.Stop(); }
+KeyedProducer::~KeyedProducer() = default;
 
 Result<std::unique_ptr<KeyedProducer>> KeyedProducer::Open(const Options& options) {
   auto impl = std::make_unique<Impl>(options);
   if (Status opened = impl->producer.Open(); !opened) return Fail(std::move(opened.error()));
-  impl->thread.Start("rekey-acks", {}, [raw = impl.get()] { return raw->Step(); });
   return std::unique_ptr<KeyedProducer>(new KeyedProducer(std::move(impl)));
 }
 
 KeyedRecordSink::SendResult KeyedProducer::TrySend(std::string_view key, const Record& record,
                                                    uint64_t ticket) {
   kafka::HeadersHandle headers = kafka::CopyHeaders(static_cast<const rd_kafka_message_t*>(record.message));
-  const std::shared_lock lock(impl_->mutex);
   const auto error = impl_->producer.Produce({.key = key,
                                               .value = record.value,
                                               .ticket = reinterpret_cast<void*>(ticket),

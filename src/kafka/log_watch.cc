@@ -6,9 +6,59 @@
 #include "base/log.h"
 #include "flow/log_port.h"
 #include "kafka/message_record.h"
-#include "kafka/read_loop.h"
+#include "kafka/record_fetcher.h"
 
 namespace seen {
+
+void LogMemory::Begin(const Anchor& last_read, uint64_t outages) {
+  last = last_read;
+  // An older sample must still be compared: the records read since then may be of another log.
+  if (sample.offset < 0 || sample.offset > last.offset) sample = last;
+  checking = replaced = false;
+  leader_epoch = -1;
+  outages_seen = outages;
+}
+
+void LogMemory::Delivered(const Anchor& record) {
+  last = record;
+  if (sample.offset < 0) sample = last;
+}
+
+void LogMemory::Seek(int64_t offset) {
+  if (offset <= last.offset) last = {};
+  if (offset <= sample.offset) sample = {};
+}
+
+bool LogMemory::Doubts(const rd_kafka_message_t& record, uint64_t outages) {
+  bool doubtful = outages_seen != outages;
+  outages_seen = outages;
+#if RD_KAFKA_VERSION >= 0x020100ff
+  const int32_t epoch = rd_kafka_message_leader_epoch(&record);
+  if (epoch >= 0 && epoch != leader_epoch) {
+    doubtful |= leader_epoch >= 0;
+    leader_epoch = epoch;
+  }
+#else
+  (void)record;
+#endif
+  return doubtful && last.offset >= 0;
+}
+
+// librdkafka goes on from an offset wherever a record has it. So the last record delivered is compared: only
+// the log that was read has the same record there.
+LogMemory::Verdict LogMemory::Compare(const rd_kafka_message_t& message) {
+  const bool at_end = message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+  // The log is shorter, for now or forever: the next record tells.
+  if (at_end && message.offset <= last.offset) return Verdict::kDrop;
+  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR && !at_end) return Verdict::kDeliver;
+  if (message.offset < last.offset) return Verdict::kDrop;
+  checking = false;
+  if (at_end || message.offset > last.offset) return Verdict::kDeliver;  // deleted meanwhile
+  if (AnchorOf(kafka::RecordOf(message)) == last) return Verdict::kSame;
+  replaced = true;
+  return Verdict::kReplaced;
+}
+
 namespace kafka {
 namespace {
 using std::chrono::milliseconds;
@@ -16,22 +66,6 @@ using Kind = LogFinding::Kind;
 
 constexpr milliseconds kWatchSlice{100};
 constexpr milliseconds kWatchQuestion{1000};
-
-// Only one record per partition is wanted: fetch little, and little ahead.
-ClientSettings Imposed() {
-  return {{"group.id", "seen-log-check"},  // assign() requires it; no group is joined
-          {"enable.partition.eof", "true"},
-          {"queued.min.messages", "1"},
-          {"queued.max.messages.kbytes", "64"},
-          {"fetch.message.max.bytes", "65536"}};
-}
-
-int64_t EndOf(rd_kafka_t* client, const std::string& topic, int32_t partition) {
-  int64_t low = -1;
-  int64_t high = -1;
-  const auto error = rd_kafka_get_watermark_offsets(client, topic.c_str(), partition, &low, &high);
-  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? std::max<int64_t>(high, -1) : -1;
-}
 
 /// nullopt: the message says nothing about the record.
 std::optional<Kind> Judge(const rd_kafka_message_t& message, const Anchor& wanted) {
@@ -49,32 +83,32 @@ Result<std::map<int32_t, LogFinding>> CheckLogs(const LogCheckOptions& options,
   std::map<int32_t, LogFinding> findings;
   if (records.empty()) return findings;
   const auto until = std::chrono::steady_clock::now() + timeout;
-  auto loop = ReadLoop::Open({options.brokers, options.client, options.topic, Imposed(), 64});
-  if (!loop) return Fail(std::move(loop.error()));
-  std::vector<int64_t> from(static_cast<size_t>(records.rbegin()->first) + 1, -1);
-  for (const auto& [partition, record] : records) from[static_cast<size_t>(partition)] = record.offset;
-  if (Status assigned = (*loop)->Assign(from); !assigned) return Fail(std::move(assigned.error()));
-  std::vector<int32_t> out_of_range;
-  const ReadLoop::Take take = [&](const rd_kafka_message_t& message) {
-    const auto wanted = records.find(message.partition);
-    if (wanted == records.end() || findings.contains(message.partition)) return false;
-    if (IsOutOfRange(message.err)) {
-      out_of_range.push_back(message.partition);
-    } else if (const auto kind = Judge(message, wanted->second)) {
-      findings[message.partition] = {*kind, EndOf((*loop)->client(), options.topic, message.partition)};
-    }
-    return false;
-  };
-  const ReadLoop::OnRecords no_records = [](int32_t, std::span<const Record>) { return Status(); };
+  // Only one record per partition is wanted: fetch little, and little ahead.
+  const auto client = MakeReader(options.brokers, {{"fetch.wait.max.ms", "100"}}, options.client,
+                                 {{"group.id", "seen-log-check"},
+                                  {"queued.min.messages", "1"},
+                                  {"queued.max.messages.kbytes", "64"},
+                                  {"fetch.message.max.bytes", "65536"}});
+  if (!client) return Fail(client.error());
+  const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(records.size())));
+  for (const auto& [partition, record] : records)
+    rd_kafka_topic_partition_list_add(list.get(), options.topic.c_str(), partition)->offset = record.offset;
+  const auto error = rd_kafka_assign(client->get(), list.get());
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(error, "read " + options.topic);
   while (findings.size() < records.size() && !stop.load() && std::chrono::steady_clock::now() < until) {
-    (void)(*loop)->Poll(kWatchSlice, take, no_records);
-    for (const int32_t partition : out_of_range) {
-      const auto ends = LogEnds((*loop)->client(), options.topic, {&partition, 1}, kWatchQuestion);
+    const MessageHandle message(rd_kafka_consumer_poll(client->get(), ToTimeout(kWatchSlice)));
+    if (!message) continue;
+    const int32_t partition = message->partition;
+    const auto wanted = records.find(partition);
+    if (wanted == records.end() || findings.contains(partition)) continue;
+    if (IsOutOfRange(message->err)) {
+      const auto ends = LogEnds(client->get(), options.topic, {&partition, 1}, kWatchQuestion);
       if (!ends) continue;
       const int64_t end = ends->at(partition);
-      findings[partition] = {end <= records.at(partition).offset ? Kind::kShorter : Kind::kGone, end};
+      findings[partition] = {end <= wanted->second.offset ? Kind::kShorter : Kind::kGone, end};
+    } else if (const auto kind = Judge(*message, wanted->second)) {
+      findings[partition] = {*kind, KnownEnds(client->get(), options.topic, partition).high};
     }
-    out_of_range.clear();
   }
   return findings;
 }
@@ -119,8 +153,8 @@ milliseconds LogWatch::Look() {
 std::map<int32_t, LogWatch::Question> LogWatch::MakeQuestions() {
   std::map<int32_t, Question> questions;
   fetcher_.ForEach([&](int32_t partition, const ConsumedPartition& state) {
-    if (!state.assigned || state.out_of_range || state.sample.offset < 0) return;
-    questions[partition] = {state.sample, state.last};
+    if (!state.assigned || state.out_of_range || state.log.sample.offset < 0) return;
+    questions[partition] = {state.log.sample, state.log.last};
   });
   return questions;
 }
@@ -130,20 +164,20 @@ bool LogWatch::NoteFinding(int32_t partition, const Question& asked, const kafka
   const std::lock_guard lock(worker.mutex);
   auto* const state = fetcher_.Find(partition);
   // Since the question, the partition may have been given up or assigned again.
-  if (state == nullptr || !state->assigned || state->out_of_range || state->sample != asked.sample)
+  if (state == nullptr || !state->assigned || state->out_of_range || state->log.sample != asked.sample)
     return false;
   // A new leader may lag for a moment.
   if (finding.kind == Kind::kShorter && !shorter_.contains(partition)) return true;
   if (finding.kind == Kind::kReplaced || finding.kind == Kind::kShorter) {
-    state->last = asked.sample;
-    state->replaced = finding.kind == Kind::kReplaced;
+    state->log.last = asked.sample;
+    state->log.replaced = finding.kind == Kind::kReplaced;
     state->out_of_range = state->notice_due = true;
     ++worker.notices_due;
     return false;
   }
   if (finding.kind == Kind::kSame) fetcher_.CountChecked();
   // SendResult before the sample was compared: if the log is replaced from here on, the next check shows it.
-  state->sample = asked.last;
+  state->log.sample = asked.last;
   const auto stood = next_offsets_.find(partition);
   const bool stands = stood != next_offsets_.end() && stood->second == state->next_offset;
   next_offsets_[partition] = state->next_offset;

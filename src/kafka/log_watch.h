@@ -1,8 +1,10 @@
 #pragma once
-// Checks whether a topic's partitions still hold the records that were read from them. Internal to this room.
+// Checks whether a topic's partitions still hold the records that were read from them: in the stream,
+// whenever the log may have become another one, and every few seconds with another client. Internal to this
+// room.
 //
 // librdkafka may read on in a topic that was recreated, or read nothing more of it, and report no error. So
-// every few seconds another client reads one record of each partition again. It is the record that was the
+// another client reads one record of each partition again. It is the record that was the
 // last one at the check before. The present last record may already be of another log.
 
 #include <atomic>
@@ -13,9 +15,40 @@
 
 #include "base/threads.h"
 #include "flow/log_port.h"
-#include "kafka/record_fetcher.h"
+#include "kafka/rdkafka_handles.h"
 
 namespace seen {
+
+class ConsumerLink;
+class RecordFetcher;
+
+/// What the reader of a partition remembers of its log. After an outage, an error of the partition, or
+/// another leader epoch, the log may not be the one that was read. Then reading goes back to the last record
+/// delivered, and compares it. Guarded by the mutex of the partition's worker.
+struct LogMemory {
+  Anchor last;                // the last record delivered
+  Anchor sample;              // `last` of some time ago, for LogWatch
+  bool checking = false;      // reading goes back to `last`
+  bool replaced = false;      // the log is another one, and no handler knows it yet
+  uint64_t outages_seen = 0;  // the value of ConsumerLink::outages seen last
+  int32_t leader_epoch = -1;  // of the records; -1: not known
+
+  void Begin(const Anchor& last_read, uint64_t outages);
+  void Delivered(const Anchor& record);
+  /// The caller may read again because the log is another one. So older anchors don't count any more.
+  void Seek(int64_t offset);
+  /// Whether `last` must be compared before this record counts.
+  bool Doubts(const rd_kafka_message_t& record, uint64_t outages);
+  enum class Verdict : uint8_t {
+    kDrop,     // the message is older than `last`, or the log is shorter for now
+    kDeliver,  // the message counts: it is an error, or `last` is gone and can't be compared
+    kSame,
+    kReplaced,
+  };
+  /// Judges the next message while `checking`.
+  Verdict Compare(const rd_kafka_message_t& message);
+};
+
 namespace kafka {
 
 struct LogFinding {

@@ -1,29 +1,30 @@
 #include "kafka/message_record.h"
 
-#include <string_view>
-
 #include "flow/replay_runs.h"
 
 namespace seen::kafka {
-namespace {
 
-std::string_view HeaderOf(const rd_kafka_headers_t* headers, std::string_view name) {
+std::optional<std::string_view> HeaderOf(const rd_kafka_message_t& message, const char* name) {
+  rd_kafka_headers_t* headers = nullptr;
   const void* value = nullptr;
   size_t bytes = 0;
-  if (rd_kafka_header_get_last(headers, name.data(), &value, &bytes) != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
-  return {static_cast<const char*>(value), value == nullptr ? 0 : bytes};
+  if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+      rd_kafka_header_get_last(headers, name, &value, &bytes) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+      value == nullptr) {
+    return std::nullopt;
+  }
+  return std::string_view(static_cast<const char*>(value), bytes);
 }
 
-}  // namespace
-
 bool ReadReplayNote(const rd_kafka_message_t& message, ReplayNote& note) {
-  rd_kafka_headers_t* headers = nullptr;
-  if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return false;
-  const std::string_view run = HeaderOf(headers, kReplayHeader);
+  const auto header = [&](std::string_view name) {
+    return HeaderOf(message, name.data()).value_or(std::string_view());
+  };
+  const std::string_view run = header(kReplayHeader);
   if (run.empty()) return false;
   note.run = run.substr(0, kReplayRunBytesMax);
-  note.publishes_live = HeaderOf(headers, kReplayPublishHeader) == kReplayPublishLive;
-  const std::string_view mark = HeaderOf(headers, kReplayMarkHeader);
+  note.publishes_live = header(kReplayPublishHeader) == kReplayPublishLive;
+  const std::string_view mark = header(kReplayMarkHeader);
   note.kind = mark == kReplayBegin ? ReplayNote::Kind::kBegin
               : mark == kReplayEnd ? ReplayNote::Kind::kEnd
                                    : ReplayNote::Kind::kRecord;

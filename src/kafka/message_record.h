@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <string_view>
 
 #include "flow/log_port.h"
 
@@ -30,6 +32,9 @@ inline Record RecordOf(const rd_kafka_message_t& message) {
   record.message = &message;
   return record;
 }
+
+/// Valid as long as the message. nullopt: no header has that name, or it is null.
+std::optional<std::string_view> HeaderOf(const rd_kafka_message_t& message, const char* name);
 
 /// Reads the headers of a replay. False: there are none.
 bool ReadReplayNote(const rd_kafka_message_t& message, ReplayNote& note);

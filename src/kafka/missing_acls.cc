@@ -1,5 +1,3 @@
-#include "kafka/missing_acls.h"
-
 #include <fmt/format.h>
 
 #include <atomic>

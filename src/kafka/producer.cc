@@ -1,6 +1,7 @@
 #include "kafka/producer.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "base/log.h"
@@ -15,6 +16,8 @@ constexpr milliseconds kOpenAgainAfter{1000};
 constexpr milliseconds kPurgeAgainAfter{1000};
 constexpr milliseconds kPurged{200};   // each record comes back
 constexpr size_t kFramingBytes = 512;  // of a batch and a record, about the maximum
+constexpr size_t kBatchBytesMin = 1024;
+constexpr size_t kBatchBytesMax = 1'000'000;  // librdkafka's default
 constexpr int kPurgeAll = RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT;
 
 // librdkafka calls this with the partition count of its latest metadata. `opaque` is the topic's.
@@ -34,10 +37,14 @@ TopicHandle OpenTopic(rd_kafka_t* client, const std::string& topic, Partitioner 
   return TopicHandle(rd_kafka_topic_new(client, topic.c_str(), conf));
 }
 
-/// lz4, unless the client's settings say otherwise.
+/// lz4, unless the client's settings say otherwise. librdkafka limits the range of message.max.bytes.
 ClientSettings DefaultsOf(const Producer::Options& options) {
   ClientSettings defaults = options.defaults;
   defaults.insert({{"compression.codec", "lz4"}, {"linger.ms", std::to_string(options.linger.count())}});
+  if (options.record_bytes_max > 0) {
+    defaults["message.max.bytes"] =
+        std::to_string(std::clamp<uint64_t>(options.record_bytes_max, 1000, 1'000'000'000));
+  }
   return defaults;
 }
 
@@ -71,13 +78,26 @@ void SetHeader(rd_kafka_headers_t* headers, const std::string& name, std::string
                       static_cast<ssize_t>(value.size()));
 }
 
+Producer::Producer(Options options)
+    : options_(std::move(options)),
+      batch_bytes_(options_.batch_bytes_max == 0
+                       ? 0
+                       : std::clamp(options_.batch_bytes_max, kBatchBytesMin, kBatchBytesMax)) {}
+
 void Producer::Drop() {
+  thread_.Stop();
   if (!client_) return;
   rd_kafka_purge(client_.get(), kPurgeAll);
   rd_kafka_flush(client_.get(), ToTimeout(kPurged));
 }
 
 Status Producer::Open() {
+  Status opened = OpenClient();
+  if (opened && !options_.thread.empty()) thread_.Start(options_.thread, {}, [this] { return Step(); });
+  return opened;
+}
+
+Status Producer::OpenClient() {
   open_at_ = SteadyClock::now() + kOpenAgainAfter;
   auto conf =
       MakeConf(options_.brokers, DefaultsOf(options_), options_.client, ImposedOf(options_, batch_bytes_));
@@ -108,6 +128,7 @@ rd_kafka_topic_t* Producer::Topic(const std::string& name) {
 }
 
 rd_kafka_resp_err_t Producer::Produce(const ProducedRecord& record) {
+  const std::shared_lock lock(mutex_);
   if (!is_open()) return RD_KAFKA_RESP_ERR__QUEUE_FULL;
   const auto produce = [&](auto... more) {
     return rd_kafka_producev(
@@ -158,11 +179,13 @@ Status Producer::Health() const {
   return Fail(Code::kRefused, std::string("kafka producer: ") + text);
 }
 
-bool Producer::IsTooLargeItself(const rd_kafka_message_t& refused) {
-  if (refused.len + refused.key_len + kFramingBytes >= batch_bytes_ || batch_bytes_ <= kBatchBytesMin)
-    return true;
+Delivery Producer::OutcomeOf(const rd_kafka_message_t& message) {
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return Delivery::kAcknowledged;
+  if (message.err != RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) return Delivery::kFailed;
+  if (message.len + message.key_len + kFramingBytes >= batch_bytes_ || batch_bytes_ <= kBatchBytesMin)
+    return Delivery::kTooLarge;
   batch_too_large_ = true;
-  return false;
+  return Delivery::kFailed;
 }
 
 void Producer::BeginClosing(std::string_view why) {
@@ -171,6 +194,16 @@ void Producer::BeginClosing(std::string_view why) {
   }
   closing_ = true;
   purge_at_ = {};
+}
+
+milliseconds Producer::Step() {
+  Poll(options_.poll_wait);
+  if (batch_too_large_ || !Health()) {
+    const std::unique_lock lock(mutex_);
+    KeepOpen();
+  }
+  if (options_.after_poll) options_.after_poll();
+  return is_open() ? milliseconds(0) : options_.poll_wait;
 }
 
 void Producer::KeepOpen() {
@@ -197,7 +230,7 @@ void Producer::KeepOpen() {
   }
   if (now < open_at_) return;
   if (batch_too_large_.exchange(false)) batch_bytes_ = std::max(kBatchBytesMin, batch_bytes_ / 2);
-  if (const Status opened = Open(); opened) {
+  if (const Status opened = OpenClient(); opened) {
     closing_ = false;
   } else if (MayLog(options_.name + " closed")) {
     log::Error(options_.name + " can't be opened again", {{"error", opened.error().message}});

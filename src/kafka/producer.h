@@ -5,26 +5,24 @@
 // A producer is
 // - open: it takes records until its queue is full;
 // - closing, after a fatal error, or because a topic takes only smaller batches: it takes nothing, gives up
-// what
-//   it holds, and waits until each record has come back. So an older record never follows a newer one;
+//   what it holds, and waits until each record has come back. So an older record never follows a newer one;
 // - closed: it opens again, at most once a second.
 
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/threads.h"
 #include "flow/log_port.h"
 #include "kafka/rdkafka_handles.h"
 #include "model/partitioner.h"
 
 namespace seen::kafka {
-
-/// Of a batch, however little a topic takes.
-inline constexpr size_t kBatchBytesMin = 1024;
 
 /// The headers of a record that this room's readers delivered. nullptr: it has none.
 HeadersHandle CopyHeaders(const rd_kafka_message_t* message);
@@ -40,7 +38,8 @@ struct ProducedRecord {
   HeadersHandle* headers = nullptr;  // taken if the record is queued
 };
 
-/// Produce and Poll may run on two threads. All other calls exclude each other and these.
+/// Produce and Poll may run on two threads. All other calls exclude each other and these. With a thread of
+/// its own: Produce and stopping run on any thread, and `on_delivery` and `after_poll` run on its thread.
 class Producer {
  public:
   struct Options {
@@ -51,14 +50,20 @@ class Producer {
     Partitioner partitioner = Partitioner::kMurmur2;
     uint64_t queue_bytes_max = 0;
     std::chrono::milliseconds linger{5};
-    size_t batch_bytes = 0;     // of one partition in a request; 0: kafka.client or librdkafka decides
-    ClientSettings defaults{};  // more of them; kafka.client goes before
-    ClientSettings imposed{};   // more of them; they go before kafka.client
+    // The topic's max.message.bytes: a larger batch of one partition would be refused. 0: kafka.client or
+    // librdkafka decides.
+    size_t batch_bytes_max = 0;
+    uint64_t record_bytes_max = 0;  // of the longest record worth trying; as a default; 0: librdkafka decides
+    ClientSettings defaults{};      // more of them; kafka.client goes before
+    ClientSettings imposed{};       // more of them; they go before kafka.client
     /// Runs in Poll, Flush, KeepOpen and the destructor, for each record that Produce took.
     std::function<void(const rd_kafka_message_t&)> on_delivery{};
+    std::string thread{};  // the name of its own thread, which polls and keeps it open; empty: the owner does
+    std::chrono::milliseconds poll_wait{50};  // of its thread
+    std::function<void()> after_poll{};       // on its thread
   };
 
-  explicit Producer(Options options) : options_(std::move(options)), batch_bytes_(options_.batch_bytes) {}
+  explicit Producer(Options options);
   ~Producer() { Drop(); }
   Producer(const Producer&) = delete;
   Producer& operator=(const Producer&) = delete;
@@ -85,17 +90,22 @@ class Producer {
   void KeepOpen();
   uint64_t opened_total() const { return opened_total_; }
 
-  /// Whether a record that a broker refused as too large is too large itself. A broker refuses a batch as a
-  /// whole. If the batch may have held other records, the producer opens again with batches half as large.
-  bool IsTooLargeItself(const rd_kafka_message_t& refused);
+  /// What a delivery report says. A broker refuses a batch as a whole. So kTooLarge means that the record
+  /// alone is too large. If the batch may have held other records, the report is kFailed, and the producer
+  /// opens again with batches half as large.
+  Delivery OutcomeOf(const rd_kafka_message_t& message);
 
-  /// Gives up all that isn't delivered.
+  /// Ends its thread, and gives up all that isn't delivered.
   void Drop();
+  /// Drop has begun, and its thread has ended or ends.
+  bool stopping() const { return thread_.stopping(); }
 
   rd_kafka_t* client() const { return client_.get(); }
 
  private:
+  Status OpenClient();
   void OnDelivery(const rd_kafka_message_t& message);
+  std::chrono::milliseconds Step();
   void BeginClosing(std::string_view why);
 
   const Options options_;
@@ -108,6 +118,8 @@ class Producer {
   uint64_t opened_total_ = 0;
   std::chrono::steady_clock::time_point purge_at_{};
   std::chrono::steady_clock::time_point open_at_{};
+  std::shared_mutex mutex_;  // exclusive while its thread opens the producer again
+  RepeatingThread thread_;
 };
 
 }  // namespace seen::kafka

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/threads.h"
-#include "kafka/client_log.h"
 
 namespace seen::kafka {
 namespace {
@@ -55,7 +54,6 @@ rd_kafka_resp_err_t OnNewConsumer(rd_kafka_t* client, const rd_kafka_conf_t*, vo
 
 using ConfigResourceHandle =
     std::unique_ptr<rd_kafka_ConfigResource_t, Destroyer<rd_kafka_ConfigResource_destroy>>;
-using AdminOptionsHandle = std::unique_ptr<rd_kafka_AdminOptions_t, Destroyer<rd_kafka_AdminOptions_destroy>>;
 
 // Timestamps of ListOffsets in the Kafka protocol.
 constexpr int64_t kLatest = -1;
@@ -76,7 +74,10 @@ struct OffsetsQuestion {
 
 Result<std::map<int32_t, int64_t>> AskOffsets(rd_kafka_t* client, const OffsetsQuestion& asked,
                                               std::chrono::milliseconds timeout) {
-  const std::string what = (asked.time == kLatest ? "end of " : "start of ") + asked.topic;
+  const std::string what = (asked.time == kLatest     ? "end of "
+                            : asked.time == kEarliest ? "start of "
+                                                      : "offset by time of ") +
+                           asked.topic;
   const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(asked.partitions.size())));
   for (const int32_t partition : asked.partitions) {
     rd_kafka_topic_partition_list_add(list.get(), asked.topic.c_str(), partition)->offset = asked.time;
@@ -92,8 +93,9 @@ Result<std::map<int32_t, int64_t>> AskOffsets(rd_kafka_t* client, const OffsetsQ
     const auto& entry = list->elems[i];
     const std::string one = what + "/" + std::to_string(entry.partition);
     if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(entry.err, one, asked.access);
-    if (entry.offset < 0) return Fail(Code::kUnavailable, one + ": the brokers report no offset");
-    offsets[entry.partition] = entry.offset;
+    if (entry.offset < 0 && asked.time < 0)
+      return Fail(Code::kUnavailable, one + ": the brokers report no offset");
+    if (entry.offset >= 0) offsets[entry.partition] = entry.offset;
   }
   return offsets;
 }
@@ -149,6 +151,21 @@ Result<ClientHandle> MakeClient(rd_kafka_type_t type, ConfHandle conf) {
   const ErrorHandle unused(
       rd_kafka_sasl_background_callbacks_enable(client));  // one that makes tokens itself
   return made;
+}
+
+Result<ClientHandle> MakeReader(const std::string& brokers, ClientSettings role_defaults,
+                                const ClientSettings& client, ClientSettings imposed) {
+  role_defaults.emplace("isolation.level", "read_committed");
+  imposed.insert({{"group.id", "seen-reader"},  // assign() requires one
+                  {"enable.partition.eof", "true"},
+                  {"enable.auto.commit", "false"},
+                  {"enable.auto.offset.store", "false"},
+                  {"auto.offset.reset", "error"}});
+  auto conf = MakeConf(brokers, role_defaults, client, imposed);
+  if (!conf) return Fail(std::move(conf.error()));
+  auto reader = MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
+  if (reader) rd_kafka_poll_set_consumer(reader->get());
+  return reader;
 }
 
 Code CodeOf(rd_kafka_resp_err_t error) {
@@ -215,7 +232,8 @@ Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string
 
 Result<std::map<int32_t, Watermarks>> QueryEnds(rd_kafka_t* client, const std::string& topic,
                                                 std::span<const int32_t> partitions,
-                                                std::chrono::milliseconds timeout, const Access& access) {
+                                                std::chrono::milliseconds timeout) {
+  const Access access{.topic = topic, .only_describes = true};
   if (partitions.empty()) return std::map<int32_t, Watermarks>();
   const auto until = SteadyClock::now() + timeout;
   auto lows = OffsetsAt(client, {kEarliest, topic, partitions, access}, timeout);
@@ -227,6 +245,28 @@ Result<std::map<int32_t, Watermarks>> QueryEnds(rd_kafka_t* client, const std::s
   return ends;
 }
 
+Result<Watermarks> QueryEnds(rd_kafka_t* client, const std::string& topic, int32_t partition,
+                             std::chrono::milliseconds timeout) {
+  const auto ends = QueryEnds(client, topic, {&partition, 1}, timeout);
+  return ends ? Result<Watermarks>(ends->at(partition)) : Fail(ends.error());
+}
+
+Watermarks KnownEnds(rd_kafka_t* client, const std::string& topic, int32_t partition) {
+  Watermarks ends;
+  if (rd_kafka_get_watermark_offsets(client, topic.c_str(), partition, &ends.low, &ends.high) !=
+      RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return {};
+  }
+  return {std::max<int64_t>(ends.low, -1), std::max<int64_t>(ends.high, -1)};
+}
+
+Result<std::map<int32_t, int64_t>> OffsetsForTime(rd_kafka_t* client, const std::string& topic,
+                                                  std::span<const int32_t> partitions, TimeMs time,
+                                                  std::chrono::milliseconds timeout) {
+  const Access access{.topic = topic, .only_describes = true};
+  return OffsetsAt(client, {std::max<int64_t>(time.value, 0), topic, partitions, access}, timeout);
+}
+
 Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const std::string& topic,
                                                        const std::string& name,
                                                        std::chrono::milliseconds timeout,
@@ -235,25 +275,20 @@ Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const
   const std::string what = "configuration of topic \"" + topic + "\"";
   const auto metadata = TopicMetadata(client, topic, timeout, wanted_for);
   if (!metadata) return Fail(metadata.error());
-  const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), ToTimeout(timeout), nullptr, 0);
   // Any broker knows the value. If no broker is named, librdkafka waits for a controller, and the embedded
   // broker has none.
   const int32_t leader = (*metadata)->topics[0].partitions[0].leader;
-  if (leader >= 0) rd_kafka_AdminOptions_set_broker(options.get(), leader, nullptr, 0);
   const ConfigResourceHandle resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
-  const QueueHandle queue(rd_kafka_queue_new(client));
-  rd_kafka_ConfigResource_t* asked[] = {resource.get()};
-  rd_kafka_DescribeConfigs(client, asked, 1, options.get(), queue.get());
-  const EventHandle event(rd_kafka_queue_poll(queue.get(), ToTimeout(timeout) + 500));
-  if (!event) return Fail(Code::kUnavailable, what + ": no answer");
-  if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+  const auto event = AskAdmin(client, {RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, what, timeout, leader},
+                              rd_kafka_DescribeConfigs, resource.get());
+  if (!event) return Fail(event.error());
+  if (const auto error = rd_kafka_event_error(event->get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     // Some brokers can't be asked, among them the embedded one.
     if (error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE) return std::optional<std::string>();
     return FailWith(error, what, access);
   }
   size_t count = 0;
-  const auto* result = rd_kafka_event_DescribeConfigs_result(event.get());
+  const auto* result = rd_kafka_event_DescribeConfigs_result(event->get());
   const auto** resources = rd_kafka_DescribeConfigs_result_resources(result, &count);
   if (count != 1) return Fail(Code::kUnavailable, what + ": no answer");
   if (const auto error = rd_kafka_ConfigResource_error(resources[0]); error != RD_KAFKA_RESP_ERR_NO_ERROR) {

@@ -1,12 +1,9 @@
 #include "kafka/record_fetcher.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/probed_cells.h"
-#include "base/result.h"
-#include "flow/log_port.h"
 
 namespace seen {
 namespace {
@@ -17,23 +14,6 @@ constexpr size_t kMessagesAhead = 8;
 constexpr std::chrono::seconds kStoodStill{1};
 constexpr milliseconds kQuiet{1000};
 constexpr milliseconds kLeadersInterval{30'000};
-constexpr int kBackoffVersion = 0x020200ff;  // fetch.queue.backoff.ms came with librdkafka 2.2
-
-// librdkafka counts only the bytes of key and value. Its operation and message structures come on top.
-constexpr uint64_t kMessageOverheadBytes = 384;
-
-/// What one worker's queue may hold before librdkafka stops fetching for it. This is half of the budget. The
-/// rest is for responses in flight and responses that are being read.
-struct QueueLimits {
-  uint64_t kbytes;
-  uint64_t messages;
-};
-
-QueueLimits QueueLimitsOf(const Consumer::Options& options) {
-  const uint64_t bytes = options.fetch_bytes_max / 2 / static_cast<uint64_t>(options.workers);
-  return {std::clamp<uint64_t>(bytes / 1024, 256, 2'000'000),
-          std::clamp<uint64_t>(bytes / (kMessageOverheadBytes + 128), 1'000, 1'000'000)};
-}
 
 void OnQueueFilled(rd_kafka_t*, void* opaque) {
   auto& worker = *static_cast<ConsumerWorker*>(opaque);
@@ -53,20 +33,10 @@ struct MessagesGuard {
 
 }  // namespace
 
-ClientSettings RecordFetcher::QueueSettings(const Consumer::Options& options) {
-  const auto limits = QueueLimitsOf(options);
-  const uint64_t response_bytes = std::clamp<uint64_t>(options.fetch_bytes_max / 4, 1 << 20, 50 << 20);
-  ClientSettings settings = {{"queued.max.messages.kbytes", std::to_string(limits.kbytes)},
-                             {"queued.min.messages", std::to_string(limits.messages)},
-                             {"fetch.max.bytes", std::to_string(response_bytes)}};
-  if (rd_kafka_version() >= kBackoffVersion) settings["fetch.queue.backoff.ms"] = "2";
-  return settings;
-}
-
 RecordFetcher::RecordFetcher(ConsumerLink& link) : link_(link) {
   const Consumer::Options& options = link.options;
   Check(options.workers > 0 && options.batch_records_max > 0, "a consumer has workers that read");
-  const auto limits = QueueLimitsOf(options);
+  const auto limits = link.queue_limits();
   drained_records_ = std::min<size_t>(options.batch_records_max, limits.messages / 4);
   drained_bytes_ = limits.kbytes * 1024 / 4;
   for (size_t i = 0; i < static_cast<size_t>(options.workers); ++i) {
@@ -113,12 +83,7 @@ void RecordFetcher::Begin(int32_t partition, int64_t start_offset, const Anchor&
   state.assigned = true;
   state.out_of_range = state.seeking = false;
   state.next_offset = start_offset;
-  state.last = last_read;
-  // An older sample must still be compared: the records read since then may be of another log.
-  if (state.sample.offset < 0 || state.sample.offset > state.last.offset) state.sample = state.last;
-  state.checking = state.replaced = false;
-  state.leader_epoch = -1;
-  state.outages_seen = link_.outages();
+  state.log.Begin(last_read, link_.outages());
   ++state.epoch;
   reassign_ = true;
 }
@@ -177,7 +142,7 @@ void RecordFetcher::Assign() {
       state.seeking = false;
       state.heard = false;
       rd_kafka_topic_partition_list_add(list.get(), link_.options.topic.c_str(), partition)->offset =
-          state.checking ? state.last.offset : state.next_offset;
+          state.log.checking ? state.log.last.offset : state.next_offset;
     }
   }
   unheard_ = list->cnt > 0;
@@ -213,7 +178,7 @@ void RecordFetcher::ForwardUnheard() {
 // unless something wakes it. A cheap request wakes it. The request must come after the queue was drained: the
 // workers' flags show that.
 void RecordFetcher::WakeFetchers() {
-  if (rd_kafka_version() >= kBackoffVersion || !link_.reachable()) return;
+  if (rd_kafka_version() >= ConsumerLink::kBackoffVersion || !link_.reachable()) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - fetchers_woken_ < kWakeInterval) return;
   bool drained = false;
@@ -225,15 +190,14 @@ void RecordFetcher::WakeFetchers() {
     leaders_asked_ = now;
     if (metadata) {
       partition_by_leader_.clear();
-      std::set<int32_t> leaders;
       const auto& topic = (*metadata)->topics[0];
       for (int i = 0; i < topic.partition_cnt; ++i) {
-        if (topic.partitions[i].leader < 0 || !leaders.insert(topic.partitions[i].leader).second) continue;
-        partition_by_leader_.push_back(topic.partitions[i].id);
+        const auto& one = topic.partitions[i];
+        if (one.leader >= 0) partition_by_leader_.emplace(one.leader, one.id);
       }
     }
   }
-  for (const int32_t partition : partition_by_leader_) {
+  for (const auto& [leader, partition] : partition_by_leader_) {
     if (!link_.QueryWatermarks(partition, milliseconds(500))) leaders_asked_ = {};
   }
   fetchers_woken_ = std::chrono::steady_clock::now();
@@ -259,9 +223,8 @@ size_t RecordFetcher::PollWorker(size_t index, milliseconds timeout, WorkerHandl
   const MessagesGuard guard{worker.messages, count};
   worker.batch.clear();
   // A process that stood still may have missed what happened to its topic.
-  if (worker.polled_at != Instant{} && SystemClock().Now() - worker.polled_at > kStoodStill) {
+  if (worker.polled_at != Instant{} && SystemClock().Now() - worker.polled_at > kStoodStill)
     link_.NoteOutage();
-  }
   size_t bytes = 0;
   for (size_t i = 0; i < count; ++i) {
     if (i + kMessagesAhead < count) PrefetchLine(worker.messages[i + kMessagesAhead]);
@@ -276,11 +239,7 @@ size_t RecordFetcher::PollWorker(size_t index, milliseconds timeout, WorkerHandl
     // A handler that ran before may have called Seek for this partition.
     if (state.epoch == state.batch_epoch && (!state.records.empty() || state.end_offset >= 0)) {
       delivered += state.records.size();
-      if (!state.records.empty()) {
-        const Record& last = state.records.back();
-        state.last = AnchorOf(last);
-        if (state.sample.offset < 0) state.sample = state.last;
-      }
+      if (!state.records.empty()) state.log.Delivered(AnchorOf(state.records.back()));
       handler.OnBatch({partition, state.records, state.end_offset});
     }
     state.records.clear();
@@ -311,15 +270,15 @@ void RecordFetcher::Sort(ConsumerWorker& worker, const rd_kafka_message_t& messa
     state->batch_epoch = state->epoch;
     worker.batch.push_back(message.partition);
   }
-  if (state->checking && CheckLast(worker, *state, message)) return;
+  if (state->log.checking && CheckLast(worker, *state, message)) return;
   if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
     if (state->out_of_range || message.offset < state->next_offset) {
       records_stale_.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    if (Doubts(*state, message)) {
+    if (state->log.Doubts(message, link_.outages())) {
       // The records of the partition that this poll already has came before the doubt.
-      state->checking = state->seeking = true;
+      state->log.checking = state->seeking = true;
       reassign_ = true;
       return;
     }
@@ -344,47 +303,18 @@ void RecordFetcher::Sort(ConsumerWorker& worker, const rd_kafka_message_t& messa
   }
 }
 
-bool RecordFetcher::Doubts(ConsumedPartition& partition, const rd_kafka_message_t& message) const {
-  const uint64_t failed = link_.outages();
-  bool doubtful = partition.outages_seen != failed;
-  partition.outages_seen = failed;
-#if RD_KAFKA_VERSION >= 0x020100ff
-  const int32_t epoch = rd_kafka_message_leader_epoch(&message);
-  if (epoch >= 0 && epoch != partition.leader_epoch) {
-    doubtful |= partition.leader_epoch >= 0;
-    partition.leader_epoch = epoch;
-  }
-#else
-  (void)message;
-#endif
-  return doubtful && partition.last.offset >= 0;
-}
-
-// librdkafka goes on from an offset wherever a record has it. So the last record delivered is compared: only
-// the log that was read has the same record there.
 bool RecordFetcher::CheckLast(ConsumerWorker& worker, ConsumedPartition& partition,
                               const rd_kafka_message_t& message) {
-  const Anchor& last = partition.last;
-  if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF && message.offset <= last.offset) {
-    return true;  // the log is shorter, for now or forever: the next record tells
-  }
-  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR && message.err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-    return false;
-  }
-  if (message.offset < last.offset) return true;
-  partition.checking = false;
-  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR || message.offset > last.offset) {
-    return false;  // deleted meanwhile: there is nothing to compare
-  }
-  if (AnchorOf(kafka::RecordOf(message)) != last) {
-    partition.out_of_range = partition.notice_due = partition.replaced = true;
+  const auto verdict = partition.log.Compare(message);
+  if (verdict == LogMemory::Verdict::kReplaced) {
+    partition.out_of_range = partition.notice_due = true;
     ++worker.notices_due;
-    return true;
+  } else if (verdict == LogMemory::Verdict::kSame) {
+    CountChecked();
+    if (partition.next_offset != partition.log.last.offset + 1)
+      partition.seeking = reassign_ = true;  // a Seek had set another position
   }
-  CountChecked();
-  if (partition.next_offset != last.offset + 1)
-    partition.seeking = reassign_ = true;  // a Seek had set another position
-  return true;
+  return verdict != LogMemory::Verdict::kDeliver;
 }
 
 void RecordFetcher::DeliverNotices(ConsumerWorker& worker, WorkerHandler& handler) {
@@ -396,15 +326,15 @@ void RecordFetcher::DeliverNotices(ConsumerWorker& worker, WorkerHandler& handle
     auto& state = worker.partitions[i];
     state.notice_due = false;
     --worker.notices_due;
-    if (std::exchange(state.replaced, false)) {
-      const int64_t offset = state.last.offset;
-      state.last = {};
+    if (std::exchange(state.log.replaced, false)) {
+      const int64_t offset = state.log.last.offset;
+      state.log.last = {};
       handler.OnLogReplaced(partition, offset, *marks);
       continue;
     }
-    if (state.checking && state.last.offset < marks->low) {
-      state.checking = false;  // retention deleted the record
-      state.last = {};
+    if (state.log.checking && state.log.last.offset < marks->low) {
+      state.log.checking = false;  // retention deleted the record
+      state.log.last = {};
     }
     if (state.next_offset >= marks->low && state.next_offset <= marks->high) {
       // The error was about an older position, or a leader lagged: read on from the present position.
@@ -429,9 +359,7 @@ Status RecordFetcher::Seek(int32_t partition, int64_t offset) {
   state->out_of_range = false;
   state->seeking = true;
   state->next_offset = offset;
-  // The caller may read again because the log is another one. So the old anchors don't count any more.
-  if (offset <= state->last.offset) state->last = {};
-  if (offset <= state->sample.offset) state->sample = {};
+  state->log.Seek(offset);
   ++state->epoch;
   reassign_ = true;
   return {};

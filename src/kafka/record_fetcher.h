@@ -15,6 +15,7 @@
 
 #include "base/mutex.h"
 #include "kafka/consumer_link.h"
+#include "kafka/log_watch.h"
 #include "kafka/message_record.h"
 
 namespace seen {
@@ -28,14 +29,7 @@ struct ConsumedPartition {
   bool heard = false;         // something has arrived since the assignment: its queue is forwarded
   int64_t next_offset = 0;    // of the next record to deliver
   uint64_t epoch = 0;         // counts assignments and seeks
-  // After an outage, an error of the partition, or another leader epoch, the log may not be the one that was
-  // read. Then reading goes back to the last record delivered, and compares it.
-  Anchor last;
-  Anchor sample;              // `last` of some time ago, for LogWatch
-  bool checking = false;      // reading goes back to `last`
-  bool replaced = false;      // OnLogReplaced is due instead of OnOffsetOutOfRange
-  uint64_t outages_seen = 0;  // the value of ConsumerLink::outages seen last
-  int32_t leader_epoch = -1;  // of the records; -1: not known
+  LogMemory log;              // `replaced`: OnLogReplaced is due instead of OnOffsetOutOfRange
   kafka::QueueHandle queue;   // librdkafka's for this partition, forwarded to the worker's
 
   // Of the current poll.
@@ -72,8 +66,6 @@ class RecordFetcher {
   using WorkerLocks = std::vector<std::unique_lock<std::recursive_mutex>>;
 
   explicit RecordFetcher(ConsumerLink& link);
-  /// The settings that bound the queues.
-  static ClientSettings QueueSettings(const Consumer::Options& options);
 
   // The control thread.
   WorkerLocks LockWorkers();
@@ -118,7 +110,6 @@ class RecordFetcher {
   void Sort(ConsumerWorker& worker, const rd_kafka_message_t& message);
   /// True: the message needs nothing more.
   bool CheckLast(ConsumerWorker& worker, ConsumedPartition& partition, const rd_kafka_message_t& message);
-  bool Doubts(ConsumedPartition& partition, const rd_kafka_message_t& message) const;
   void DeliverNotices(ConsumerWorker& worker, WorkerHandler& handler);
   void ForwardUnheard();
   void WakeFetchers();
@@ -135,7 +126,7 @@ class RecordFetcher {
   std::chrono::steady_clock::time_point fetchers_woken_{};
   std::chrono::steady_clock::time_point drained_at_{};
   std::chrono::steady_clock::time_point leaders_asked_{};
-  std::vector<int32_t> partition_by_leader_;  // for each leader one partition of the topic
+  std::map<int32_t, int32_t> partition_by_leader_;  // for each leader one partition of the topic
 };
 
 }  // namespace seen

@@ -18,7 +18,6 @@ using std::chrono::milliseconds;
 // That is enough to notice soon that max.message.bytes was raised, or that another one compresses better. It
 // is too few to delay other snapshots.
 constexpr milliseconds kTryTooLargeEvery{1000};
-constexpr size_t kBatchBytesMax = 1'000'000;  // librdkafka's default
 
 using Destination = std::pair<Output, FilterIndex>;
 
@@ -109,11 +108,11 @@ SnapshotProducer::Impl::Impl(const Options& given)
                 .partitioner = given.partitioner,
                 .queue_bytes_max = given.queue_bytes_max,
                 .linger = given.linger,
-                .batch_bytes = std::clamp(given.batch_bytes_max, kafka::kBatchBytesMin, kBatchBytesMax),
+                .batch_bytes_max = given.batch_bytes_max,
                 // A snapshot is as large as its user's history. The broker decides the limit.
-                .defaults = {{"message.max.bytes", "8388608"},
-                             // A tombstone must not create a retired topic that was deleted.
-                             {"allow.auto.create.topics", "false"}},
+                .record_bytes_max = 8 << 20,
+                // A tombstone must not create a retired topic that was deleted.
+                .defaults = {{"allow.auto.create.topics", "false"}},
                 .imposed = {{"message.timeout.ms", std::to_string(given.delivery_timeout.count())}},
                 .on_delivery = [this](const rd_kafka_message_t& message) { OnDelivery(message); }}) {
   for (const auto& [to, name] : TopicNames(given)) topics[to].name = name;
@@ -133,12 +132,9 @@ void SnapshotProducer::Impl::OpenTopics() {
 
 void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   const auto error = message.err;
-  auto delivery = error == RD_KAFKA_RESP_ERR_NO_ERROR ? Delivery::kAcknowledged : Delivery::kFailed;
+  const Delivery delivery = producer.OutcomeOf(message);
   if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
-    if (producer.IsTooLargeItself(message)) {
-      delivery = Delivery::kTooLarge;
-      NoteTooLarge(message);
-    }
+    if (delivery == Delivery::kTooLarge) NoteTooLarge(message);
   } else if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
     if (options.guard != nullptr) NoteOffset(message);
     if (some_refused) {

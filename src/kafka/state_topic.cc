@@ -52,9 +52,8 @@ kafka::Producer::Options StateProducer::Impl::ProducerOptions() {
           .topics = {options.topic},
           .queue_bytes_max = options.queue_bytes_max,
           .linger = kLinger,
-          .batch_bytes = std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000),
-          .defaults = {{"message.max.bytes",
-                        std::to_string(std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000'000))}},
+          .batch_bytes_max = options.record_bytes_max,
+          .record_bytes_max = options.record_bytes_max,
           // Blocks are compressed already.
           .imposed = {{"compression.codec", "none"}, {"message.timeout.ms", kDeliveryMs}},
           .on_delivery = [this](const rd_kafka_message_t& message) {

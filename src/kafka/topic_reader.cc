@@ -1,9 +1,12 @@
 #include "kafka/topic_reader.h"
 
 #include <algorithm>
+#include <deque>
+#include <numeric>
+#include <utility>
 
 #include "kafka/message_record.h"
-#include "kafka/read_loop.h"
+#include "kafka/rdkafka_handles.h"
 
 namespace seen {
 namespace {
@@ -12,50 +15,13 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFollowerFetchWait{500};  // it asks nothing once it reads, so no question waits
 
-/// assign() requires "group.id". Nothing is committed, and no group is joined.
-ClientSettings ReaderImposed(uint64_t queue_bytes_max) {
-  return {{"group.id", "seen-reader"},
-          {"enable.partition.eof", "true"},
-          {"queued.max.messages.kbytes", std::to_string(std::max<uint64_t>(queue_bytes_max >> 10, 1024))},
-          {"queued.min.messages", "200000"}};
-}
-
-/// The first offset at or after `time`; the end if there is none. kUnavailable, e.g. from the embedded
-/// broker.
-Status OffsetsForTime(rd_kafka_t* client, const std::string& topic, TimeMs time, milliseconds timeout,
-                      std::map<int32_t, int64_t>& offsets) {
-  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
-  for (const auto& [partition, unused] : offsets) {
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = time.value;
-  }
-  const auto error = rd_kafka_offsets_for_times(client, list.get(), kafka::ToTimeout(timeout));
-  const kafka::Access access{.topic = topic, .only_describes = true};
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return kafka::FailWith(error, "offsets of " + topic + " by time", access);
-  for (int i = 0; i < list->cnt; ++i) {
-    const auto& entry = list->elems[i];
-    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return kafka::FailWith(entry.err, "offsets of " + topic + " by time", access);
-    if (entry.offset >= 0)
-      offsets[entry.partition] = entry.offset;  // RD_KAFKA_OFFSET_END if no record is so late
-  }
-  return {};
-}
+constexpr size_t kBatchRecords = 4096;
 
 }  // namespace
 
 std::optional<std::string_view> HeaderOf(const Record& record, const char* name) {
-  rd_kafka_headers_t* headers = nullptr;
-  const void* value = nullptr;
-  size_t bytes = 0;
-  if (record.message == nullptr ||
-      rd_kafka_message_headers(static_cast<const rd_kafka_message_t*>(record.message), &headers) !=
-          RD_KAFKA_RESP_ERR_NO_ERROR ||
-      rd_kafka_header_get_last(headers, name, &value, &bytes) != RD_KAFKA_RESP_ERR_NO_ERROR ||
-      value == nullptr) {
-    return std::nullopt;
-  }
-  return std::string_view(static_cast<const char*>(value), bytes);
+  if (record.message == nullptr) return std::nullopt;
+  return kafka::HeaderOf(*static_cast<const rd_kafka_message_t*>(record.message), name);
 }
 
 struct TopicReader::Impl {
@@ -64,18 +30,30 @@ struct TopicReader::Impl {
     int64_t next = 0;
     int64_t to = 0;
     bool done = true;
+    std::vector<Record> records;   // of this poll
+    std::deque<ReplayNote> notes;  // of its records without a value
   };
+
+  Impl(const Options& given, kafka::ClientHandle made)
+      : options(given), messages(kBatchRecords), client(std::move(made)) {}
 
   Options options;
   std::vector<Watermarks> ends;
   std::vector<Range> ranges;
-  std::vector<State> states;  // index: partition
-  size_t reading = 0;         // states that aren't done
-  std::unique_ptr<kafka::ReadLoop> loop;
+  std::vector<State> states;     // index: partition
+  size_t reading = 0;            // states that aren't done
+  std::vector<int32_t> touched;  // partitions with records of this poll
+  std::vector<rd_kafka_message_t*> messages;
+  kafka::ClientHandle client;
+  kafka::QueueHandle queue;  // while it reads; destroyed before the client
 
+  /// The access that reading needs, for FailWith.
+  kafka::Access access() const { return {.topic = options.topic}; }
   Status AskEnds(milliseconds timeout);
   Status FindRanges(milliseconds timeout);
+  /// Takes errors, too. True: the record is wanted. A failure ends the poll.
   Result<bool> Take(const rd_kafka_message_t& message);
+  Status Sort(const rd_kafka_message_t& message);
   void Finish(State& state) {
     state.done = true;
     --reading;
@@ -83,32 +61,34 @@ struct TopicReader::Impl {
 };
 
 Status TopicReader::Impl::AskEnds(milliseconds timeout) {
-  auto found = loop->QueryEnds(timeout);
+  const auto metadata = kafka::TopicMetadata(client.get(), options.topic, timeout);
+  if (!metadata) return Fail(metadata.error());
+  std::vector<int32_t> partitions(static_cast<size_t>((*metadata)->topics[0].partition_cnt));
+  std::iota(partitions.begin(), partitions.end(), 0);
+  const auto found = kafka::QueryEnds(client.get(), options.topic, partitions, timeout);
   if (!found) return Fail(found.error());
-  ends = std::move(*found);
+  for (const auto& [partition, both] : *found) ends.push_back(both);
   return {};
 }
 
 Status TopicReader::Impl::FindRanges(milliseconds timeout) {
   if (Status asked = AskEnds(timeout); !asked) return asked;
   const auto count = static_cast<int32_t>(ends.size());
+  std::vector<int32_t> partitions;
   std::map<int32_t, int64_t> starts, stops;
   for (int32_t partition = 0; partition < count; ++partition) {
     const auto& [low, high] = ends[static_cast<size_t>(partition)];
+    partitions.push_back(partition);
     starts[partition] = options.from_time ? high : low;
     stops[partition] = high;
   }
-  if (options.from_time) {
-    if (auto found = OffsetsForTime(loop->client(), options.topic, *options.from_time, timeout, starts);
-        !found) {
-      return found;
-    }
-  }
-  if (options.to_time) {
-    if (auto found = OffsetsForTime(loop->client(), options.topic, *options.to_time, timeout, stops);
-        !found) {
-      return found;
-    }
+  for (const auto& [time, offsets] :
+       {std::pair(options.from_time, &starts), std::pair(options.to_time, &stops)}) {
+    if (!time) continue;
+    auto found = kafka::OffsetsForTime(client.get(), options.topic, partitions, *time, timeout);
+    if (!found) return Fail(std::move(found.error()));
+    found->merge(*offsets);  // partitions without a record so late
+    *offsets = std::move(*found);
   }
   for (const auto& [partition, offset] : options.from_offsets) {
     if (partition < 0 || partition >= count) {
@@ -146,7 +126,7 @@ Result<bool> TopicReader::Impl::Take(const rd_kafka_message_t& message) {
     // About the client as a whole. The reader waits for brokers that don't answer.
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || kafka::CodeOf(message.err) == Code::kUnavailable)
       return false;
-    return kafka::FailWith(message.err, "read " + options.topic, loop->access());
+    return kafka::FailWith(message.err, "read " + options.topic, access());
   }
   State& state = states[index];
   const std::string& topic = options.topic;
@@ -163,8 +143,7 @@ Result<bool> TopicReader::Impl::Take(const rd_kafka_message_t& message) {
   }
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
     if (options.waits && kafka::CodeOf(message.err) == Code::kUnavailable) return false;
-    return kafka::FailWith(message.err, "read " + topic + "/" + std::to_string(message.partition),
-                           loop->access());
+    return kafka::FailWith(message.err, "read " + topic + "/" + std::to_string(message.partition), access());
   }
   if (message.offset < state.next) return false;
   state.next = message.offset + 1;
@@ -172,19 +151,33 @@ Result<bool> TopicReader::Impl::Take(const rd_kafka_message_t& message) {
   return message.offset < state.to;
 }
 
+Status TopicReader::Impl::Sort(const rd_kafka_message_t& message) {
+  // librdkafka asks for the group's coordinator even if nothing is ever committed. So a denied group doesn't
+  // matter.
+  if (message.err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) return {};
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
+    kafka::NoteAllowed(access());
+  const auto wanted = Take(message);
+  if (!wanted) return Fail(wanted.error());
+  if (!*wanted) return {};
+  State& state = states[static_cast<size_t>(message.partition)];
+  if (state.records.empty()) touched.push_back(message.partition);
+  state.records.push_back(kafka::RecordOf(message));
+  if (ReplayNote note; message.payload == nullptr && kafka::ReadReplayNote(message, note))
+    state.records.back().replay = &state.notes.emplace_back(note);
+  return {};
+}
+
 TopicReader::TopicReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 TopicReader::~TopicReader() = default;
 
 Result<std::unique_ptr<TopicReader>> TopicReader::Connect(const Options& options) {
-  auto loop = kafka::ReadLoop::Open({.brokers = options.brokers,
-                                     .client = options.client,
-                                     .topic = options.topic,
-                                     .imposed = ReaderImposed(options.queue_bytes_max),
-                                     .fetch_wait = options.fetch_wait});
-  if (!loop) return Fail(std::move(loop.error()));
-  auto impl = std::make_unique<Impl>();
-  impl->options = options;
-  impl->loop = std::move(*loop);
+  const uint64_t queue_kbytes = std::max<uint64_t>(options.queue_bytes_max >> 10, 1024);
+  auto client = kafka::MakeReader(
+      options.brokers, {{"fetch.wait.max.ms", std::to_string(options.fetch_wait.count())}}, options.client,
+      {{"queued.max.messages.kbytes", std::to_string(queue_kbytes)}, {"queued.min.messages", "200000"}});
+  if (!client) return Fail(std::move(client.error()));
+  auto impl = std::make_unique<Impl>(options, std::move(*client));
   return std::unique_ptr<TopicReader>(new TopicReader(std::move(impl)));
 }
 
@@ -210,19 +203,27 @@ Result<std::unique_ptr<TopicReader>> TopicReader::OpenToFollow(Options options, 
 }
 
 Status TopicReader::Start(const std::vector<Range>& ranges) {
-  int32_t last = -1;
-  for (const Range& range : ranges) last = std::max(last, range.partition);
-  std::vector<int64_t> from(static_cast<size_t>(last + 1), -1);
-  impl_->states.assign(from.size(), {});
-  impl_->reading = 0;
+  Impl& impl = *impl_;
+  impl.states.clear();
+  impl.reading = 0;
+  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(ranges.size())));
   for (const Range& range : ranges) {
     if (range.from >= range.to) continue;
     const auto index = static_cast<size_t>(range.partition);
-    from[index] = range.from;
-    impl_->states[index] = {range.from, range.to, false};
-    ++impl_->reading;
+    if (impl.states.size() <= index) impl.states.resize(index + 1);
+    impl.states[index] = {range.from, range.to, false, {}, {}};
+    ++impl.reading;
+    rd_kafka_topic_partition_list_add(list.get(), impl.options.topic.c_str(), range.partition)->offset =
+        range.from;
   }
-  return impl_->loop->Assign(from);
+  if (impl.reading == 0) return {};
+  if (const auto error = rd_kafka_assign(impl.client.get(), list.get());
+      error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    impl.reading = 0;
+    return kafka::FailWith(error, "read " + impl.options.topic);
+  }
+  impl.queue.reset(rd_kafka_queue_get_consumer(impl.client.get()));
+  return {};
 }
 
 Status TopicReader::FollowFrom(std::span<const int64_t> from) {
@@ -234,14 +235,18 @@ Status TopicReader::FollowFrom(std::span<const int64_t> from) {
 
 Status TopicReader::Stop() {
   impl_->reading = 0;
-  return impl_->loop->Unassign();
+  if (!impl_->queue) return {};
+  const auto error = rd_kafka_assign(impl_->client.get(), nullptr);
+  impl_->queue.reset();
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? Status()
+                                             : kafka::FailWith(error, "read " + impl_->options.topic);
 }
 
 const std::vector<TopicReader::Range>& TopicReader::ranges() const { return impl_->ranges; }
 const std::vector<Watermarks>& TopicReader::ends() const { return impl_->ends; }
 
 std::string TopicReader::Cluster(milliseconds timeout) const {
-  rd_kafka_t* const client = impl_->loop->client();
+  rd_kafka_t* const client = impl_->client.get();
   char* const id = rd_kafka_clusterid(client, kafka::ToTimeout(timeout));
   if (id == nullptr) return {};
   std::string cluster(id);
@@ -250,23 +255,36 @@ std::string TopicReader::Cluster(milliseconds timeout) const {
 }
 
 Result<Watermarks> TopicReader::QueryEnds(int32_t partition, milliseconds timeout) const {
-  return impl_->loop->QueryEnds(partition, timeout);
+  return kafka::QueryEnds(impl_->client.get(), impl_->options.topic, partition, timeout);
 }
 
 int64_t TopicReader::HighWatermark(int32_t partition) const {
-  int64_t low = 0, high = -1;
-  const auto error = rd_kafka_get_watermark_offsets(impl_->loop->client(), impl_->options.topic.c_str(),
-                                                    partition, &low, &high);
-  const int64_t known = impl_->ends[static_cast<size_t>(partition)].high;
-  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? std::max(high, known) : known;
+  return std::max(kafka::KnownEnds(impl_->client.get(), impl_->options.topic, partition).high,
+                  impl_->ends[static_cast<size_t>(partition)].high);
 }
 
+// The wait ends with the first message (a batch call would wait until the batch is full). Then the poll takes
+// what else is there.
 Result<bool> TopicReader::PollRecords(milliseconds timeout, const OnRecords& on_records) {
-  if (impl_->reading == 0) return false;
-  const Status polled = impl_->loop->Poll(
-      timeout, [this](const rd_kafka_message_t& message) { return impl_->Take(message); }, on_records);
-  if (!polled) return Fail(polled.error());
-  return impl_->reading > 0;
+  Impl& impl = *impl_;
+  if (impl.reading == 0) return false;
+  const kafka::MessageHandle first(rd_kafka_consumer_poll(impl.client.get(), kafka::ToTimeout(timeout)));
+  if (!first) return true;
+  const auto taken =
+      rd_kafka_consume_batch_queue(impl.queue.get(), 0, impl.messages.data(), impl.messages.size());
+  const size_t count = taken > 0 ? static_cast<size_t>(taken) : 0;
+  Status done = impl.Sort(*first);
+  for (size_t i = 0; i < count && done; ++i) done = impl.Sort(*impl.messages[i]);
+  for (const int32_t partition : impl.touched) {
+    Impl::State& state = impl.states[static_cast<size_t>(partition)];
+    if (done) done = on_records(partition, state.records);
+    state.records.clear();
+    state.notes.clear();
+  }
+  impl.touched.clear();
+  for (size_t i = 0; i < count; ++i) rd_kafka_message_destroy(impl.messages[i]);
+  if (!done) return Fail(done.error());
+  return impl.reading > 0;
 }
 
 uint64_t TopicReader::records_remaining() const {

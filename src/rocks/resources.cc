@@ -1,6 +1,8 @@
 #include "rocks/resources.h"
 
 #include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
 #include <rocksdb/utilities/memory_util.h>
 
 #include <algorithm>
@@ -83,6 +85,17 @@ void SetLevels(rocksdb::ColumnFamilyOptions& options) {
   // Rice-coded gaps, hashes and numbers don't compress; keys share their prefixes already.
   options.compression = rocksdb::kNoCompression;
   options.bottommost_compression = rocksdb::kDisableCompressionOption;
+}
+
+rocksdb::BlockBasedTableOptions SmallTableOptions(const StoreResources& resources) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = resources.block_cache();
+  table.cache_index_and_filter_blocks = false;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.block_size = 4096;
+  table.checksum = rocksdb::kXXH3;
+  table.format_version = 5;
+  return table;
 }
 
 }  // namespace seen

@@ -10,7 +10,8 @@
 
 namespace rocksdb {
 class Cache;
-}
+struct BlockBasedTableOptions;
+}  // namespace rocksdb
 
 namespace seen {
 
@@ -48,5 +49,9 @@ void NeverSlowIngestion(rocksdb::ColumnFamilyOptions& options);
 
 /// As NeverSlowIngestion, with level compaction and without compression.
 void SetLevels(rocksdb::ColumnFamilyOptions& options);
+
+/// For tables of rows that are read one by one. Indexes and filters stay in memory: some bytes a row. In the
+/// block cache they would be blocks of megabytes, and a small cache would read the same ones again and again.
+rocksdb::BlockBasedTableOptions SmallTableOptions(const StoreResources& resources);
 
 }  // namespace seen

@@ -137,18 +137,9 @@ Result<std::vector<int32_t>> StoreDirectory::PartitionsWithState() const {
 }
 
 Status StoreDirectory::RemovePartition(int32_t partition) const {
-  const fs::path from = PartitionPath(path_, partition);
-  const fs::path removed = fs::path(path_) / fmt::format("{}{}", kRemovedPrefix, partition);
-  std::error_code code;
-  fs::remove_all(removed, code);
-  if (code) return FailOf(code, "can't remove", removed);
-  fs::rename(from, removed, code);
-  if (code == std::errc::no_such_file_or_directory) return {};
-  if (code) return FailOf(code, "can't rename", from);
-  if (const Status synced = SyncFolder(path_); !synced) return FailOf(synced.error());
-  fs::remove_all(removed, code);
-  if (code) return FailOf(code, "can't remove", removed);
-  return {};
+  Status removed =
+      RemoveFolder(PartitionPath(path_, partition), fmt::format("{}/{}{}", path_, kRemovedPrefix, partition));
+  return removed ? removed : FailOf(removed.error());
 }
 
 }  // namespace seen

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -19,10 +19,10 @@
 namespace seen {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+std::atomic<bool> interrupted{false};
 
 extern "C" void OnInterrupt(int signal) {
-  interrupted = 1;
+  interrupted = true;
   std::signal(signal, SIG_DFL);
 }
 
@@ -126,32 +126,15 @@ void CatchInterrupts() {
   std::signal(SIGTERM, OnInterrupt);
 }
 
-bool Interrupted() { return interrupted != 0; }
+bool Interrupted() { return interrupted; }
+const std::atomic<bool>& InterruptFlag() { return interrupted; }
 
 namespace {
 
-// "2026-11-21", optionally followed by "T10:04:00" and "Z".
+// "2026-11-21", or RFC 3339, whose time zone may be left out.
 std::optional<TimeMs> ParseDate(std::string_view text) {
-  if (text.ends_with('Z')) text.remove_suffix(1);
-  if ((text.size() != 10 && text.size() != 19) || text[4] != '-' || text[7] != '-') return std::nullopt;
-  const auto year = ParseInteger(text.substr(0, 4));
-  const auto month = ParseInteger(text.substr(5, 2));
-  const auto day = ParseInteger(text.substr(8, 2));
-  if (!year || !month || !day) return std::nullopt;
-  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(*year)),
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day)));
-  if (!date.ok()) return std::nullopt;
-  int64_t seconds = std::chrono::sys_days(date).time_since_epoch().count() * kSecondsPerDay;
-  if (text.size() == 19) {
-    if (text[10] != 'T' || text[13] != ':' || text[16] != ':') return std::nullopt;
-    const auto hour = ParseInteger(text.substr(11, 2));
-    const auto minute = ParseInteger(text.substr(14, 2));
-    const auto second = ParseInteger(text.substr(17, 2));
-    if (!hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 59) return std::nullopt;
-    seconds += *hour * 3600 + *minute * 60 + *second;
-  }
-  return TimeMs{seconds * 1000};
+  const std::string_view rest = text.size() == 10 ? "T00:00:00Z" : text.size() == 19 ? "Z" : "";
+  return ParseRfc3339(std::string(text).append(rest));
 }
 
 }  // namespace

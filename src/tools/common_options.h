@@ -1,8 +1,10 @@
 #pragma once
 // What subcommands share: options, times, colours, interrupts, and how errors end the program.
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,9 @@ class App;
 }
 
 namespace seen {
+
+using SortedJson = nlohmann::json;           // keys in byte order, as the daemon answers
+using OrderedJson = nlohmann::ordered_json;  // keys in the order of insertion, as commands print
 
 struct KafkaOptions {
   std::string brokers = "127.0.0.1:9092";
@@ -35,8 +40,8 @@ Result<ClientSettings> ReadClientSettings(std::string_view option, const std::ve
 /// A daemon's address, with a client's token and CAs for it.
 struct DaemonAddress {
   std::string base = "http://127.0.0.1:8080";
-  std::string token_file;  // holds a token; empty: no token is sent
-  std::string ca;          // PEM file of CAs, of which one signed its certificate; empty: the machine's CAs
+  std::string token_file = {};  // holds a token; empty: no token is sent
+  std::string ca = {};  // PEM file of CAs, of which one signed its certificate; empty: the machine's CAs
 };
 
 struct AskOptions {
@@ -65,6 +70,7 @@ int ExitWith(const Error& error);
 /// After CatchInterrupts, the first SIGINT or SIGTERM sets Interrupted. A second one ends the program.
 void CatchInterrupts();
 bool Interrupted();
+const std::atomic<bool>& InterruptFlag();
 
 /// Parses a point in time of the command line: ms since the epoch, "2026-11-21", "2026-11-21T10:04:00Z", or
 /// an age before `now` like "90s", "15m", "2h", "7d". kInvalidArgument names `option` and the allowed forms.

@@ -22,6 +22,8 @@ class Progress {
 
   /// `total` 0: unknown, no bar and no remaining time. `unit` e.g. "events".
   Progress(std::string_view label, uint64_t total, std::string_view unit, Mode mode = Mode::kAuto);
+  Progress(std::string_view label, uint64_t total, std::string_view unit, bool quiet)
+      : Progress(label, total, unit, quiet ? Mode::kQuiet : Mode::kAuto) {}
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "kafka/admin.h"
+#include "tools/common_options.h"
+#include "tools/progress.h"
 
 namespace seen {
 
@@ -22,18 +25,49 @@ Status ReachBrokers(std::string_view option, const std::string& brokers, const C
                   answered.error().message));
 }
 
-Result<std::unique_ptr<TopicReader>> OpenWholeTopic(const std::string& brokers, const ClientSettings& client,
-                                                    const std::string& topic,
-                                                    std::map<int32_t, int64_t> from_offsets) {
-  if (Status reached = ReachBrokers("--brokers", brokers, client); !reached) return Fail(reached.error());
+namespace {
+
+Result<std::unique_ptr<TopicReader>> OpenWhole(const WholeTopic& whole) {
+  if (Status reached = ReachBrokers("--brokers", whole.brokers, whole.client); !reached)
+    return Fail(reached.error());
   return TopicReader::Open(
-      {.brokers = brokers, .client = client, .topic = topic, .from_offsets = std::move(from_offsets)},
+      {.brokers = whole.brokers, .client = whole.client, .topic = whole.topic, .from_time = whole.from_time},
       std::chrono::seconds(15));
 }
 
-Result<std::map<int32_t, int64_t>> EndsOf(const std::string& brokers, const ClientSettings& client,
-                                          const std::string& topic) {
-  const auto reader = OpenWholeTopic(brokers, client, topic);
+}  // namespace
+
+Result<std::vector<TopicReader::Range>> ReadWholeTopic(const WholeTopic& whole, const UseRecord& use) {
+  const auto reader = OpenWhole(whole);
+  if (!reader) return Fail(reader.error());
+  const uint64_t total = (*reader)->records_remaining();
+  Progress progress(whole.task, total, "records",
+                    whole.task.empty() ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  while (true) {
+    const auto more = (*reader)->Poll(std::chrono::milliseconds(200),
+                                      [&](int32_t partition, std::span<const Record> records) -> Status {
+                                        for (const Record& record : records) {
+                                          if (Status used = use(partition, record); !used) return used;
+                                        }
+                                        return {};
+                                      });
+    if (!more) return Fail(more.error());
+    progress.Update(total - std::min(total, (*reader)->records_remaining()));
+    if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: not all records are read");
+    if (!*more) return (*reader)->ranges();
+  }
+}
+
+Result<std::vector<TopicReader::Range>> ReadShrinkingTopic(const WholeTopic& whole, const UseRecord& use) {
+  constexpr int kAttempts = 5;
+  for (int attempt = 1;; ++attempt) {
+    auto read = ReadWholeTopic(whole, use);
+    if (read || attempt == kAttempts || read.error().code != Code::kUnavailable || Interrupted()) return read;
+  }
+}
+
+Result<std::map<int32_t, int64_t>> EndsOf(const WholeTopic& whole) {
+  const auto reader = OpenWhole(whole);
   if (!reader) return Fail(reader.error());
   std::map<int32_t, int64_t> ends;
   for (const auto& range : (*reader)->ranges()) ends[range.partition] = range.to;

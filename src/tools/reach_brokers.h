@@ -2,12 +2,16 @@
 // Whether brokers answer, and what a topic holds up to its present end.
 
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
+#include "flow/log_port.h"
 #include "kafka/client_settings.h"
 #include "kafka/topic_reader.h"
 
@@ -17,13 +21,25 @@ namespace seen {
 /// kUnavailable, with the remedy: no broker answers within 2.5 s.
 Status ReachBrokers(std::string_view option, const std::string& brokers, const ClientSettings& client);
 
-/// All records, or the records from `from_offsets` (partition -> offset) on. Errors: as TopicReader::Open.
-Result<std::unique_ptr<TopicReader>> OpenWholeTopic(const std::string& brokers, const ClientSettings& client,
-                                                    const std::string& topic,
-                                                    std::map<int32_t, int64_t> from_offsets = {});
+struct WholeTopic {
+  std::string brokers;
+  ClientSettings client;
+  std::string topic;
+  std::optional<TimeMs> from_time = {};  // the first record at or after it; nullopt: the earliest
+  std::string task = {};                 // of the progress; empty: shows no progress
+};
+using UseRecord = std::function<Status(int32_t partition, const Record& record)>;
+
+/// Passes the topic's records to `use`, up to the end at the time of the call. An error of `use` ends the
+/// walk. Returns what was read, by partition. kUnavailable: no broker answers, the topic lost records that
+/// were to be read, or the run was interrupted. Other errors: as TopicReader::Open.
+Result<std::vector<TopicReader::Range>> ReadWholeTopic(const WholeTopic& whole, const UseRecord& use);
+
+/// The same for a compacted topic, or one with short retention: if it loses its start while it is read, the
+/// walk begins again, several times. `use` must not mind to see a record twice.
+Result<std::vector<TopicReader::Range>> ReadShrinkingTopic(const WholeTopic& whole, const UseRecord& use);
 
 /// Partition -> end offset (exclusive). Errors: as above.
-Result<std::map<int32_t, int64_t>> EndsOf(const std::string& brokers, const ClientSettings& client,
-                                          const std::string& topic);
+Result<std::map<int32_t, int64_t>> EndsOf(const WholeTopic& whole);
 
 }  // namespace seen

@@ -46,6 +46,15 @@ OwnFolder::~OwnFolder() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
+std::string MistakesText(const std::string& path, std::span<const ConfigError> mistakes) {
+  std::string text = path.empty() ? "" : fmt::format("--config: {}: ", path);
+  for (const ConfigError& mistake : mistakes) {
+    text += fmt::format("{}{}{}{}", &mistake == mistakes.data() ? "" : "; ", mistake.path,
+                        mistake.path.empty() ? "" : ": ", mistake.message);
+  }
+  return text;
+}
+
 Result<Config> ReadConfig(const std::string& path, std::span<const std::string> overrides) {
   std::string text = "{}";
   if (!path.empty()) {
@@ -54,14 +63,8 @@ Result<Config> ReadConfig(const std::string& path, std::span<const std::string> 
     text = std::move(*whole);
   }
   auto config = LoadConfig(text, overrides);
-  if (config) return std::move(*config);
-  std::string mistakes;
-  for (const ConfigError& error : config.error()) {
-    mistakes += fmt::format("{}{}{}{}", mistakes.empty() ? "" : "; ", error.path,
-                            error.path.empty() ? "" : ": ", error.message);
-  }
-  return Fail(Code::kInvalidArgument,
-              path.empty() ? mistakes : fmt::format("--config: {}: {}", path, mistakes));
+  if (!config) return Fail(Code::kInvalidArgument, MistakesText(path, config.error()));
+  return std::move(*config);
 }
 
 }  // namespace seen

@@ -32,6 +32,9 @@ class OwnFolder {
   std::string path_;  // empty: moved away
 };
 
+/// All mistakes of the configuration in `path`, in one line.
+std::string MistakesText(const std::string& path, std::span<const ConfigError> mistakes);
+
 /// Reads the daemon's configuration. An empty `path` gives the defaults. `overrides`: as for LoadConfig.
 /// kInvalidArgument: the file can't be read, or it has mistakes; the message names all of them.
 Result<Config> ReadConfig(const std::string& path, std::span<const std::string> overrides);

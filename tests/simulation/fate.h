@@ -46,59 +46,52 @@ class FatefulStore final : public PartitionStore {
     return store_->BeginCheckpoint(position);
   }
   Result<bool> ReadDelta(const UserRef& user, std::string& out) const override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->ReadDelta(user, out);
+    return Try([&] { return store_->ReadDelta(user, out); });
   }
   Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->ReadDeltas(users, out);
+    return Try([&] { return store_->ReadDeltas(users, out); });
   }
   Result<std::optional<Mark>> ReadMark(const UserRef& user) const override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->ReadMark(user);
+    return Try([&] { return store_->ReadMark(user); });
   }
   Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->ScanMarks(after, limit);
+    return Try([&] { return store_->ScanMarks(after, limit); });
   }
   Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
                                           size_t limit) const override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->ScanEndings(after, until_s, limit);
+    return Try([&] { return store_->ScanEndings(after, until_s, limit); });
   }
   Result<std::optional<UserRef>> ScanUsers(const std::optional<UserRef>& after, size_t limit,
                                            const VisitUser& visit) const override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->ScanUsers(after, limit, visit);
+    return Try([&] { return store_->ScanUsers(after, limit, visit); });
   }
   Result<ServedPage> ScanServed(const std::optional<ServedRow>& after, uint32_t due_s,
                                 size_t limit) const override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->ScanServed(after, due_s, limit);
+    return Try([&] { return store_->ScanServed(after, due_s, limit); });
   }
   Result<std::string> ReadSweep() const override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->ReadSweep();
+    return Try([&] { return store_->ReadSweep(); });
   }
   Status KeepPublished(std::span<const PublishedRow> rows) override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->KeepPublished(rows);
+    return Try([&] { return store_->KeepPublished(rows); });
   }
   Status ReadPublished(std::span<const UserRef> users, std::span<PublishedRow> out) const override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->ReadPublished(users, out);
+    return Try([&] { return store_->ReadPublished(users, out); });
   }
   Result<std::vector<PublishedRow>> ScanPublished(const std::optional<UserRef>& after,
                                                   size_t limit) const override {
-    if (fate_.ReadFails()) return Failed();
-    return store_->ScanPublished(after, limit);
+    return Try([&] { return store_->ScanPublished(after, limit); });
   }
   void SetHorizon(FilterId filter, const Horizon& horizon) override { store_->SetHorizon(filter, horizon); }
   uint32_t Level0Files() const override { return std::max(level0_files_, store_->Level0Files()); }
   StoreFigures Figures() const override { return store_->Figures(); }
 
  private:
-  static tl::unexpected<Error> Failed() { return Fail(Code::kUnavailable, "injected"); }
+  template <typename Call>
+  auto Try(const Call& call) const -> decltype(call()) {
+    if (fate_.ReadFails()) return Fail(Code::kUnavailable, "injected");
+    return call();
+  }
 
   std::unique_ptr<PartitionStore> store_;
   Fate& fate_;

@@ -5,30 +5,24 @@
 // --gtest_filter='ItemsSimulation.*'
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "consume/stream_status.h"
-#include "consume/topic_consumer.h"
 #include "similar/consume/items_handler.h"
 #include "similar/groups/group_flow.h"
 #include "similar/groups/item_reading.h"
+#include "simulation/consumer_world.h"
 #include "simulation/seeds.h"
-#include "support/fake_group_log.h"
 #include "support/fake_items.h"
-#include "support/fakes.h"
 
 namespace seen::sim {
 namespace {
 using namespace std::chrono_literals;
 
 constexpr int32_t kPartitions = 2;
-constexpr int kSteps = 300;
-constexpr int kStepsToRest = 400;
 constexpr std::chrono::milliseconds kSkew{600'000};
 
-class ItemsWorld final : public ConsumerWait {
+class ItemsWorld final : public ConsumerWorld {
  public:
-  ItemsWorld(uint64_t seed, bool rebuild) : random_(seed), rebuild_(rebuild) {
+  ItemsWorld(uint64_t seed, bool rebuild) : ConsumerWorld(seed, kPartitions, 300, 400), rebuild_(rebuild) {
     topic_.on_commit = [this](int32_t partition, int64_t offset) {
       if (offset > Durable(partition))
         problem_ = Name(partition) + ": " + std::to_string(offset) + " is committed, not durable";
@@ -40,17 +34,7 @@ class ItemsWorld final : public ConsumerWait {
     indexes_.on_write = indexes_.on_checkpoint = [this](int32_t partition) { return DiskFault(partition); };
     Open();
   }
-  ~ItemsWorld() override { log_->Crash(); }
-
-  /// Returns the problem found; empty: none.
-  std::string Run() {
-    for (int step = 0; step < kSteps && problem_.empty(); ++step) {
-      Step();
-      if (Chance(3)) Crash();
-    }
-    if (problem_.empty()) problem_ = CheckAtRest();
-    return problem_;
-  }
+  ~ItemsWorld() override { Stop(); }
 
   void WaitForSpace(std::chrono::milliseconds time) override {
     clock_.Advance(time.count());
@@ -58,13 +42,10 @@ class ItemsWorld final : public ConsumerWait {
     if (Chance(2)) groups_.acknowledges = true;
   }
 
-  int crashes = 0, refused = 0, compared = 0;
-  uint64_t lost = 0, grouped = 0, replaced = 0;
+  int compared = 0;
+  uint64_t grouped = 0, replaced = 0;
 
  private:
-  bool Chance(uint64_t percent) { return random_() % 100 < percent; }
-  int32_t Any() { return static_cast<int32_t>(random_() % kPartitions); }
-  static std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
   int64_t Durable(int32_t partition) {
     const auto disk = indexes_.disks.find(partition);
     if (disk == indexes_.disks.end()) return -1;
@@ -97,17 +78,11 @@ class ItemsWorld final : public ConsumerWait {
     TopicConsumer::Options run;
     run.topic = "items";
     run.rebuild = rebuild_;
-    runner_ = std::make_unique<TopicConsumer>(run, *taker_, *this, clock_);
-    log_ = std::make_unique<FakeGroupLog>(topic_, *runner_, 1, 1 + random_() % 40);
-    runner_->SetLog(*log_);
-    log_->Assign({mine_.begin(), mine_.end()});
+    Start(run, *taker_, 1);
   }
 
-  void Crash() {
-    ++crashes;
-    log_->Crash();
-    log_.reset();
-    runner_.reset();
+  void Crash() override {
+    Stop();
     taker_.reset();
     for (int32_t partition = 0; partition < kPartitions; ++partition) letters_.Forget(partition);
     if (Chance(10)) {
@@ -146,7 +121,7 @@ class ItemsWorld final : public ConsumerWait {
            text + "\"}";
   }
 
-  void Step() {
+  void Step() override {
     switch (random_() % 13) {
       case 0:
       case 1:
@@ -171,21 +146,6 @@ class ItemsWorld final : public ConsumerWait {
       default:
         if (Chance(8)) return Retention();
     }
-  }
-
-  void Control() {
-    if (Status stepped = runner_->StepControl(0ms); !stepped) problem_ = "ended: " + stepped.error().message;
-  }
-
-  void Rebalance() {
-    const int32_t partition = Any();
-    if (mine_.erase(partition) > 0) {
-      log_->Revoke({partition}, Chance(30));
-    } else {
-      mine_.insert(partition);
-      log_->Assign({partition});
-    }
-    Control();
   }
 
   void Fault() {
@@ -214,7 +174,6 @@ class ItemsWorld final : public ConsumerWait {
       bad_.insert(partition);
     }
   }
-  static bool Stops(Code code) { return code == Code::kRefused || code == Code::kCorrupt; }
   // With rebuild_ the partition is built again, and is whole if the topic still has all records.
   void MayBeRefused(int32_t partition) {
     if (!rebuild_) bad_.insert(partition);
@@ -234,48 +193,34 @@ class ItemsWorld final : public ConsumerWait {
     if (Durable(partition) < topic_.watermarks(partition).low) lossy_.insert(partition);
   }
 
-  std::string CheckAtRest() {
+  void Mend() override {
     fault_.reset();
     std::erase_if(indexes_.open_fails, [](const auto& fails) { return !Stops(fails.second.code); });
-    log_->SetReachable(true);
     groups_.acknowledges = true;
     groups_.gives_up = false;
     groups_.watch_fails.reset();
-    for (int32_t partition = 0; partition < kPartitions; ++partition) {
-      if (mine_.insert(partition).second) log_->Assign({partition});
-    }
-    for (int step = 0; step < kStepsToRest && problem_.empty(); ++step) {
-      Control();
-      runner_->StepWorker(0, 0ms);
-      letters_.Deliver();
-      clock_.Advance(100);
-    }
-    if (!problem_.empty()) return problem_;
-    ItemsStatus status;
-    taker_->AddStatus(runner_->Problems(), status);
-    replaced += status.foreign_groups;
+  }
+  void StepAtRest() override {
+    runner_->StepWorker(0, 0ms);
+    letters_.Deliver();
+  }
+  std::map<int32_t, std::string> Stopped() override {
+    status_ = {};
+    taker_->AddStatus(runner_->Problems(), status_);
+    replaced += status_.foreign_groups;
     std::map<int32_t, std::string> stopped;
-    for (const RefusedPartition& partition : status.unread.refused)
+    for (const RefusedPartition& partition : status_.unread.refused)
       stopped[partition.partition] = partition.reason;
-    for (int32_t partition = 0; partition < kPartitions; ++partition) {
-      if (bad_.contains(partition)) {
-        refused += stopped.contains(partition) ? 1 : 0;
-        continue;
-      }
-      if (stopped.contains(partition)) return Name(partition) + " is harmed: " + stopped[partition];
-      if (std::string wrong = CheckPartition(partition, status); !wrong.empty())
-        return Name(partition) + ": " + wrong;
-    }
-    return "";
+    return stopped;
   }
 
-  std::string CheckPartition(int32_t partition, const ItemsStatus& status) {
+  std::string CheckPartition(int32_t partition) override {
     const Watermarks marks = topic_.watermarks(partition);
     if (Durable(partition) != marks.high)
       return "durable up to " + std::to_string(Durable(partition)) + " of " + std::to_string(marks.high) +
-             "; " + status.problem;
+             "; " + status_.problem;
     if (topic_.committed(partition) != marks.high) return "not all is committed";
-    for (const ItemsPartitionStatus& of : status.partitions) {
+    for (const ItemsPartitionStatus& of : status_.partitions) {
       if (of.partition != partition) continue;
       lost += of.lost_messages;
       if (of.state != "ready") return of.state + ": " + of.reason;
@@ -325,21 +270,14 @@ class ItemsWorld final : public ConsumerWait {
     return "";
   }
 
-  std::mt19937_64 random_;
   const bool rebuild_;
-  VirtualClock clock_;
-  FakeTopic topic_{kPartitions};
   FakeItemIndexes indexes_;
   FakeGroupsTopic groups_;
   FakeItemLetters letters_;
   std::optional<Error> fault_;
-  std::set<int32_t> mine_ = {0, 1};
-  std::set<int32_t> bad_;    // may be refused
   std::set<int32_t> lossy_;  // records were deleted before they were durable
-  std::string problem_;
+  ItemsStatus status_;       // at rest
   std::unique_ptr<ItemsHandler> taker_;
-  std::unique_ptr<TopicConsumer> runner_;
-  std::unique_ptr<FakeGroupLog> log_;
 };
 
 TEST(ItemsSimulation, IndexAndGroupsAreAFunctionOfTheLogAndABadPartitionHarmsOnlyItself) {

@@ -5,16 +5,14 @@
 // Replay one seed: SEEN_SEED=123 test_simulation --gtest_filter='RunnerSimulation.*'
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <set>
 
-#include "consume/topic_consumer.h"
 #include "flow/partition_flow.h"
 #include "model/day.h"
 #include "model/hashes.h"
+#include "simulation/consumer_world.h"
 #include "simulation/seeds.h"
-#include "support/fake_group_log.h"
 #include "support/fake_stores.h"
 
 namespace seen::sim {
@@ -22,12 +20,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int32_t kPartitions = 3;
-constexpr int kSteps = 400;
-constexpr int kStepsToRest = 1500;
 
-class RunnerWorld final : public ConsumerWait {
+class RunnerWorld final : public ConsumerWorld {
  public:
-  explicit RunnerWorld(uint64_t seed) : random_(seed) {
+  explicit RunnerWorld(uint64_t seed) : ConsumerWorld(seed, kPartitions, 400, 1500) {
     topic_.on_commit = [this](int32_t partition, int64_t offset) {
       const auto found = stores_.disks.find(partition);
       const bool durable = found != stores_.disks.end() && found->second.position &&
@@ -36,48 +32,27 @@ class RunnerWorld final : public ConsumerWait {
     };
     Open();
   }
-  ~RunnerWorld() override { log_->Crash(); }
-
-  /// Returns the problem found; empty: none.
-  std::string Run() {
-    for (int step = 0; step < kSteps && problem_.empty(); ++step) {
-      Step();
-      if (Chance(3)) Crash();
-    }
-    if (problem_.empty()) problem_ = CheckAtRest();
-    return problem_;
-  }
+  ~RunnerWorld() override { Stop(); }
 
   void WaitForSpace(std::chrono::milliseconds time) override {
     clock_.Advance(time.count());
     if (Chance(30)) (void)taker_->Checkpoint();
   }
 
-  int crashes = 0, refused = 0, reread = 0;
-  uint64_t lost = 0;
+  int reread = 0;
 
  private:
-  bool Chance(uint64_t percent) { return random_() % 100 < percent; }
-  int32_t Any() { return static_cast<int32_t>(random_() % kPartitions); }
-  static std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
-
   void Open() {
     ExposuresHandler::Options options;
     options.window_days_max = 30;
     taker_ = std::make_unique<ExposuresHandler>(options, stores_, letters_, reporter_, clock_);
     TopicConsumer::Options run;
     run.topic = "t";
-    runner_ = std::make_unique<TopicConsumer>(run, *taker_, *this, clock_);
-    log_ = std::make_unique<FakeGroupLog>(topic_, *runner_, 2, 1 + random_() % 40);
-    runner_->SetLog(*log_);
-    log_->Assign({mine_.begin(), mine_.end()});
+    Start(run, *taker_, 2);
   }
 
-  void Crash() {
-    ++crashes;
-    log_->Crash();
-    log_.reset();
-    runner_.reset();
+  void Crash() override {
+    Stop();
     taker_.reset();
     if (Chance(10)) LoseDisk(Any());
     Open();
@@ -108,7 +83,7 @@ class RunnerWorld final : public ConsumerWait {
   }
   static std::string User(int32_t partition) { return "u" + std::to_string(partition); }
 
-  void Step() {
+  void Step() override {
     switch (random_() % 14) {
       case 0:
       case 1:
@@ -136,22 +111,6 @@ class RunnerWorld final : public ConsumerWait {
     }
   }
 
-  void Control() {
-    if (Status stepped = runner_->StepControl(0ms); !stepped) problem_ = "ended: " + stepped.error().message;
-  }
-
-  void Rebalance() {
-    const int32_t partition = Any();
-    if (mine_.contains(partition)) {
-      mine_.erase(partition);
-      log_->Revoke({partition}, Chance(30));
-    } else {
-      mine_.insert(partition);
-      log_->Assign({partition});
-    }
-    Control();
-  }
-
   void Fault() {
     const int32_t partition = Any();
     const uint64_t dice = random_() % 100;
@@ -176,7 +135,6 @@ class RunnerWorld final : public ConsumerWait {
       topic_.Recreate(partition);
     }
   }
-  static bool Stops(Code code) { return code == Code::kRefused || code == Code::kCorrupt; }
 
   void Retention() {
     const int32_t partition = Any();
@@ -187,37 +145,23 @@ class RunnerWorld final : public ConsumerWait {
     topic_.DeleteTo(partition, marks.low + static_cast<int64_t>(random_() % 20));
   }
 
-  std::string CheckAtRest() {
+  void Mend() override {
     stores_.fault = StoreFault::kNone;
     std::erase_if(stores_.open_fails, [&](const auto& fails) { return !Stops(fails.second.code); });
-    log_->SetReachable(true);
-    for (int32_t partition = 0; partition < kPartitions; ++partition) {
-      if (mine_.insert(partition).second) log_->Assign({partition});
-    }
-    for (int step = 0; step < kStepsToRest && problem_.empty(); ++step) {
-      Control();
-      runner_->StepWorker(0, 0ms);
-      runner_->StepWorker(1, 0ms);
-      (void)taker_->Checkpoint();
-      clock_.Advance(100);
-    }
-    if (!problem_.empty()) return problem_;
-    std::map<int32_t, std::string> problems;
-    for (const PartitionProblem& problem : runner_->Problems()) problems[problem.partition] = problem.reason;
-    for (int32_t partition = 0; partition < kPartitions; ++partition) {
-      if (bad_.contains(partition)) {
-        refused += problems.contains(partition) ? 1 : 0;
-        continue;
-      }
-      if (problems.contains(partition)) return Name(partition) + " is harmed: " + problems[partition];
-      if (std::string wrong = CheckPartition(partition); !wrong.empty())
-        return Name(partition) + ": " + wrong;
-    }
-    return "";
+  }
+  void StepAtRest() override {
+    runner_->StepWorker(0, 0ms);
+    runner_->StepWorker(1, 0ms);
+    (void)taker_->Checkpoint();
+  }
+  std::map<int32_t, std::string> Stopped() override {
+    std::map<int32_t, std::string> stopped;
+    for (const PartitionProblem& problem : runner_->Problems()) stopped[problem.partition] = problem.reason;
+    return stopped;
   }
 
   // Everything that isn't reported as lost must be there.
-  std::string CheckPartition(int32_t partition) {
+  std::string CheckPartition(int32_t partition) override {
     const PartitionPointer open = taker_->open().Find(partition);
     const int64_t high = topic_.watermarks(partition).high;
     if (!open) return "it isn't open";
@@ -242,18 +186,10 @@ class RunnerWorld final : public ConsumerWait {
     return "";
   }
 
-  std::mt19937_64 random_;
-  VirtualClock clock_;
-  FakeTopic topic_{kPartitions};
   FakeStores stores_;
   FakeDeadLetters letters_{random_};
   CountingReporter reporter_;
-  std::set<int32_t> mine_ = {0, 1, 2};
-  std::set<int32_t> bad_;  // may be refused
-  std::string problem_;
   std::unique_ptr<ExposuresHandler> taker_;
-  std::unique_ptr<TopicConsumer> runner_;
-  std::unique_ptr<FakeGroupLog> log_;
 };
 
 TEST(RunnerSimulation, EveryRecordIsTakenOrShownAsLostAndABadPartitionHarmsOnlyItself) {

@@ -66,10 +66,31 @@ TEST(Simulation, AFilterThatIsAddedIsFilledFromTheLogWhereverItCrashes) {
   EXPECT_GT(pages, static_cast<uint64_t>(test::Rounds(2'000)));
 }
 
+/// What the worlds must have covered, all together.
+struct Covered {
+  const char* what;
+  uint64_t (*of)(const World&);
+  int times_min;
+};
+constexpr Covered kCovered[] = {
+    {"checkpoints", [](const World& world) { return world.reporter().checkpoints; }, 1'000},
+    {"failed checkpoints", [](const World& world) { return world.reporter().checkpoints_failed; }, 100},
+    {"rejected", [](const World& world) { return world.reporter().rejected; }, 1'000},
+    {"lost ranges", [](const World& world) { return world.reporter().ranges_lost; }, 50},
+    {"sent", [](const World& world) { return world.reporter().sent; }, 10'000},
+    {"too old", [](const World& world) { return world.reporter().too_old; }, 100},
+    {"failed sends", [](const World& world) { return world.reporter().send_failures; }, 100},
+    {"removed", [](const World& world) { return world.reporter().removed; }, 10'000},
+    {"erased", [](const World& world) { return world.reporter().erased; }, 1'000},
+    {"served", [](const World& world) { return world.reporter().served; }, 10'000},
+    {"declared", [](const World& world) { return world.reporter().declared; }, 10'000},
+    {"failed reads", [](const World& world) { return world.reads_failed(); }, 100},
+    {"tombstones", [](const World& world) { return world.snapshots().tombstones; }, 1'000},
+};
+
 TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
   std::map<Step, int> crashes;
-  uint64_t checkpoints = 0, failed = 0, rejected = 0, lost = 0, sent = 0, too_old = 0, send_failures = 0;
-  uint64_t removed = 0, erased = 0, served = 0, declared = 0, tombstones = 0, reads_failed = 0;
+  std::array<uint64_t, std::size(kCovered)> covered{};
   const auto seeds = Seeds(2'000);
   for (const uint64_t seed : seeds) {
     std::array<FakeDisk, 3> disks;
@@ -83,41 +104,17 @@ TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
     const std::string problem = world.Run();
     ASSERT_EQ(problem, "") << "SEEN_SEED=" << seed << " replays it";
     for (const auto& [step, times] : world.crashes_after()) crashes[step] += times;
-    checkpoints += world.reporter().checkpoints;
-    failed += world.reporter().checkpoints_failed;
-    rejected += world.reporter().rejected;
-    lost += world.reporter().ranges_lost;
-    sent += world.reporter().sent;
-    too_old += world.reporter().too_old;
-    send_failures += world.reporter().send_failures;
-    removed += world.reporter().removed;
-    erased += world.reporter().erased;
-    served += world.reporter().served;
-    declared += world.reporter().declared;
-    tombstones += world.snapshots().tombstones;
-    reads_failed += world.reads_failed();
+    for (size_t i = 0; i < covered.size(); ++i) covered[i] += kCovered[i].of(world);
     uint64_t reported = 0;
     for (const auto& [of, times] : world.reporter().publish_failures) reported += times;
     ASSERT_EQ(reported, world.reads_failed()) << "SEEN_SEED=" << seed;
   }
   if (seeds.size() == 1) return;
-  // The worlds must have covered all these cases.
   for (int step = 0; step < static_cast<int>(Step::kCount); ++step) {
     EXPECT_GT(crashes[static_cast<Step>(step)], test::Rounds(50)) << StepName(static_cast<Step>(step));
   }
-  EXPECT_GT(checkpoints, static_cast<uint64_t>(test::Rounds(1'000)));
-  EXPECT_GT(failed, static_cast<uint64_t>(test::Rounds(100)));
-  EXPECT_GT(rejected, static_cast<uint64_t>(test::Rounds(1'000)));
-  EXPECT_GT(lost, static_cast<uint64_t>(test::Rounds(50)));
-  EXPECT_GT(sent, static_cast<uint64_t>(test::Rounds(10'000)));
-  EXPECT_GT(too_old, static_cast<uint64_t>(test::Rounds(100)));
-  EXPECT_GT(send_failures, static_cast<uint64_t>(test::Rounds(100)));
-  EXPECT_GT(removed, static_cast<uint64_t>(test::Rounds(10'000)));
-  EXPECT_GT(erased, static_cast<uint64_t>(test::Rounds(1'000)));
-  EXPECT_GT(served, static_cast<uint64_t>(test::Rounds(10'000)));
-  EXPECT_GT(declared, static_cast<uint64_t>(test::Rounds(10'000)));
-  EXPECT_GT(reads_failed, static_cast<uint64_t>(test::Rounds(100)));
-  EXPECT_GT(tombstones, static_cast<uint64_t>(test::Rounds(1'000)));
+  for (size_t i = 0; i < covered.size(); ++i)
+    EXPECT_GT(covered[i], static_cast<uint64_t>(test::Rounds(kCovered[i].times_min))) << kCovered[i].what;
 }
 
 }  // namespace

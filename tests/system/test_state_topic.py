@@ -1,11 +1,13 @@
 """The state topic holds the state, so a lost disk doesn't lose it."""
 
+import json
 import shutil
 
 import pytest
 from load import one_by_one
 from oracle import Oracle
 from places import wait_until
+from seenctl_tool import by_partition, digest, run, run_json
 from seend import wait_streamed
 
 USERS = [f"u{i}" for i in range(60)]
@@ -183,3 +185,27 @@ def test_state_is_streamed_unless_it_is_said_otherwise(topics, daemon, topic_nam
     assert seend.status()["state_topic"]["topic"] == "seen-state"
     assert seend.status()["state_topic"]["problem"] == ""
     assert len(topics.ends("seen-state")) == 1
+
+
+def test_what_the_topic_holds_is_what_the_daemon_holds(topics, streaming, topic_name, tmp_path):
+    send_newer(topics, streaming, topic_name)
+    wait_streamed([streaming], topics.end_offsets(topic_name))
+    expected = tmp_path / "daemon.json"
+    expected.write_text(json.dumps(digest(streaming)))
+    source = ("--from-state-topic", "--config", streaming.config_path, "--scratch", tmp_path / "scratch")
+    (tmp_path / "scratch").mkdir()
+    found = run_json("digest", *source, "--expect", expected)
+    assert by_partition(found) == by_partition(json.loads(expected.read_text()))
+    lines = [json.loads(line) for line in run("export", *source)[0].splitlines()]
+    assert sorted(line["user_id"] for line in lines) == sorted(USERS)
+    assert not list((tmp_path / "scratch").iterdir()), "what was read is gone"
+    assert "--config" in run("digest", "--from-state-topic", status=2)[1]
+    assert "several are given" in run("digest", *source, "--dir", streaming.store, status=2)[1]
+
+
+def test_a_topic_without_a_whole_base_is_no_empty_state(topics, daemon, topic_name):
+    topics.create(f"{topic_name}-state", partitions=PARTITIONS)
+    seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state"}})
+    seend.write_config()
+    said = run("digest", "--from-state-topic", "--config", seend.config_path, status=1)[1]
+    assert "partition 0" in said and "no whole base" in said and "Remedy" in said

@@ -128,7 +128,7 @@ def test_it_knows_fields_kinds_repeats_served_removals_and_erasures(topics, mixe
     scratch.mkdir()
     small = ("--memory-mib", 16, "--scratch", scratch)
     spilled = verify(seend, *small)
-    assert spilled["spilled_bytes"] > 2_000_000 and spilled["buckets"] > 50
+    assert spilled["spilled_bytes"] > 2_000_000
     assert spilled["items"] == result["items"] and not list(scratch.iterdir())
     sample = verify(seend, *small, "--sample", 5)
     assert sample["users"] == 5 and 0 < sample["items"] < result["items"] / 5
@@ -290,10 +290,8 @@ def test_a_full_disk_is_named(mixed, small_disk):
 def test_mistakes_are_named(daemon, topic_name, tmp_path):
     seend = daemon(topic_name, {"filters": filters_of(topic_name)})
     seend.write_config()
-    assert (
-        "leave the option out"
-        in run("verify", "--config", seend.config_path, "--window-days", 3, status=2)[1]
-    )
+    said = run("verify", "--config", seend.config_path, "--window-days", 3, status=2)[1]
+    assert "--window-days" in said and "excludes" in said and "--config" in said
     said = run("verify", "--config", seend.config_path, "--filter", "none", status=2)[1]
     assert "home, phone, shop, young" in said
     assert "none.json" in run("verify", "--config", tmp_path / "none.json", status=2)[1]

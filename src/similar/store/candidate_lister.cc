@@ -131,9 +131,7 @@ std::optional<size_t> CandidateLister::WantOneOfFew() {
 }
 
 Status CandidateLister::ReadWanted(const ItemIndexReader& reader, const BucketFamily& family) {
-  if (const rocksdb::Status read = reader.Read(family, lists_); !read.ok()) {
-    return Fail(ToError(read, reader.database().What("can't read")));
-  }
+  if (Status read = reader.Read(family, lists_); !read) return read;
   for (const uint32_t list : lists_.wanted) {
     done_[list] = true;
     if (!lists_.values[list]) continue;
@@ -193,9 +191,7 @@ Status CandidateLister::ReadItemsOf(const ItemIndexReader& reader, const BucketF
     out_->items.push_back({item, std::nullopt});
   }
   rows_.WantAll();
-  if (const rocksdb::Status read = reader.Read(family, rows_); !read.ok()) {
-    return Fail(ToError(read, reader.database().What("can't read")));
-  }
+  if (Status read = reader.Read(family, rows_); !read) return read;
   for (const auto& value : rows_.values) {
     auto& [item, stored] = out_->items[first_row++];
     if (!value) continue;  // the item was taken out

@@ -1,12 +1,11 @@
 #include "similar/store/group_database.h"
 
-#include <rocksdb/cache.h>
 #include <rocksdb/compaction_filter.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
+#include "base/byte_codec.h"
 #include "rocks/listener.h"
 #include "rocks/resources.h"
 #include "rocks/rocks_status.h"
@@ -49,16 +48,8 @@ rocksdb::Options GroupDatabase::RocksOptions() const {
   rocksdb::Options rocks;
   SetDatabase(rocks, resources_, kGroupTable);
   if (env_) rocks.env = env_.get();
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = resources_.block_cache();
-  // Indexes and filters stay in memory: some bytes per item. In the block cache they would be blocks of
-  // megabytes. A small cache would read and unpack the same block again for every item.
-  table.cache_index_and_filter_blocks = false;
+  rocksdb::BlockBasedTableOptions table = SmallTableOptions(resources_);
   table.enable_index_compression = false;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  table.block_size = 4096;
-  table.checksum = rocksdb::kXXH3;
-  table.format_version = 5;
   rocks.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   rocks.compaction_filter = filter_.get();
   rocks.level_compaction_dynamic_level_bytes = true;
@@ -160,9 +151,7 @@ Status GroupDatabase::EachSimilarList(const std::function<void(Fingerprint, std:
   for (row->Seek(from); row->Valid(); row->Next()) {
     const std::string_view key = row->key().ToStringView();
     if (key.size() != kKeyBytes) continue;
-    uint32_t value = 0;
-    for (size_t i = 1; i < kKeyBytes; ++i) value = value << 8 | static_cast<unsigned char>(key[i]);
-    take(Fingerprint{value}, row->value().ToStringView());
+    take(Fingerprint{static_cast<uint32_t>(GetBigEndian(&key[1], 4))}, row->value().ToStringView());
   }
   return ToRead(row->status());
 }
@@ -184,16 +173,10 @@ Status GroupDatabase::Flush() {
   return ToStatus(db_->Flush(rocksdb::FlushOptions()), "can't write " + path_);
 }
 
-uint64_t GroupDatabase::rows() const {
-  uint64_t rows = 0;
-  (void)db_->GetIntProperty(rocksdb::DB::Properties::kEstimateNumKeys, &rows);
-  return rows;
-}
-
-uint64_t GroupDatabase::bytes() const {
-  uint64_t bytes = 0;
-  (void)db_->GetIntProperty(rocksdb::DB::Properties::kTotalSstFilesSize, &bytes);
-  return bytes;
+uint64_t GroupDatabase::Figure(const std::string& property) const {
+  uint64_t figure = 0;
+  (void)db_->GetIntProperty(property, &figure);
+  return figure;
 }
 
 }  // namespace seen

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <vector>
 
+#include "base/durable_file.h"
 #include "base/log.h"
 #include "rocks/deferred_deletes.h"
 #include "rocks/rocks_status.h"
@@ -15,8 +15,6 @@
 
 namespace seen {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Reads a bucket from end to end. The reads don't fill the cache, because nothing of it is needed again soon.
 std::unique_ptr<rocksdb::Iterator> ReadOnce(rocksdb::DB& db, const BucketFamily& family) {
@@ -208,25 +206,10 @@ Status ItemIndexDatabase::ReadItems(const BucketFamily& family) const {
   return ToStatus(row->status(), What("can't read its items"));
 }
 
+// If a crash leaves the renamed folder behind, the store's directory removes it when it is opened.
 Status ItemIndexDatabase::Remove(const std::string& directory, int32_t partition) {
-  const fs::path from = PathOf(directory, partition);
-  // If a crash leaves this folder behind, the store's directory removes it when it is opened.
-  const fs::path removed = fmt::format("{}/removed-item-index-{}", directory, partition);
-  std::error_code code;
-  fs::remove_all(removed, code);
-  if (!code) fs::rename(from, removed, code);
-  if (code == std::errc::no_such_file_or_directory) return {};
-  if (!code) {
-    std::unique_ptr<rocksdb::FSDirectory> parent;
-    const auto files = rocksdb::FileSystem::Default();
-    rocksdb::IOStatus synced = files->NewDirectory(directory, rocksdb::IOOptions(), &parent, nullptr);
-    if (synced.ok()) synced = parent->Fsync(rocksdb::IOOptions(), nullptr);
-    if (!synced.ok()) return Fail(ToError(synced, "can't sync " + directory));
-    fs::remove_all(removed, code);
-  }
-  if (code)
-    return Fail(Code::kUnavailable, fmt::format("can't remove {}: {}", from.string(), code.message()));
-  return {};
+  return RemoveFolder(PathOf(directory, partition),
+                      fmt::format("{}/removed-item-index-{}", directory, partition));
 }
 
 Result<std::optional<IndexPosition>> ItemIndexDatabase::ReadPosition() const {

@@ -1,7 +1,7 @@
 #include "similar/store/item_index_families.h"
 
 #include <rocksdb/cache.h>
-#include <rocksdb/filter_policy.h>
+#include <rocksdb/merge_operator.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "base/byte_codec.h"
 #include "rocks/resources.h"
-#include "similar/store/item_index_keys.h"
+#include "similar/store/item_index_rows.h"
 
 namespace seen {
 
@@ -73,48 +73,7 @@ namespace {
 
 constexpr size_t kKiB = 1024;
 
-}  // namespace
-
-rocksdb::Options ItemIndexRocksOptions(const StoreResources& resources, rocksdb::Env* env,
-                                       std::shared_ptr<BackgroundErrors> errors, int32_t partition) {
-  rocksdb::Options options(rocksdb::DBOptions(), BucketFamilyOptions(resources));
-  SetDatabase(options, resources, partition);
-  options.env = env;
-  // Nothing is ever in a memtable: a checkpoint's files are ingested together, with the position.
-  options.avoid_flush_during_shutdown = true;
-  options.avoid_flush_during_recovery = true;
-  options.allow_concurrent_memtable_write = false;
-  options.max_open_files = 512;
-  options.listeners.push_back(std::move(errors));
-  return options;
-}
-
-rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources) {
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = resources.block_cache();
-  // ItemPresence (similar/store/item_presence.h) lets look-ups through only for keys that exist. Most of
-  // these are in the last level, which needs no filter then. The remaining filters and the indexes are about
-  // a hundredth of the data and stay in memory. In the block cache they would be blocks of megabytes, and a
-  // small cache would read the same ones again and again.
-  table.cache_index_and_filter_blocks = false;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  table.whole_key_filtering = true;
-  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
-  table.block_size = 4 * kKiB;
-  table.checksum = rocksdb::kXXH3;
-  table.format_version = 5;
-
-  rocksdb::ColumnFamilyOptions options;
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  options.optimize_filters_for_hits = true;
-  options.merge_operator = MakeItemListMergeOperator();
-  options.write_buffer_size = 64 * kKiB;
-  SetLevels(options);
-  return options;
-}
-
-namespace {
-
+// An operand that isn't a list fails the merge, and RocksDB reports corruption.
 class ItemListMergeOperator final : public rocksdb::MergeOperator {
  public:
   const char* Name() const override { return "seen.ItemListMerge.1"; }
@@ -137,6 +96,36 @@ class ItemListMergeOperator final : public rocksdb::MergeOperator {
 };
 
 }  // namespace
+
+rocksdb::Options ItemIndexRocksOptions(const StoreResources& resources, rocksdb::Env* env,
+                                       std::shared_ptr<BackgroundErrors> errors, int32_t partition) {
+  rocksdb::Options options(rocksdb::DBOptions(), BucketFamilyOptions(resources));
+  SetDatabase(options, resources, partition);
+  options.env = env;
+  // Nothing is ever in a memtable: a checkpoint's files are ingested together, with the position.
+  options.avoid_flush_during_shutdown = true;
+  options.avoid_flush_during_recovery = true;
+  options.allow_concurrent_memtable_write = false;
+  options.max_open_files = 512;
+  options.listeners.push_back(std::move(errors));
+  return options;
+}
+
+rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources) {
+  // ItemPresence (similar/store/item_presence.h) lets look-ups through only for keys that exist. Most of
+  // these are in the last level, which needs no filter then. The remaining filters and the indexes are about
+  // a hundredth of the data.
+  rocksdb::BlockBasedTableOptions table = SmallTableOptions(resources);
+  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+
+  rocksdb::ColumnFamilyOptions options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.optimize_filters_for_hits = true;
+  options.merge_operator = std::make_shared<ItemListMergeOperator>();
+  options.write_buffer_size = 64 * kKiB;
+  SetLevels(options);
+  return options;
+}
 
 bool MergeLists(std::string_view key, const std::vector<std::string_view>& parts, std::string& out) {
   const auto shape = ListShapeOf(key);
@@ -181,10 +170,6 @@ bool AppendToList(std::string_view key, std::string_view operand, std::string& l
     list.erase(kListHeadBytes, bytes - bytes_max);
   }
   return true;
-}
-
-std::shared_ptr<rocksdb::MergeOperator> MakeItemListMergeOperator() {
-  return std::make_shared<ItemListMergeOperator>();
 }
 
 }  // namespace seen

@@ -4,7 +4,6 @@
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
-#include <rocksdb/merge_operator.h>
 #include <rocksdb/options.h>
 
 #include <memory>
@@ -17,7 +16,7 @@
 #include "base/mutex.h"
 #include "rocks/listener.h"
 #include "rocks/resources.h"
-#include "similar/store/item_index_keys.h"
+#include "similar/store/item_index_rows.h"
 #include "similar/store/item_presence.h"
 
 namespace seen {
@@ -87,16 +86,12 @@ rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources
 
 // How RocksDB merges the lists of the index of items.
 
-/// Appends up to a bound: candidate lists keep their newest entries, lists of copies their oldest.
-/// Associative: it doesn't matter which merges happen first. An operand that isn't a list fails the merge,
-/// and RocksDB reports corruption.
-std::shared_ptr<rocksdb::MergeOperator> MakeItemListMergeOperator();
-
 /// Appends `operand` to `list` in place. A list that keeps its newest entries is cut only beyond twice the
 /// bound. False: one of them isn't a list.
 bool AppendToList(std::string_view key, std::string_view operand, std::string& list);
 
-/// The merge itself, for tests and for lists in memory. False: one of `parts` isn't a list.
+/// The merge itself: appends up to a bound. Candidate lists keep their newest entries, lists of copies their
+/// oldest. Associative: it doesn't matter which merges happen first. False: one of `parts` isn't a list.
 bool MergeLists(std::string_view key, const std::vector<std::string_view>& parts, std::string& out);
 
 }  // namespace seen

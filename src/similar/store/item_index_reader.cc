@@ -23,7 +23,7 @@ ItemPointReads& ReadsOfThread() {
 }  // namespace
 
 // Reads the tail first, then the files for keys that the tail doesn't answer. Merges a list that is in both.
-rocksdb::Status ItemIndexReader::Read(const BucketFamily& family, ItemPointReads& reads) const {
+rocksdb::Status ItemIndexReader::ReadStored(const BucketFamily& family, ItemPointReads& reads) const {
   using Kind = ItemIndexTail::Kind;
   const size_t count = reads.keys.size();
   reads.LetGo();  // a pinned slice can't be moved
@@ -66,6 +66,11 @@ rocksdb::Status ItemIndexReader::Read(const BucketFamily& family, ItemPointReads
   return rocksdb::Status::OK();
 }
 
+Status ItemIndexReader::Read(const BucketFamily& family, ItemPointReads& reads) const {
+  const rocksdb::Status read = ReadStored(family, reads);
+  return read.ok() ? Status() : ToStatus(read, database_.What("can't read"));
+}
+
 // Wants only those keys that the bucket may have.
 void ItemIndexReader::WantPresent(const BucketFamily& family, ItemPointReads& reads) {
   const ItemPresence& presence = family.presence();
@@ -95,9 +100,7 @@ Status ItemIndexReader::Find(std::optional<std::string_view> item_id, std::optio
     const std::shared_lock lock(tail_.mutex);
     WantPresent(*family, reads);
     if (reads.wanted.empty()) continue;
-    if (const rocksdb::Status read = Read(*family, reads); !read.ok()) {
-      return Fail(ToError(read, database_.What("can't read")));
-    }
+    if (Status read = Read(*family, reads); !read) return read;
     for (size_t i = 0; i < reads.keys.size(); ++i) {
       if (!reads.values[i]) continue;
       const std::string_view value = *reads.values[i];
@@ -146,9 +149,7 @@ Status ItemIndexReader::ReadRows(ItemTable table, std::span<const ItemRef> items
     } else {
       reads.WantAll();
     }
-    if (const rocksdb::Status read = Read(*family, reads); !read.ok()) {
-      return Fail(ToError(read, database_.What("can't read")));
-    }
+    if (Status read = Read(*family, reads); !read) return read;
     for (size_t i = begin; i < end; ++i) {
       const auto& value = reads.values[i - begin];
       if (!value) continue;

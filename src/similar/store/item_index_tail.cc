@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "similar/store/item_index_families.h"
-#include "similar/store/item_index_keys.h"
+#include "similar/store/item_index_rows.h"
 
 namespace seen {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/byte_codec.h"
-#include "similar/store/item_index_keys.h"
+#include "similar/store/item_index_rows.h"
 #include "similar/text/hash.h"
 
 namespace seen {

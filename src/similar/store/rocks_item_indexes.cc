@@ -6,6 +6,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "base/durable_file.h"
 #include "base/log.h"
 #include "rocks/rocks_status.h"
 #include "similar/store/candidate_lister.h"
@@ -46,23 +47,12 @@ Status RocksItemIndex::Checkpoint(const IndexPosition& position, int32_t first_b
   return Stop(done, "checkpoint");
 }
 
-namespace {
-namespace fs = std::filesystem;
-
-tl::unexpected<Error> Broken(const std::string& path, const std::error_code& error) {
-  return Fail(error == std::errc::no_space_on_device ? Code::kNoSpace : Code::kUnavailable,
-              path + ": " + error.message());
-}
-}  // namespace
-
 Status RocksItemIndexes::Prepare() {
   const std::string& directory = options_.directory;
   const std::string path = directory + "/log";
   const std::string expected = options_.topic + "\t" + std::to_string(options_.partitions) + "\n";
   misfit_.reset();
-  std::error_code failed;
-  fs::create_directories(directory, failed);
-  if (failed) return Broken(directory, failed);
+  if (Status made = MakeFolder(directory); !made) return made;
   std::string stored;
   {
     std::ifstream file(path, std::ios::binary);
@@ -83,15 +73,12 @@ Status RocksItemIndexes::Prepare() {
       return {};
     }
     log::Warning("indexes of items dropped", {{"reason", what}});
-    fs::remove_all(directory, failed);
-    if (!failed) fs::create_directories(directory, failed);
-    if (failed) return Broken(directory, failed);
+    std::error_code failed;
+    std::filesystem::remove_all(directory, failed);
+    if (failed) return Fail(FileError(failed.value(), "can't remove", directory));
+    if (Status made = MakeFolder(directory); !made) return made;
   }
-  const std::string incomplete = path + ".new";
-  std::ofstream(incomplete, std::ios::binary | std::ios::trunc) << expected << std::flush;
-  fs::rename(incomplete, path, failed);
-  if (failed) return Broken(path, failed);
-  return {};
+  return WriteDurably(path, expected);
 }
 
 Result<ItemIndexes::Opened> RocksItemIndexes::Open(int32_t partition) {

@@ -11,12 +11,10 @@
 namespace seen {
 namespace {
 
-using Json = nlohmann::json;
-
 // RFC 9457: "detail" or "title" describes the error.
-Error ProblemOf(std::string_view target, const HttpAnswer& answer) {
+Error AnswerProblem(std::string_view target, const HttpAnswer& answer) {
   std::string words;
-  const Json problem = Json::parse(answer.body, nullptr, false);
+  const SortedJson problem = SortedJson::parse(answer.body, nullptr, false);
   if (problem.is_object()) {
     for (const char* field : {"detail", "title"}) {
       if (words.empty() && problem.contains(field) && problem[field].is_string()) words = problem[field];
@@ -28,25 +26,27 @@ Error ProblemOf(std::string_view target, const HttpAnswer& answer) {
   return {code, fmt::format("{}: {}{}{}", target, answer.status, words.empty() ? "" : ": ", words)};
 }
 
-Result<Json> ParseBody(std::string_view target, const Result<HttpAnswer>& answer) {
+/// Other statuses than those of a success become an error.
+Result<HttpAnswer> Checked(std::string_view target, Result<HttpAnswer> answer) {
+  if (answer && answer->status != 200 && answer->status != 202) return Fail(AnswerProblem(target, *answer));
+  return answer;
+}
+
+Result<SortedJson> ParseBody(std::string_view target, const Result<HttpAnswer>& answer) {
   if (!answer) return Fail(answer.error());
-  Json json = Json::parse(answer->body, nullptr, false);
+  SortedJson json = SortedJson::parse(answer->body, nullptr, false);
   if (!json.is_object())
     return Fail(Code::kMalformed, fmt::format("{}: the answer is not a JSON object", target));
   return json;
 }
 
-std::string Dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 std::string UserPath(std::string_view filter, std::string_view user_id) {
   return "/v1/filters/" + PercentEncode(filter) + "/users/" + PercentEncode(user_id);
 }
 
-DaemonSummary Summarise(const Json& json) {
+DaemonSummary Summarise(const SortedJson& json) {
   DaemonSummary summary;
-  summary.brokers = json.value("brokers", "");
   summary.topic = json.value("topic", "");
-  summary.embedded_kafka = json.value("embedded_kafka", false);
   summary.is_replica = json.value("role", "") == "replica";
   summary.group_that_owns = json.value("owner_group", "");
   summary.ready = json.value("ready", false);
@@ -54,20 +54,18 @@ DaemonSummary Summarise(const Json& json) {
   summary.partitions_total = json.value("partitions_total", 0);
   summary.next_offsets.assign(static_cast<size_t>(std::max(summary.partitions_total, 0)), -1);
   summary.watermarks_known = true;
-  for (const Json& partition : json.value("partitions", Json::array())) {
+  for (const SortedJson& partition : json.value("partitions", SortedJson::array())) {
     const auto number = partition.value("partition", size_t{0});
     if (number < summary.next_offsets.size())
       summary.next_offsets[number] = partition.value("next_offset", int64_t{-1});
-    summary.partitions_ready += partition.value("state", "") == "ready" ? 1 : 0;
-    const Json lag = partition.value("lag_messages", Json(nullptr));
+    const SortedJson lag = partition.value("lag_messages", SortedJson(nullptr));
     if (lag.is_null()) {
       summary.watermarks_known = false;
     } else {
       summary.lag_messages += lag.get<uint64_t>();
     }
     summary.marks_outstanding += partition.value("marks_outstanding", uint64_t{0});
-    summary.misrouted += partition.value("misrouted", uint64_t{0});
-    const Json republish = partition.value("republish", Json::object());
+    const SortedJson republish = partition.value("republish", SortedJson::object());
     const bool sweeping = republish.value("sweeping", false) || republish.value("all_requested", false);
     summary.partitions_sweeping += sweeping ? 1 : 0;
     summary.users_swept += republish.value("users_made_due", uint64_t{0});
@@ -75,10 +73,10 @@ DaemonSummary Summarise(const Json& json) {
       summary.watermarks_known = false;
   }
   if (json.contains("rekeying") && json["rekeying"].is_object()) {
-    const Json& rekeying = json["rekeying"];
+    const SortedJson& rekeying = json["rekeying"];
     summary.source_topic = rekeying.value("source_topic", "");
-    for (const Json& partition : rekeying.value("partitions", Json::array())) {
-      const Json& committed = partition.at("committed_offset");
+    for (const SortedJson& partition : rekeying.value("partitions", SortedJson::array())) {
+      const SortedJson& committed = partition.at("committed_offset");
       summary.rekeyed_offsets[partition.value("partition", -1)] =
           committed.is_null() ? -1 : committed.get<int64_t>();
     }
@@ -142,23 +140,17 @@ Result<DaemonClient> DaemonClient::Make(const DaemonAddress& address) {
 }
 
 Result<HttpAnswer> DaemonClient::Ask(std::string_view method, std::string_view target) {
-  auto answer = http_.Ask(method, target);
-  if (answer && answer->status != 200 && answer->status != 202) return Fail(ProblemOf(target, *answer));
-  return answer;
+  return Checked(target, http_.Ask(method, target));
 }
 
-Result<HttpAnswer> DaemonClient::Ask(std::string_view method, std::string_view target, const Json& question) {
-  auto answer = http_.Ask(method, target, Dumped(question));
-  if (answer && answer->status != 200 && answer->status != 202) return Fail(ProblemOf(target, *answer));
-  return answer;
+Result<HttpAnswer> DaemonClient::Ask(std::string_view method, std::string_view target,
+                                     const SortedJson& question) {
+  return Checked(
+      target, http_.Ask(method, target, question.dump(-1, ' ', false, SortedJson::error_handler_t::replace)));
 }
 
-Result<Json> DaemonClient::AskJson(std::string_view method, std::string_view target) {
+Result<SortedJson> DaemonClient::AskJson(std::string_view method, std::string_view target) {
   return ParseBody(target, Ask(method, target));
-}
-
-Result<Json> DaemonClient::AskJson(std::string_view method, std::string_view target, const Json& question) {
-  return ParseBody(target, Ask(method, target, question));
 }
 
 Result<std::string> DaemonClient::Snapshot(std::string_view filter, std::string_view user_id,
@@ -170,33 +162,10 @@ Result<std::string> DaemonClient::Snapshot(std::string_view filter, std::string_
   return std::move(answer->body);
 }
 
-Result<Json> DaemonClient::UnseenAnswer(std::string_view filter, std::string_view user_id,
-                                        std::span<const std::string> items,
-                                        std::span<const std::string> also_seen,
-                                        std::optional<TimeMs> created_at, bool one_per_group) {
-  Json question = {{"items", items}};
-  if (created_at) {
-    for (Json& item : question["items"]) item = {{"id", item}, {"created_at", created_at->value}};
-  }
-  if (!also_seen.empty()) question["also_seen"] = also_seen;
-  if (one_per_group) question["one_per_group"] = true;
-  return AskJson("POST", UserPath(filter, user_id) + "/unseen", question);
-}
-
-Result<std::vector<std::string>> DaemonClient::Unseen(std::string_view filter, std::string_view user_id,
-                                                      std::span<const std::string> items,
-                                                      std::span<const std::string> also_seen,
-                                                      std::optional<TimeMs> created_at) {
-  const auto answer = UnseenAnswer(filter, user_id, items, also_seen, created_at);
-  if (!answer) return Fail(answer.error());
-  std::vector<std::string> unseen;
-  for (const Json& item : answer->value("unseen", Json::array())) {
-    if (!item.is_string()) {
-      return Fail(Code::kMalformed, UserPath(filter, user_id) + "/unseen: an entry is not a string");
-    }
-    unseen.push_back(item);
-  }
-  return unseen;
+Result<SortedJson> DaemonClient::UnseenAnswer(std::string_view filter, std::string_view user_id,
+                                              std::span<const std::string> items) {
+  const std::string target = UserPath(filter, user_id) + "/unseen";
+  return ParseBody(target, Ask("POST", target, {{"items", items}}));
 }
 
 Result<DaemonSummary> DaemonClient::Status() {
@@ -204,34 +173,29 @@ Result<DaemonSummary> DaemonClient::Status() {
   if (!json) return Fail(json.error());
   try {
     return Summarise(*json);
-  } catch (const Json::exception& error) {
+  } catch (const nlohmann::json::exception& error) {
     return Fail(Code::kMalformed, fmt::format("/v1/status: {}", error.what()));
   }
 }
 
-Result<Json> DaemonClient::WholeStatus() { return AskJson("GET", "/v1/status"); }
+Result<SortedJson> DaemonClient::WholeStatus() { return AskJson("GET", "/v1/status"); }
 
-Result<std::optional<Json>> DaemonClient::Digest(int32_t partition, TimeMs as_of, std::string_view copy) {
+Result<std::optional<SortedJson>> DaemonClient::Digest(int32_t partition, TimeMs as_of,
+                                                       std::string_view copy) {
   std::string target = fmt::format("/v1/digest?partition={}&as_of_ms={}", partition, as_of.value);
   if (!copy.empty()) target += "&copy=" + PercentEncode(copy);
   const auto answer = Ask("GET", target);
-  if (answer && answer->status == 202) return std::optional<Json>();
+  if (answer && answer->status == 202) return std::optional<SortedJson>();
   auto json = ParseBody(target, answer);
   if (!json) return Fail(json.error());
   return std::optional(std::move(*json));
 }
 
-Result<Json> DaemonClient::MakeCopy() { return AskJson("POST", "/v1/copies"); }
+Result<SortedJson> DaemonClient::MakeCopy() { return AskJson("POST", "/v1/copies"); }
 
 seen::Status DaemonClient::ReleaseCopy(std::string_view copy) {
   const auto released = Ask("DELETE", "/v1/copies/" + PercentEncode(copy));
   return released ? seen::Status() : Fail(released.error());
-}
-
-Result<std::string> DaemonClient::MetricsPage() {
-  auto answer = Ask("GET", "/metrics");
-  if (!answer) return Fail(answer.error());
-  return std::move(answer->body);
 }
 
 Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, bool published,

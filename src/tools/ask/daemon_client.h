@@ -19,18 +19,14 @@ namespace seen {
 
 /// The parts of GET /v1/status that seenctl needs.
 struct DaemonSummary {
-  std::string brokers;
   std::string topic;
-  bool embedded_kafka = false;
   bool is_replica = false;
   std::string group_that_owns;
   bool ready = false;
   std::string not_ready_reason;
   int32_t partitions_total = 0;
-  int32_t partitions_ready = 0;
   uint64_t lag_messages = 0;
   uint64_t marks_outstanding = 0;
-  uint64_t misrouted = 0;
   int partitions_sweeping = 0;  // sweeping, or about to sweep
   uint64_t users_swept = 0;
   bool watermarks_known = false;               // of every partition; without them a lag of 0 means nothing
@@ -49,35 +45,25 @@ class DaemonClient {
   /// filter than the configured one.
   Result<std::string> Snapshot(std::string_view filter, std::string_view user_id,
                                std::string_view format = {});
-  /// Returns the items of `items` that the user hasn't seen, in order, each once. At most 20,000 items.
-  /// `created_at`: the creation time of all of them.
-  Result<std::vector<std::string>> Unseen(std::string_view filter, std::string_view user_id,
-                                          std::span<const std::string> items,
-                                          std::span<const std::string> also_seen = {},
-                                          std::optional<TimeMs> created_at = {});
-  /// The same, as the daemon's unchanged JSON. The JSON also has similar items if the daemon reports any.
-  Result<nlohmann::json> UnseenAnswer(std::string_view filter, std::string_view user_id,
-                                      std::span<const std::string> items,
-                                      std::span<const std::string> also_seen = {},
-                                      std::optional<TimeMs> created_at = {}, bool one_per_group = false);
+  /// The daemon's unchanged JSON about at most 20,000 items: those that the user hasn't seen, in order, each
+  /// once, and similar items if the daemon reports any.
+  Result<SortedJson> UnseenAnswer(std::string_view filter, std::string_view user_id,
+                                  std::span<const std::string> items);
   Result<DaemonSummary> Status();
   /// The unchanged JSON of GET /v1/status.
-  Result<nlohmann::json> WholeStatus();
+  Result<SortedJson> WholeStatus();
   /// The unchanged digest of a partition's state. nullopt: the daemon still computes it, ask again. `copy`:
   /// the digest of that copy.
-  Result<std::optional<nlohmann::json>> Digest(int32_t partition, TimeMs as_of, std::string_view copy = {});
+  Result<std::optional<SortedJson>> Digest(int32_t partition, TimeMs as_of, std::string_view copy = {});
   /// Makes a copy of the daemon's state. Returns the daemon's unchanged JSON about the copy.
-  Result<nlohmann::json> MakeCopy();
+  Result<SortedJson> MakeCopy();
   seen::Status ReleaseCopy(std::string_view copy);
-  Result<std::string> MetricsPage();
   /// Any other route. `method`: GET, POST or DELETE. `target`: docs/HTTP.md. `question`: the body as JSON.
   /// Success: an answer of 200 or 202.
-  Result<HttpAnswer> Ask(std::string_view method, std::string_view target, const nlohmann::json& question);
+  Result<HttpAnswer> Ask(std::string_view method, std::string_view target, const SortedJson& question);
   Result<HttpAnswer> Ask(std::string_view method, std::string_view target);
   /// The same as JSON. kMalformed: the answer is no JSON object.
-  Result<nlohmann::json> AskJson(std::string_view method, std::string_view target);
-  Result<nlohmann::json> AskJson(std::string_view method, std::string_view target,
-                                 const nlohmann::json& question);
+  Result<SortedJson> AskJson(std::string_view method, std::string_view target);
 
  private:
   explicit DaemonClient(HttpClient http) : http_(std::move(http)) {}

@@ -95,20 +95,13 @@ struct HttpClient::Connection {
 };
 
 std::string PercentEncode(std::string_view text) {
-  constexpr std::string_view kUnreserved =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-  std::string encoded;
-  for (const char c : text) {
-    if (kUnreserved.find(c) != std::string_view::npos) {
-      encoded.push_back(c);
-    } else {
-      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
   // A server reads the segment "." as this folder, and ".." as its parent.
-  if (encoded == ".") return "%2E";
-  if (encoded == "..") return "%2E%2E";
-  return encoded;
+  if (text == ".") return "%2E";
+  if (text == "..") return "%2E%2E";
+  if (text.empty()) return {};
+  const std::unique_ptr<char, decltype(&curl_free)> encoded(
+      curl_easy_escape(nullptr, text.data(), static_cast<int>(text.size())), curl_free);
+  return encoded.get();
 }
 
 HttpClient::HttpClient(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}

@@ -30,11 +30,6 @@ class HttpClient {
   /// request.
   static Result<HttpClient> Make(const DaemonAddress& address,
                                  std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000));
-  /// The same without a token.
-  static Result<HttpClient> Make(std::string_view base,
-                                 std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000)) {
-    return Make(DaemonAddress{std::string(base), "", ""}, timeout);
-  }
   ~HttpClient();
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
@@ -43,10 +38,6 @@ class HttpClient {
   /// any status is a success. kUnavailable: no answer; the message names the address. kInvalidArgument: the
   /// file of CAs has none.
   Result<HttpAnswer> Ask(std::string_view method, std::string_view target, std::string_view body = {});
-  Result<HttpAnswer> Get(std::string_view target) { return Ask("GET", target); }
-  Result<HttpAnswer> PostJson(std::string_view target, std::string_view body) {
-    return Ask("POST", target, body);
-  }
 
  private:
   struct Connection;

@@ -37,7 +37,7 @@ Result<OracleRules> RulesOf(const Config& config) {
 namespace {
 
 // The daemon's default format, with event kinds.
-std::shared_ptr<const EventPlan> PlanOf(const OracleRules& rules) {
+std::shared_ptr<const EventPlan> FormatPlanOf(const OracleRules& rules) {
   if (rules.plan) return rules.plan;
   EventFormat format;
   format.wanted.kind = true;
@@ -53,7 +53,7 @@ const KindRule* RuleOf(const FilterRules& filter, EventKind kind) {
 }  // namespace
 
 EventJudge::EventJudge(const OracleRules& rules)
-    : rules_(rules), decoder_(rules.event_bytes_max, PlanOf(rules)), too_old_(rules.filters.size()) {}
+    : rules_(rules), decoder_(rules.event_bytes_max, FormatPlanOf(rules)), too_old_(rules.filters.size()) {}
 
 // Judges the age by the record's own timestamp, so that a replay decides the same.
 bool EventJudge::IsLate(const FilterRules& filter, const Event& event, Day created, TimeMs timestamp) const {

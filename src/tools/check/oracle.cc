@@ -58,24 +58,4 @@ std::vector<std::string_view> Oracle::Users() const {
   return ids;
 }
 
-uint64_t Oracle::ExposuresOf(std::string_view user_id) const {
-  const auto entries = EntriesOf(user_id);
-  return static_cast<uint64_t>(std::count_if(entries.begin(), entries.end(), [](const UserEntry& entry) {
-    return entry.kind == EventKind::kExposed && entry.filters != 0;
-  }));
-}
-
-std::string_view Oracle::BusiestUser() const {
-  std::string_view busiest;
-  uint64_t most = 0;
-  for (const auto& [id, entries] : users_) {
-    const uint64_t total = ExposuresOf(id);
-    if (total > most || (total == most && total > 0 && (busiest.empty() || id < busiest))) {
-      busiest = id;
-      most = total;
-    }
-  }
-  return busiest;
-}
-
 }  // namespace seen

@@ -39,9 +39,6 @@ class Oracle {
   std::vector<uint32_t> ItemsOf(std::string_view user_id) const;
   /// All users, in byte order of their ids.
   std::vector<std::string_view> Users() const;
-  uint64_t ExposuresOf(std::string_view user_id) const;
-  /// The user with the most exposures; among equals, the first in byte order. Empty: there is none.
-  std::string_view BusiestUser() const;
 
  private:
   struct StringHash {

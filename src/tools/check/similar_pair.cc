@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
@@ -12,20 +11,20 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "model/day.h"
 #include "similar/groups/group_rules.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
+#include "tools/progress.h"
 #include "tools/read_files.h"
 
 namespace seen {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-struct Read {
+struct PairSide {
   const PairItem& item;
   ItemText text;
   ItemFeatures features;
@@ -34,8 +33,8 @@ struct Read {
   std::vector<WeighedToken> tokens;
 };
 
-Read ReadItem(const PairItem& item, FeatureReader& reader) {
-  Read read{item, {item.title, item.text, item.lang}, {}, {}, {}, {}};
+PairSide ReadItem(const PairItem& item, FeatureReader& reader) {
+  PairSide read{item, {item.title, item.text, item.lang}, {}, {}, {}, {}};
   reader.Read(read.text, read.features);
   read.compared = reader.Normalised(read.text);
   read.shingles = reader.Shingles(read.text);
@@ -46,7 +45,7 @@ Read ReadItem(const PairItem& item, FeatureReader& reader) {
 double Rounded(double value) { return std::round(value * 1e4) / 1e4; }
 std::string Hex(uint64_t value) { return fmt::format("{:016x}", value); }
 
-Json About(const Read& read) {
+OrderedJson About(const PairSide& read) {
   return {{"item_id", read.item.item_id},
           {"title", read.item.title},
           {"lang", read.item.lang},
@@ -73,7 +72,7 @@ struct Measured {
   size_t shingles_of_either = 0;
 };
 
-Measured Measure(const Read& a, const Read& b, const GroupRules& rules) {
+Measured Measure(const PairSide& a, const PairSide& b, const GroupRules& rules) {
   Measured measured;
   const ItemFeatures& left = a.features;
   const ItemFeatures& right = b.features;
@@ -104,8 +103,8 @@ struct Verdict {
   std::string why;
 };
 
-Verdict Decide(const Read& a, const Read& b, const Measured& m, const GroupOptions& rules) {
-  for (const Read* read : {&a, &b}) {
+Verdict Decide(const PairSide& a, const PairSide& b, const Measured& m, const GroupOptions& rules) {
+  for (const PairSide* read : {&a, &b}) {
     if (read->features.length == LengthClass::kEmpty)
       return {false, "no_text", fmt::format("{} has no word: nothing is like it", read->item.item_id)};
   }
@@ -151,7 +150,7 @@ struct TwoWeights {
   std::optional<double> a, b;
 };
 
-Json Tokens(const Read& a, const Read& b) {
+OrderedJson Tokens(const PairSide& a, const PairSide& b) {
   std::map<std::string_view, TwoWeights> by_token;
   for (const WeighedToken& token : a.tokens) by_token[token.token].a = token.weight;
   for (const WeighedToken& token : b.tokens) by_token[token.token].b = token.weight;
@@ -168,16 +167,16 @@ Json Tokens(const Read& a, const Read& b) {
   const auto lines = [](std::vector<Line>& list) {
     std::stable_sort(list.begin(), list.end(),
                      [](const Line& x, const Line& y) { return x.weight > y.weight; });
-    Json json = Json::array();
+    OrderedJson json = OrderedJson::array();
     for (const Line& line : list) {
-      Json entry = {{"token", line.token}};
+      OrderedJson entry = {{"token", line.token}};
       if (line.weights.a) entry["a"] = Rounded(*line.weights.a);
       if (line.weights.b) entry["b"] = Rounded(*line.weights.b);
       json.push_back(std::move(entry));
     }
     return json;
   };
-  Json tokens;
+  OrderedJson tokens;
   tokens["common"] = lines(common);
   tokens["a_only"] = lines(a_only);
   tokens["b_only"] = lines(b_only);
@@ -194,7 +193,7 @@ std::string Shown(const std::string& text, size_t bytes_max) {
   return shown.substr(0, end) + "…";
 }
 
-std::string ItemLine(const Json& item) {
+std::string ItemLine(const OrderedJson& item) {
   const auto lang = item.at("lang").get<std::string>();
   return fmt::format("  {}  \"{}\"  {} words, {} and {}{}, of {}{}\n", Shown(item.at("item_id"), 64),
                      Shown(item.at("title"), 60), item.at("words").get<uint64_t>(),
@@ -205,15 +204,15 @@ std::string ItemLine(const Json& item) {
          fmt::format("    compared as \"{}\"\n", Shown(item.at("compared_text"), 200));
 }
 
-std::string TokenLines(std::string_view heading, const Json& tokens, size_t tokens_max) {
+std::string TokenLines(std::string_view heading, const OrderedJson& tokens, size_t tokens_max) {
   double weight = 0;
-  for (const Json& token : tokens) {
+  for (const OrderedJson& token : tokens) {
     const double a = token.value("a", 0.0), b = token.value("b", 0.0);
     weight += token.contains("a") && token.contains("b") ? (a + b) / 2 : a + b;
   }
   std::string text = fmt::format("  {}: {}, weight {:.1f}\n", heading, tokens.size(), weight);
   for (size_t i = 0; i < std::min(tokens.size(), tokens_max); ++i) {
-    const Json& token = tokens[i];
+    const OrderedJson& token = tokens[i];
     const double a = token.value("a", 0.0), b = token.value("b", 0.0);
     const bool both = token.contains("a") && token.contains("b");
     text += fmt::format("    {:>7.2f}  {}{}\n", both ? a : a + b, Shown(token.at("token"), 64),
@@ -225,9 +224,10 @@ std::string TokenLines(std::string_view heading, const Json& tokens, size_t toke
 
 }  // namespace
 
-Json ComparePair(const PairItem& a, const PairItem& b, const GroupOptions& rules, FeatureReader& reader) {
-  const Read left = ReadItem(a, reader);
-  const Read right = ReadItem(b, reader);
+OrderedJson ComparePair(const PairItem& a, const PairItem& b, const GroupOptions& rules,
+                        FeatureReader& reader) {
+  const PairSide left = ReadItem(a, reader);
+  const PairSide right = ReadItem(b, reader);
   const Measured m = Measure(left, right, GroupRules(rules));
   const Verdict verdict = Decide(left, right, m, rules);
   return {{"a", About(left)},
@@ -258,12 +258,12 @@ Json ComparePair(const PairItem& a, const PairItem& b, const GroupOptions& rules
           {"tokens", Tokens(left, right)}};
 }
 
-std::string PairText(const Json& pair, size_t tokens_max) {
-  const auto used = [](const Json& part) { return part.at("used").get<bool>() ? "" : " (not used)"; };
-  const Json& simhash = pair.at("simhash");
-  const Json& bands = pair.at("bands");
-  const Json& sketch = pair.at("sketch");
-  const Json& jaccard = pair.at("jaccard");
+std::string PairText(const OrderedJson& pair, size_t tokens_max) {
+  const auto used = [](const OrderedJson& part) { return part.at("used").get<bool>() ? "" : " (not used)"; };
+  const OrderedJson& simhash = pair.at("simhash");
+  const OrderedJson& bands = pair.at("bands");
+  const OrderedJson& sketch = pair.at("sketch");
+  const OrderedJson& jaccard = pair.at("jaccard");
   const int distance_max = simhash.at("distance_max").get<int>();
   std::string text = fmt::format("{}: {}\n", pair.at("alike").get<bool>() ? "alike" : "not alike",
                                  pair.at("why").get<std::string>());
@@ -282,7 +282,7 @@ std::string PairText(const Json& pair, size_t tokens_max) {
   text +=
       fmt::format("  exact Jaccard      {:.4f}: {} of {} shingles\n", jaccard.at("similarity").get<double>(),
                   jaccard.at("in_common").get<uint64_t>(), jaccard.at("of").get<uint64_t>());
-  const Json& tokens = pair.at("tokens");
+  const OrderedJson& tokens = pair.at("tokens");
   text += TokenLines("tokens in both", tokens.at("common"), tokens_max);
   text += TokenLines("only in the first", tokens.at("a_only"), tokens_max);
   text += TokenLines("only in the second", tokens.at("b_only"), tokens_max);
@@ -291,7 +291,7 @@ std::string PairText(const Json& pair, size_t tokens_max) {
 
 namespace {
 
-PairItem ItemOf(const ItemEvent& event, TimeMs record_timestamp) {
+PairItem PairItemOf(const ItemEvent& event, TimeMs record_timestamp) {
   return {.item_id = std::string(event.item_id),
           .title = std::string(event.title),
           .text = std::string(event.text),
@@ -305,77 +305,65 @@ Result<PairItem> ReadItemFile(const std::string& path, const ItemFormat& format)
   ItemDecoder decoder(format, kItemBytesMax);
   const auto event = decoder.Decode(*json);
   if (!event) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", path, event.error().message));
-  return ItemOf(*event, SystemClock().WallNow());
+  return PairItemOf(*event, SystemClock().WallNow());
 }
 
-/// The last record of each of `ids` in the topic.
-class LastRecords {
- public:
-  explicit LastRecords(std::span<const std::string> ids) {
-    for (const std::string& id : ids) last_.emplace(id, std::nullopt);
-  }
-  void Take(const ItemEvent& event, TimeMs record_timestamp) {
-    const auto wanted = last_.find(event.item_id);
-    if (wanted == last_.end()) return;
-    auto& last = wanted->second;
+struct LastRecord {
+  TimeMs at;
+  bool deleted = false;
+  PairItem item;
+};
+using LastRecords = std::map<std::string, std::optional<LastRecord>, std::less<>>;
+
+/// Fills in the last record of each id.
+Result<ItemCounts> FindLast(const ItemsTopicOptions::Outcome& places, LastRecords& last) {
+  return ReadItems(places.topic, places.items.format, [&](const ItemEvent& event, TimeMs timestamp) {
+    const auto wanted = last.find(event.item_id);
     // Records of one id may be in several partitions: the latest timestamp decides.
-    if (last && record_timestamp < last->at) return;
-    last = {record_timestamp, event.deleted, ItemOf(event, record_timestamp)};
+    if (wanted != last.end() && (!wanted->second || timestamp >= wanted->second->at))
+      wanted->second = {timestamp, event.deleted, PairItemOf(event, timestamp)};
+  });
+}
+
+Result<std::vector<PairItem>> FindPair(const PairQuestion& question,
+                                       const ItemsTopicOptions::Outcome& places) {
+  LastRecords last;
+  for (const std::string& name : question.pair) {
+    if (!name.starts_with('@')) last.emplace(name, std::nullopt);
   }
-  Result<PairItem> Find(const std::string& id, const std::string& topic, uint64_t items) const {
-    const auto& last = last_.find(id)->second;
-    if (!last) {
+  const auto counts = last.empty() ? Result<ItemCounts>(ItemCounts()) : FindLast(places, last);
+  if (!counts) return Fail(counts.error());
+  std::vector<PairItem> pair;
+  for (const std::string& name : question.pair) {
+    if (name.starts_with('@')) {
+      auto item = ReadItemFile(name.substr(1), places.items.format);
+      if (!item) return Fail(item.error());
+      pair.push_back(std::move(*item));
+      continue;
+    }
+    const auto& found = last.find(name)->second;
+    if (!found) {
       return Fail(Code::kNotFound, fmt::format("{}: not among the {} items of topic {}; @FILE takes an item "
                                                "from a file",
-                                               id, WithThousands(items), topic));
+                                               name, WithThousands(counts->items), places.topic.topic));
     }
-    if (last->deleted)
-      return Fail(Code::kNotFound, fmt::format("{}: its last record in topic {} deletes it", id, topic));
-    return last->item;
-  }
-
- private:
-  struct Last {
-    TimeMs at;
-    bool deleted = false;
-    PairItem item;
-  };
-  std::map<std::string, std::optional<Last>, std::less<>> last_;
-};
-
-Result<std::array<PairItem, 2>> FindPair(const PairQuestion& question,
-                                         const ItemsTopicOptions::Outcome& read) {
-  std::vector<std::string> ids;
-  for (const std::string& name : question.pair) {
-    if (!name.starts_with('@')) ids.push_back(name);
-  }
-  LastRecords last(ids);
-  uint64_t items = 0;
-  if (!ids.empty()) {
-    const auto counts = ReadItems(
-        read.places, read.items.format, question.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto,
-        "similar", [&](const ItemEvent& event, TimeMs timestamp) { last.Take(event, timestamp); });
-    if (!counts) return Fail(counts.error());
-    items = counts->items;
-  }
-  std::array<PairItem, 2> pair;
-  for (size_t i = 0; i < 2; ++i) {
-    const std::string& name = question.pair[i];
-    auto item = name.starts_with('@') ? ReadItemFile(name.substr(1), read.items.format)
-                                      : last.Find(name, read.places.topic, items);
-    if (!item) return Fail(item.error());
-    pair[i] = std::move(*item);
+    if (found->deleted) {
+      return Fail(Code::kNotFound,
+                  fmt::format("{}: its last record in topic {} deletes it", name, places.topic.topic));
+    }
+    pair.push_back(found->item);
   }
   return pair;
 }
 
 }  // namespace
 
-int RunPairQuestion(const PairQuestion& question) {
-  const auto read = question.items.Read();
+int RunPairQuestion(const PairQuestion& question, bool json, bool quiet) {
+  auto read = question.items.Read();
   if (!read) return ExitWith(read.error());
   const auto idf = ReadIdfFile(read->items.idf_file);
   if (!idf) return ExitWith(idf.error());
+  if (!quiet) read->topic.task = "similar";
   CatchInterrupts();
   const auto pair = FindPair(question, *read);
   if (!pair) return ExitWith(pair.error());
@@ -384,9 +372,8 @@ int RunPairQuestion(const PairQuestion& question) {
                         .text_bytes_max = read->items.text_bytes_max,
                         .rules = TextRulesOf(read->items)});
   const auto compared = ComparePair((*pair)[0], (*pair)[1], GroupOptionsOf(read->items), reader);
-  fmt::print("{}", question.json
-                       ? compared.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
-                       : PairText(compared, question.tokens));
+  fmt::print("{}", json ? compared.dump(2, ' ', false, SortedJson::error_handler_t::replace) + "\n"
+                        : PairText(compared, question.tokens));
   return kExitOk;
 }
 

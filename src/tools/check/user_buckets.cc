@@ -71,7 +71,6 @@ Status ScratchFile::Read(uint64_t from, uint64_t count, std::string& out) const 
 
 namespace {
 
-constexpr size_t kHeadBytes = sizeof(uint32_t) + sizeof(uint64_t);
 enum class RecordType : uint8_t { kEvent, kSnapshot, kTombstone };
 
 template <typename T>
@@ -112,29 +111,19 @@ class ValueReader {
     return text;
   }
   bool failed() const { return failed_; }
-  bool whole() const { return !failed_ && bytes_.empty(); }
+  bool empty() const { return bytes_.empty(); }
 
  private:
   std::string_view bytes_;
   bool failed_ = false;
 };
 
-// Begins a record. The result must go to EndRecord.
-size_t BeginRecord(RecordType type, std::string_view user_id, std::string& out) {
-  const size_t at = out.size();
-  PutValue(uint32_t{0}, out);
-  PutValue(UserKeyOf(user_id).high, out);
+void BeginRecord(RecordType type, std::string_view user_id, std::string& out) {
   PutValue(type, out);
   PutText(user_id, out);
-  return at;
 }
 
-void EndRecord(size_t at, std::string& out) {
-  const auto size = static_cast<uint32_t>(out.size() - at);
-  std::memcpy(out.data() + at, &size, sizeof(size));
-}
-
-bool ReadEvent(ValueReader& reader, JudgedEvent& event, std::vector<JudgedItem>& items) {
+void ReadEvent(ValueReader& reader, JudgedEvent& event, std::vector<JudgedItem>& items) {
   event.kind = reader.Read<EventKind>();
   event.second = reader.Read<uint32_t>();
   event.source = reader.Read<int16_t>();
@@ -148,13 +137,12 @@ bool ReadEvent(ValueReader& reader, JudgedEvent& event, std::vector<JudgedItem>&
     items.push_back(item);
   }
   event.items = items;
-  return reader.whole();
 }
 
 }  // namespace
 
 void AppendBucketRecord(const JudgedEvent& event, std::string& out) {
-  const size_t at = BeginRecord(RecordType::kEvent, event.user_id, out);
+  BeginRecord(RecordType::kEvent, event.user_id, out);
   PutValue(event.kind, out);
   PutValue(event.second, out);
   PutValue(event.source, out);
@@ -164,24 +152,12 @@ void AppendBucketRecord(const JudgedEvent& event, std::string& out) {
     PutValue(item.filters, out);
     PutText(item.id, out);
   }
-  EndRecord(at, out);
 }
 
 void AppendBucketRecord(const SnapshotRecord& snapshot, std::string& out) {
-  const size_t at =
-      BeginRecord(snapshot.bytes ? RecordType::kSnapshot : RecordType::kTombstone, snapshot.user_id, out);
+  BeginRecord(snapshot.bytes ? RecordType::kSnapshot : RecordType::kTombstone, snapshot.user_id, out);
   PutValue(snapshot.filter, out);
   if (snapshot.bytes) PutText(*snapshot.bytes, out);
-  EndRecord(at, out);
-}
-
-std::optional<BucketRecordHead> ReadBucketRecordHead(std::string_view bytes) {
-  ValueReader reader(bytes);
-  BucketRecordHead head;
-  head.bytes = reader.Read<uint32_t>();
-  head.route = reader.Read<uint64_t>();
-  if (reader.failed() || head.bytes < kHeadBytes || head.bytes > bytes.size()) return std::nullopt;
-  return head;
 }
 
 Status ReadBucketRecords(std::string_view bytes, const std::function<void(const JudgedEvent&)>& on_event,
@@ -190,22 +166,20 @@ Status ReadBucketRecords(std::string_view bytes, const std::function<void(const 
     return Fail(Code::kCorrupt, "verify: a scratch file doesn't hold what verify wrote");
   };
   std::vector<JudgedItem> items;
-  while (!bytes.empty()) {
-    const auto head = ReadBucketRecordHead(bytes);
-    if (!head) return corrupt();
-    ValueReader reader(bytes.substr(kHeadBytes, head->bytes - kHeadBytes));
-    bytes.remove_prefix(head->bytes);
+  ValueReader reader(bytes);
+  while (!reader.empty()) {
     const auto type = reader.Read<RecordType>();
     const std::string_view user_id = reader.ReadText();
     if (type == RecordType::kEvent) {
       JudgedEvent event;
       event.user_id = user_id;
-      if (!ReadEvent(reader, event, items)) return corrupt();
+      ReadEvent(reader, event, items);
+      if (reader.failed()) return corrupt();
       on_event(event);
     } else if (type == RecordType::kSnapshot || type == RecordType::kTombstone) {
       SnapshotRecord snapshot{.user_id = user_id, .filter = reader.Read<uint8_t>(), .bytes = {}};
       if (type == RecordType::kSnapshot) snapshot.bytes = reader.ReadText();
-      if (!reader.whole()) return corrupt();
+      if (reader.failed()) return corrupt();
       on_snapshot(snapshot);
     } else {
       return corrupt();
@@ -214,103 +188,55 @@ Status ReadBucketRecords(std::string_view bytes, const std::function<void(const 
   return {};
 }
 
-namespace {
-
-constexpr uint64_t kReadBytes = 4 << 20;
-
-}  // namespace
-
-UserBuckets::UserBuckets(const Options& options) : options_(options), buckets_(MakeBuckets()) {}
-
-UserBuckets::Buckets UserBuckets::MakeBuckets() const {
-  Buckets buckets;
-  buckets.reserve(kBuckets);
-  for (size_t i = 0; i < kBuckets; ++i) buckets.emplace_back(options_.scratch);
-  return buckets;
-}
-
-Status UserBuckets::Keep(Buckets& buckets, int level, std::string_view record) {
-  const auto head = ReadBucketRecordHead(record);
-  Check(head.has_value(), "a whole record");
-  const uint64_t number = head->route >> (64 - kBits * (level + 1)) & (kBuckets - 1);
-  buckets[number].buffer.append(record);
-  buffered_bytes_ += record.size();
-  // A growing string may hold twice its size, and for a moment three times its size.
-  return buffered_bytes_ > options_.memory_bytes / 8 ? Flush(buckets) : Status();
-}
-
-Status UserBuckets::Flush(Buckets& buckets) {
-  for (Bucket& bucket : buckets) {
+Status UserBuckets::Flush() {
+  for (Bucket& bucket : buckets_) {
     if (bucket.buffer.empty()) continue;
-    if (Status written = bucket.file.Append(bucket.buffer); !written) return written;
-    buffered_bytes_ -= bucket.buffer.size();
-    spilled_bytes_ += bucket.buffer.size();
+    bucket.pieces.push_back({file_.bytes(), bucket.buffer.size()});
+    if (Status written = file_.Append(bucket.buffer); !written) return written;
     bucket.buffer = std::string();
   }
+  buffered_bytes_ = 0;
+  return {};
+}
+
+Status UserBuckets::Take(Bucket& bucket, std::string& records) {
+  for (const Piece& piece : bucket.pieces) {
+    if (Status read = file_.Read(piece.at, piece.bytes, records); !read) return read;
+  }
+  records.append(bucket.buffer);
+  bucket = {};
   return {};
 }
 
 Status UserBuckets::ForEach(const Visit& visit) {
   // Flushes first: otherwise the buffers would stay in memory beside what `visit` makes of a bucket.
-  if (spilled_bytes_ > 0) {
-    if (Status flushed = Flush(buckets_); !flushed) return flushed;
+  if (file_.bytes() > 0) {
+    if (Status flushed = Flush(); !flushed) return flushed;
   }
-  return VisitAll(buckets_, 0, visit);
-}
-
-Status UserBuckets::VisitAll(Buckets& buckets, int level, const Visit& visit) {
-  for (Bucket& taken : buckets) {
-    Bucket bucket = std::move(taken);
-    if (bucket.bytes() == 0) continue;
-    if (bucket.bytes() > options_.memory_bytes / 16 && level + 1 < kLevelsMax) {
-      Buckets parts = MakeBuckets();
-      if (Status parted = Part(bucket, level + 1, parts); !parted) return parted;
-      if (Status visited = VisitAll(parts, level + 1, visit); !visited) return visited;
-      continue;
-    }
-    if (bucket.bytes() > options_.memory_bytes / 4) {
-      return Fail(Code::kRefused,
-                  fmt::format("--memory-mib: one user has {} of events. Remedy: give at least {}",
-                              WithByteUnit(bucket.bytes()), (bucket.bytes() * 4 >> 20) + 1));
-    }
-    std::string records;
-    records.reserve(bucket.bytes());
-    if (bucket.file.bytes() > 0) {
-      if (Status read = bucket.file.Read(0, bucket.file.bytes(), records); !read) return read;
-    }
-    records.append(bucket.buffer);
-    buffered_bytes_ -= bucket.buffer.size();
-    bucket.buffer = std::string();
-    ++visited_;
-    if (Status visited = visit(records); !visited) return visited;
-  }
-  return {};
-}
-
-// Splits a bucket by more bits of the hash.
-Status UserBuckets::Part(Bucket& bucket, int level, Buckets& parts) {
-  std::string ahead;
-  const auto hand_on = [&]() -> Status {
-    std::string_view rest = ahead;
-    while (const auto head = ReadBucketRecordHead(rest)) {
-      if (Status kept = Keep(parts, level, rest.substr(0, head->bytes)); !kept) return kept;
-      rest.remove_prefix(head->bytes);
-    }
-    ahead.erase(0, ahead.size() - rest.size());
-    return {};
+  std::string records;
+  const auto visit_records = [&]() -> Status {
+    if (records.empty()) return {};
+    ++visits_;
+    Status visited = visit(records);
+    records.clear();
+    return visited;
   };
-  for (uint64_t at = 0; at < bucket.file.bytes();) {
-    const uint64_t count = std::min(kReadBytes, bucket.file.bytes() - at);
-    if (Status read = bucket.file.Read(at, count, ahead); !read) return read;
-    at += count;
-    if (Status handed = hand_on(); !handed) return handed;
+  for (Bucket& bucket : buckets_) {
+    uint64_t bytes = bucket.buffer.size();
+    for (const Piece& piece : bucket.pieces) bytes += piece.bytes;
+    if (bytes > options_.memory_bytes / 4) {
+      return Fail(
+          Code::kRefused,
+          fmt::format("--memory-mib: some users have {} of events. Remedy: give at least {}, or check a "
+                      "part of the users by --sample",
+                      WithByteUnit(bytes), (bytes * 4 >> 20) + 1));
+    }
+    if (records.size() + bytes > options_.memory_bytes / 16) {
+      if (Status visited = visit_records(); !visited) return visited;
+    }
+    if (Status taken = Take(bucket, records); !taken) return taken;
   }
-  ahead.append(bucket.buffer);
-  buffered_bytes_ -= bucket.buffer.size();
-  bucket.buffer = std::string();
-  if (Status handed = hand_on(); !handed) return handed;
-  if (!ahead.empty()) return Fail(Code::kCorrupt, "verify: a scratch file ends within a record");
-  return Flush(parts);
+  return visit_records();
 }
 
 }  // namespace seen

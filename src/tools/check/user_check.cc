@@ -19,7 +19,7 @@ constexpr int64_t kRepublishedWithinMs = 10'000;
 constexpr size_t kItemsAtOnce = 10'000;  // the daemon takes at most 20,000 per request
 
 // An item that is only similar to a seen one hasn't been seen.
-Status TakeUnseen(const nlohmann::json& answer, std::unordered_set<std::string>& unseen) {
+Status TakeUnseen(const SortedJson& answer, std::unordered_set<std::string>& unseen) {
   try {
     for (const auto& item : answer.at("unseen")) unseen.insert(item.get<std::string>());
     if (!answer.contains("similar")) return {};
@@ -55,26 +55,8 @@ struct UserChecker::Question {
 };
 
 void CheckOutcome::Add(const CheckOutcome& other) {
-  CheckCounts& sum = counts;
-  const CheckCounts& more = other.counts;
-  sum.users += more.users;
-  sum.items += more.items;
-  sum.negatives += more.negatives;
-  sum.snapshot_false_negatives += more.snapshot_false_negatives;
-  sum.unseen_false_negatives += more.unseen_false_negatives;
-  sum.published_false_negatives += more.published_false_negatives;
-  sum.published_missing += more.published_missing;
-  sum.published_differing += more.published_differing;
-  sum.count_mismatches += more.count_mismatches;
-  sum.horizon_mismatches += more.horizon_mismatches;
-  sum.unexplained += more.unexplained;
-  sum.strangers += more.strangers;
-  sum.left_window += more.left_window;
-  sum.taken_back += more.taken_back;
-  sum.too_few_exposures += more.too_few_exposures;
-  sum.snapshot_false_positives += more.snapshot_false_positives;
-  sum.unseen_false_positives += more.unseen_false_positives;
-  sum.rate_asked_sum += more.rate_asked_sum;
+  for (const auto& [name, figure] : kCheckFigures) counts.*figure += other.counts.*figure;
+  counts.rate_asked_sum += other.counts.rate_asked_sum;
   for (const std::string& failure : other.failures) {
     if (failures.size() < kFailuresMax) failures.push_back(failure);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -49,6 +50,26 @@ struct CheckCounts {
   }
   double RateAsked() const { return users == 0 ? 0 : rate_asked_sum / static_cast<double>(users); }
 };
+
+/// The counts, by their names in verify's JSON.
+inline constexpr std::pair<const char*, uint64_t CheckCounts::*> kCheckFigures[] = {
+    {"users", &CheckCounts::users},
+    {"items", &CheckCounts::items},
+    {"negatives", &CheckCounts::negatives},
+    {"snapshot_false_negatives", &CheckCounts::snapshot_false_negatives},
+    {"unseen_false_negatives", &CheckCounts::unseen_false_negatives},
+    {"published_false_negatives", &CheckCounts::published_false_negatives},
+    {"published_missing", &CheckCounts::published_missing},
+    {"published_differing", &CheckCounts::published_differing},
+    {"count_mismatches", &CheckCounts::count_mismatches},
+    {"horizon_mismatches", &CheckCounts::horizon_mismatches},
+    {"unseen_false_positives_unexplained", &CheckCounts::unexplained},
+    {"strangers", &CheckCounts::strangers},
+    {"snapshot_false_positives", &CheckCounts::snapshot_false_positives},
+    {"unseen_false_positives", &CheckCounts::unseen_false_positives},
+    {"left_window", &CheckCounts::left_window},
+    {"taken_back", &CheckCounts::taken_back},
+    {"too_few_exposures", &CheckCounts::too_few_exposures}};
 
 struct CheckOutcome {
   CheckCounts counts;

@@ -3,23 +3,172 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
+#include <unordered_map>
 #include <vector>
 
-#include "tools/check/bucket_check.h"
-#include "tools/check/event_judge.h"
+#include "base/mutex.h"
 #include "tools/check/user_check.h"
 #include "tools/check/verify_input.h"
-#include "tools/check/verify_plan.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 
 namespace seen {
+
+/// One thread. Starts threads of its own.
+class BucketChecker {
+ public:
+  /// The references must outlive this object. kInvalidArgument: the daemon's address.
+  static Result<std::unique_ptr<BucketChecker>> Make(const VerifyOptions& options, const VerifyPlan& plan,
+                                                     const UserSample& sample, const VerifiedTopic& read);
+
+  /// Adds to outcomes(). kUnavailable: the daemon gives no answer, or the run was interrupted.
+  Status Check(std::string_view records);
+  /// In the order of the plan's filters.
+  const std::vector<CheckOutcome>& outcomes() const { return outcomes_; }
+  uint64_t users() const { return users_; }
+
+ private:
+  using Published = std::vector<std::unordered_map<std::string, std::string>>;  // by the filter's place
+  BucketChecker(const VerifyOptions& options, const VerifyPlan& plan, const UserSample& sample,
+                const VerifiedTopic& read, std::vector<DaemonClient> daemons);
+  std::vector<UserChecker> CheckersOf(const Oracle& oracle, DaemonClient& daemon) const;
+  Status Load(std::string_view records, Oracle& oracle, Published& published) const;
+  Status CheckUsers(const Oracle& oracle, const Published& published);
+
+  const VerifyOptions& options_;
+  const VerifyPlan& plan_;
+  const UserSample& sample_;
+  const VerifiedTopic& read_;
+  std::vector<DaemonClient> daemons_;  // one per thread
+  std::vector<CheckOutcome> outcomes_;
+  uint64_t users_ = 0;
+  Progress progress_;
+};
+
+BucketChecker::BucketChecker(const VerifyOptions& options, const VerifyPlan& plan, const UserSample& sample,
+                             const VerifiedTopic& read, std::vector<DaemonClient> daemons)
+    : options_(options),
+      plan_(plan),
+      sample_(sample),
+      read_(read),
+      daemons_(std::move(daemons)),
+      outcomes_(plan.filters.size()),
+      progress_("check", 0, "users", options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto) {}
+
+Result<std::unique_ptr<BucketChecker>> BucketChecker::Make(const VerifyOptions& options,
+                                                           const VerifyPlan& plan, const UserSample& sample,
+                                                           const VerifiedTopic& read) {
+  std::vector<DaemonClient> daemons;
+  for (unsigned i = 0; i < options.connections; ++i) {
+    auto daemon = DaemonClient::Make(options.daemon.http);
+    if (!daemon) return Fail(daemon.error());
+    daemons.push_back(std::move(*daemon));
+  }
+  return std::unique_ptr<BucketChecker>(new BucketChecker(options, plan, sample, read, std::move(daemons)));
+}
+
+// Asks the sample again: a user may have been in it when the event was read, and dropped out later.
+Status BucketChecker::Load(std::string_view records, Oracle& oracle, Published& published) const {
+  return ReadBucketRecords(
+      records,
+      [&](const JudgedEvent& event) {
+        if (sample_.Holds(event.user_id)) oracle.Add(event);
+      },
+      [&](const SnapshotRecord& snapshot) {
+        const auto& filters = plan_.filters;
+        const auto place =
+            static_cast<size_t>(std::find(filters.begin(), filters.end(), snapshot.filter) - filters.begin());
+        if (snapshot.bytes) {
+          published[place][std::string(snapshot.user_id)] = *snapshot.bytes;
+        } else {
+          published[place].erase(std::string(snapshot.user_id));
+        }
+      });
+}
+
+Status BucketChecker::Check(std::string_view records) {
+  Oracle oracle(plan_.rules);
+  Published published(plan_.filters.size());
+  if (Status loaded = Load(records, oracle, published); !loaded) return loaded;
+  return CheckUsers(oracle, published);
+}
+
+std::vector<UserChecker> BucketChecker::CheckersOf(const Oracle& oracle, DaemonClient& daemon) const {
+  std::vector<UserChecker> checkers;
+  checkers.reserve(plan_.filters.size());
+  for (const size_t filter : plan_.filters) {
+    const FilterRules& rules = plan_.rules.filters[filter];
+    checkers.emplace_back(oracle, daemon,
+                          CheckOptions{.filter = rules.name,
+                                       .filter_number = filter,
+                                       .names_filter = plan_.filters.size() > 1,
+                                       .negatives_per_user = options_.negatives,
+                                       .published = options_.snapshots && !rules.snapshot_topic.empty(),
+                                       .published_at = read_.snapshots_at,
+                                       .history_complete = read_.from_the_start});
+  }
+  return checkers;
+}
+
+Status BucketChecker::CheckUsers(const Oracle& oracle, const Published& published) {
+  const std::vector<std::string_view> users = oracle.Users();
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> stop = false;
+  struct {
+    Mutex mutex;
+    std::vector<CheckOutcome> outcomes GUARDED_BY(mutex);
+    Status failure GUARDED_BY(mutex);
+  } found;
+  {
+    const MutexLock lock(found.mutex);
+    found.outcomes = std::move(outcomes_);
+  }
+  const auto work = [&](unsigned connection, bool draws) {
+    std::vector<UserChecker> checkers = CheckersOf(oracle, daemons_[connection]);
+    while (!stop && !Interrupted()) {
+      const size_t index = next++;
+      if (index >= users.size()) break;
+      const std::string user(users[index]);
+      for (size_t place = 0; place < checkers.size() && !stop; ++place) {
+        const auto snapshot = published[place].find(user);
+        auto status =
+            checkers[place].Check(user, snapshot == published[place].end() ? nullptr : &snapshot->second);
+        if (status) continue;
+        const MutexLock lock(found.mutex);
+        found.failure = std::move(status);
+        stop = true;
+      }
+      if (draws) progress_.Update(users_ + std::min(next.load(), users.size()));
+    }
+    const MutexLock lock(found.mutex);
+    for (size_t place = 0; place < checkers.size(); ++place)
+      found.outcomes[place].Add(checkers[place].outcome());
+  };
+  {
+    std::vector<std::jthread> others;
+    const auto threads =
+        static_cast<unsigned>(std::min<size_t>(daemons_.size(), std::max<size_t>(1, users.size())));
+    for (unsigned i = 1; i < threads; ++i) others.emplace_back(work, i, false);
+    work(0, true);
+  }
+  const MutexLock lock(found.mutex);
+  outcomes_ = std::move(found.outcomes);
+  users_ += users.size();
+  progress_.Update(users_);
+  if (!found.failure) return Fail(found.failure.error());
+  if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
+  return {};
+}
+
 namespace {
 
 struct VerifiedFilter {
@@ -33,33 +182,26 @@ struct VerifyReport {
   bool from_the_start = true;
   bool published = false;
   uint64_t users = 0;
-  uint64_t buckets = 0;
   uint64_t spilled_bytes = 0;
   std::vector<VerifiedFilter> filters;
 
-  /// The sum over all filters.
-  CheckOutcome Sum() const;
+  CheckOutcome Sum() const {
+    CheckOutcome sum;
+    for (const VerifiedFilter& filter : filters) sum.Add(filter.outcome);
+    return sum;
+  }
 };
 
-nlohmann::ordered_json DroppedJson(const VerifiedFilter& filter) {
-  const CheckCounts& counts = filter.outcome.counts;
-  return {{"too_old", filter.too_old},
-          {"left_window", counts.left_window},
-          {"taken_back", counts.taken_back},
-          {"too_few_exposures", counts.too_few_exposures}};
-}
-
-nlohmann::ordered_json FilterJson(const VerifiedFilter& filter) {
-  const CheckCounts& counts = filter.outcome.counts;
-  nlohmann::ordered_json json = {{"filter", filter.name},
-                                 {"ok", counts.Failures() == 0},
-                                 {"items", counts.items},
-                                 {"false_negatives", counts.FalseNegatives()},
-                                 {"extra_items", counts.unseen_false_positives},
-                                 {"extra_items_unexplained", counts.unexplained + counts.strangers},
-                                 {"snapshot_false_positive_rate", counts.SnapshotFalsePositiveRate()}};
-  json["dropped"] = DroppedJson(filter);
-  return json;
+void AddFigures(const CheckCounts& counts, bool published, OrderedJson& json) {
+  json["ok"] = counts.Failures() == 0;
+  for (const auto& [name, figure] : kCheckFigures) {
+    if (published || !std::string_view(name).starts_with("published_")) json[name] = counts.*figure;
+  }
+  json["false_negatives"] = counts.FalseNegatives();
+  json["extra_items"] = counts.unseen_false_positives;
+  json["extra_items_unexplained"] = counts.unexplained + counts.strangers;
+  json["snapshot_false_positive_rate"] = counts.SnapshotFalsePositiveRate();
+  json["false_positive_rate_asked"] = std::round(counts.RateAsked() * 1e9) / 1e9;
 }
 
 std::string DroppedText(const VerifiedFilter& filter) {
@@ -72,47 +214,20 @@ std::string DroppedText(const VerifiedFilter& filter) {
       WithThousands(counts.too_few_exposures));
 }
 
-CheckOutcome VerifyReport::Sum() const {
-  CheckOutcome sum;
-  for (const VerifiedFilter& filter : filters) sum.Add(filter.outcome);
-  return sum;
-}
-
 std::string VerifyJson(const VerifyReport& report) {
   const CheckOutcome outcome = report.Sum();
-  const CheckCounts& counts = outcome.counts;
-  nlohmann::ordered_json json = {
-      {"ok", counts.Failures() == 0},
-      {"records", report.counts.records},
-      {"exposures", report.counts.exposures},
-      {"too_old", report.counts.too_old},
-      {"malformed", report.counts.malformed},
-      {"skipped", report.counts.skipped},
-      {"topic_from_the_start", report.from_the_start},
-      {"users", report.users},
-      {"items", counts.items},
-      {"false_negatives", counts.FalseNegatives()},
-      {"snapshot_false_negatives", counts.snapshot_false_negatives},
-      {"unseen_false_negatives", counts.unseen_false_negatives},
-      {"negatives", counts.negatives},
-      {"snapshot_false_positives", counts.snapshot_false_positives},
-      {"snapshot_false_positive_rate", counts.SnapshotFalsePositiveRate()},
-      {"false_positive_rate_asked", std::round(counts.RateAsked() * 1e9) / 1e9},
-      {"unseen_false_positives", counts.unseen_false_positives},
-      {"unseen_false_positives_unexplained", counts.unexplained},
-      {"extra_items", counts.unseen_false_positives},
-      {"extra_items_unexplained", counts.unexplained + counts.strangers},
-      {"count_mismatches", counts.count_mismatches},
-      {"horizon_mismatches", counts.horizon_mismatches},
-  };
-  if (report.published) {
-    json["published_false_negatives"] = counts.published_false_negatives;
-    json["published_missing"] = counts.published_missing;
-    json["published_differing"] = counts.published_differing;
+  OrderedJson json = {{"records", report.counts.records}, {"exposures", report.counts.exposures},
+                      {"too_old", report.counts.too_old}, {"malformed", report.counts.malformed},
+                      {"skipped", report.counts.skipped}, {"topic_from_the_start", report.from_the_start}};
+  AddFigures(outcome.counts, report.published, json);
+  json["users"] = report.users;  // the figure counts a user once for each filter
+  json["filters"] = OrderedJson::array();
+  for (const VerifiedFilter& filter : report.filters) {
+    OrderedJson& one = json["filters"].emplace_back(OrderedJson{{"filter", filter.name}});
+    AddFigures(filter.outcome.counts, report.published, one);
+    one["dropped"] = {{"too_old", filter.too_old}};
+    for (const char* why : {"left_window", "taken_back", "too_few_exposures"}) one["dropped"][why] = one[why];
   }
-  json["filters"] = nlohmann::ordered_json::array();
-  for (const VerifiedFilter& filter : report.filters) json["filters"].push_back(FilterJson(filter));
-  json["buckets"] = report.buckets;
   json["spilled_bytes"] = report.spilled_bytes;
   json["failures"] = outcome.failures;
   return json.dump(2) + "\n";
@@ -129,8 +244,7 @@ std::string VerifyText(const VerifyReport& report) {
       WithThousands(report.counts.too_old), WithThousands(report.counts.malformed),
       WithThousands(report.counts.skipped), report.from_the_start ? "" : " (the topic's start is gone)");
   if (report.spilled_bytes > 0) {
-    text += fmt::format("kept      {} in scratch files, in {} buckets\n", WithByteUnit(report.spilled_bytes),
-                        report.buckets);
+    text += fmt::format("kept      {} in a scratch file\n", WithByteUnit(report.spilled_bytes));
   }
   text +=
       fmt::format("checked   {} users, {} items that must be seen, {} that must not\n",
@@ -156,25 +270,15 @@ std::string VerifyText(const VerifyReport& report) {
   return text;
 }
 
-Result<VerifyReport> Verify(const VerifyOptions& options, const VerifyPlan& plan) {
+Result<VerifyReport> CheckAll(const VerifyOptions& options, const VerifyPlan& plan) {
   auto daemon = DaemonClient::Make(options.daemon.http);
   if (!daemon) return Fail(daemon.error());
-  const Progress::Mode progress = options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto;
   UserBuckets buckets({.scratch = options.scratch, .memory_bytes = options.memory_mib << 20});
   UserSample sample(options.sample, options.seed);
   EventJudge judge(plan.rules);
-  VerifyInput input{.buckets = buckets, .sample = sample, .judge = judge, .progress = progress};
-  const auto read = ReadVerifyInput(options, plan, *daemon, input);
+  const auto read = ReadVerifyInput(options, plan, *daemon, {buckets, sample, judge});
   if (!read) return Fail(read.error());
-  const auto checker = BucketChecker::Make({.plan = plan,
-                                            .sample = sample,
-                                            .http = options.daemon.http,
-                                            .connections = options.connections,
-                                            .negatives_per_user = options.negatives,
-                                            .published = options.snapshots,
-                                            .published_at = read->snapshots_at,
-                                            .history_complete = read->from_the_start,
-                                            .progress = progress});
+  const auto checker = BucketChecker::Make(options, plan, sample, *read);
   if (!checker) return Fail(checker.error());
   const Status checked =
       buckets.ForEach([&](std::string_view records) { return (*checker)->Check(records); });
@@ -183,7 +287,6 @@ Result<VerifyReport> Verify(const VerifyOptions& options, const VerifyPlan& plan
                       .from_the_start = read->from_the_start,
                       .published = options.snapshots,
                       .users = (*checker)->users(),
-                      .buckets = buckets.buckets(),
                       .spilled_bytes = buckets.spilled_bytes(),
                       .filters = {}};
   for (size_t place = 0; place < plan.filters.size(); ++place) {
@@ -198,7 +301,7 @@ int RunVerify(const VerifyOptions& options, const CLI::App& app) {
   const auto plan = PlanOf(options, app);
   if (!plan) return ExitWith(plan.error());
   CatchInterrupts();
-  const auto report = Verify(options, *plan);
+  const auto report = CheckAll(options, *plan);
   if (!report) return ExitWith(report.error());
   fmt::print("{}", options.json ? VerifyJson(*report) : VerifyText(*report));
   return report->Sum().counts.Failures() == 0 ? kExitOk : kExitFailed;

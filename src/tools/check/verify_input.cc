@@ -2,46 +2,124 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
+#include <CLI/CLI.hpp>
 #include <map>
 
 #include "decode/event_decoder.h"
-#include "tools/ask/daemon_client.h"
-#include "tools/progress.h"
 #include "tools/reach_brokers.h"
+#include "tools/read_files.h"
 
 namespace seen {
 namespace {
 
-constexpr int16_t kOwnSource = -1;  // the daemon's own events, if other events come from another topic
-
-using OnRecord = std::function<Status(int32_t partition, const Record& record)>;
-
-/// Reads a topic's records up to its present end.
-Result<std::vector<TopicReader::Range>> ReadTopic(const VerifyPlan& plan, const std::string& topic,
-                                                  Progress::Mode mode, const OnRecord& on_record) {
-  const auto reader = OpenWholeTopic(plan.brokers, plan.client, topic);
-  if (!reader) return Fail(reader.error());
-  const uint64_t total = (*reader)->records_remaining();
-  Progress progress("read " + topic, total, "records", mode);
-  while (true) {
-    Status taken;
-    const auto more = (*reader)->Poll(std::chrono::milliseconds(200),
-                                      [&](int32_t partition, std::span<const Record> records) {
-                                        for (const Record& record : records) {
-                                          if (taken) taken = on_record(partition, record);
-                                        }
-                                      });
-    if (!more) return Fail(more.error());
-    if (!taken) return Fail(taken.error());
-    progress.Update(total - std::min(total, (*reader)->records_remaining()));
-    if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
-    if (!*more) return (*reader)->ranges();
+Result<VerifyPlan> PlanByConfig(const VerifyOptions& options, const CLI::App& app) {
+  const bool own_brokers = app.count("--brokers") > 0;
+  std::vector<std::string> overrides;
+  if (own_brokers) overrides.push_back("kafka.brokers=" + options.kafka.brokers);
+  auto config = ReadConfig(options.config, overrides);
+  if (!config) return Fail(config.error());
+  // Other brokers have their own credentials.
+  auto client = ReadClientSettings("--client", options.kafka.client,
+                                   own_brokers ? ClientSettings() : config->kafka.client);
+  if (!client) return Fail(client.error());
+  auto rules = RulesOf(*config);
+  if (!rules) return Fail(rules.error());
+  VerifyPlan plan{.brokers = config->kafka.brokers,
+                  .client = std::move(*client),
+                  .topic = app.count("--topic") > 0
+                               ? options.kafka.topic
+                               : config->input.source_topic.value_or(config->input.topic),
+                  .rules = std::move(*rules),
+                  .filters = {}};
+  std::string names;
+  for (size_t i = 0; i < plan.rules.filters.size(); ++i) {
+    const std::string& name = plan.rules.filters[i].name;
+    names += (i > 0 ? ", " : "") + name;
+    if (app.count("--filter") == 0 || options.daemon.filter == name) plan.filters.push_back(i);
   }
+  if (plan.filters.empty()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--filter: {}: the configuration has {}", options.daemon.filter, names));
+  }
+  return plan;
 }
 
-Status TakeEvent(VerifyInput& input, const Record& record, int16_t source) {
+}  // namespace
+
+Result<VerifyPlan> PlanOf(const VerifyOptions& options, const CLI::App& app) {
+  if (!options.config.empty()) return PlanByConfig(options, app);
+  auto client = options.kafka.Settings();
+  if (!client) return Fail(client.error());
+  VerifyPlan plan{.brokers = options.kafka.brokers,
+                  .client = std::move(*client),
+                  .topic = options.kafka.topic,
+                  .rules = {},
+                  .filters = {0}};
+  plan.rules.future_skew_s_max = options.future_skew_s_max;
+  plan.rules.event_bytes_max = options.event_bytes_max;
+  plan.rules.filters = {options.rules};
+  plan.rules.filters[0].name = options.daemon.filter;
+  plan.rules.filters[0].snapshot_topic = options.snapshot_topic;
+  return plan;
+}
+
+void AddVerifyOptions(CLI::App& app, VerifyOptions& options) {
+  AddKafkaOptions(app, options.kafka);
+  AddAskOptions(app, options.daemon);
+  CLI::Option* const config = app.add_option(
+      "--config", options.config,
+      "the daemon's configuration: topic, brokers, fields, kinds, and all filters with their rules; "
+      "--filter checks one of them");
+  app.add_option("--window-days", options.rules.window_days, "as the filter's window_days")
+      ->excludes(config)
+      ->capture_default_str();
+  app.add_option("--items-max", options.rules.items_max, "as the filter's items_max")
+      ->excludes(config)
+      ->capture_default_str();
+  app.add_option("--items-per-day-max", options.rules.items_per_day_max, "as the filter's items_per_day_max")
+      ->excludes(config)
+      ->capture_default_str();
+  app.add_option("--future-skew-s-max", options.future_skew_s_max, "as input.future_skew_s_max")
+      ->excludes(config)
+      ->capture_default_str();
+  app.add_option("--event-bytes-max", options.event_bytes_max, "as input.event_bytes_max")
+      ->excludes(config)
+      ->capture_default_str();
+  app.add_option("--sample", options.sample, "check so many users, and keep only their events; 0: all users")
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "which users --sample chooses")->capture_default_str();
+  app.add_option("--negatives", options.negatives,
+                 "for each user, ask for so many ids that were never sent to the user")
+      ->capture_default_str();
+  app.add_option("--connections", options.connections, "HTTP connections at once")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_flag("--snapshots", options.snapshots, "check the snapshot topics too");
+  app.add_option("--snapshot-topic", options.snapshot_topic, "where snapshots are published")
+      ->excludes(config)
+      ->capture_default_str();
+  app.add_option(
+      "--scratch", options.scratch,
+      "a directory for what doesn't fit into memory; default: the system's directory for temporary files");
+  app.add_option("--memory-mib", options.memory_mib, "memory; what doesn't fit is kept in files")
+      ->check(CLI::Range(16, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--timeout-s", options.timeout_s, "how long the daemon may take to catch up")
+      ->capture_default_str();
+  app.add_flag("--json", options.json, "print the result as JSON");
+  app.add_flag("--quiet", options.quiet, "no progress");
+}
+
+namespace {
+
+constexpr int16_t kOwnSource = -1;  // the daemon's own events, if other events come from another topic
+
+/// The topic of the plan's cluster, with progress unless --quiet.
+WholeTopic PlannedTopic(const VerifyOptions& options, const VerifyPlan& plan, const std::string& topic) {
+  return {plan.brokers, plan.client, topic, {}, options.quiet ? "" : "read " + topic};
+}
+
+Status TakeEvent(const VerifyInput& input, const Record& record, int16_t source) {
   const auto told = input.judge.Read(record, source);
   if (!told || !input.sample.Offer(told->user_id)) return {};
   return input.buckets.Add(*told);
@@ -60,7 +138,7 @@ Result<std::string> WaitForDaemon(const VerifyOptions& options, const VerifyPlan
     keyed_topic = status->topic;
     if (auto rekeyed = WaitUntilRekeyed(daemon, ends, timeout, options.quiet); !rekeyed)
       return Fail(rekeyed.error());
-    auto keyed = EndsOf(plan.brokers, plan.client, keyed_topic);
+    auto keyed = EndsOf(PlannedTopic(options, plan, keyed_topic));
     if (!keyed) return Fail(keyed.error());
     ends = std::move(*keyed);
   } else if (status->topic != plan.topic) {
@@ -73,29 +151,23 @@ Result<std::string> WaitForDaemon(const VerifyOptions& options, const VerifyPlan
   return keyed_topic;
 }
 
-Status ReadSnapshots(const VerifyPlan& plan, size_t filter, VerifyInput& input) {
-  const std::string& topic = plan.rules.filters[filter].snapshot_topic;
-  constexpr int kAttempts = 5;  // with short retention, a topic may lose its start while it is read
-  for (int attempt = 1;; ++attempt) {
-    const auto read = ReadTopic(plan, topic, input.progress, [&](int32_t, const Record& record) -> Status {
-      if (!input.sample.Holds(record.key)) return {};
-      return input.buckets.Add(SnapshotRecord{
-          .user_id = record.key,
-          .filter = static_cast<uint8_t>(filter),
-          .bytes = record.value_is_null ? std::nullopt : std::optional<std::string_view>(record.value)});
-    });
-    if (read) return {};
-    if (attempt == kAttempts || read.error().code != Code::kUnavailable || Interrupted())
-      return Fail(read.error());
-  }
+Status ReadSnapshots(const WholeTopic& topic, size_t filter, const VerifyInput& input) {
+  const auto read = ReadShrinkingTopic(topic, [&](int32_t, const Record& record) -> Status {
+    if (!input.sample.Holds(record.key)) return {};
+    return input.buckets.Add(SnapshotRecord{
+        .user_id = record.key,
+        .filter = static_cast<uint8_t>(filter),
+        .bytes = record.value_is_null ? std::nullopt : std::optional<std::string_view>(record.value)});
+  });
+  return read ? Status() : Fail(read.error());
 }
 
 }  // namespace
 
 Result<VerifiedTopic> ReadVerifyInput(const VerifyOptions& options, const VerifyPlan& plan,
-                                      DaemonClient& daemon, VerifyInput& input) {
+                                      DaemonClient& daemon, const VerifyInput& input) {
   const auto ranges =
-      ReadTopic(plan, plan.topic, input.progress, [&](int32_t partition, const Record& record) {
+      ReadWholeTopic(PlannedTopic(options, plan, plan.topic), [&](int32_t partition, const Record& record) {
         return TakeEvent(input, record, static_cast<int16_t>(partition));
       });
   if (!ranges) return Fail(ranges.error());
@@ -109,8 +181,8 @@ Result<VerifiedTopic> ReadVerifyInput(const VerifyOptions& options, const Verify
   if (!keyed_topic) return Fail(keyed_topic.error());
   if (!keyed_topic->empty()) {
     // The daemon writes changes over HTTP only into the keyed topic.
-    const auto own =
-        ReadTopic(plan, *keyed_topic, input.progress, [&](int32_t, const Record& record) -> Status {
+    const auto own = ReadWholeTopic(
+        PlannedTopic(options, plan, *keyed_topic), [&](int32_t, const Record& record) -> Status {
           return IsOwnEvent(record.value) ? TakeEvent(input, record, kOwnSource) : Status();
         });
     if (!own) return Fail(own.error());
@@ -118,8 +190,10 @@ Result<VerifiedTopic> ReadVerifyInput(const VerifyOptions& options, const Verify
   if (!options.snapshots) return read;
   read.snapshots_at = SystemClock().WallNow();
   for (const size_t filter : plan.filters) {
-    if (plan.rules.filters[filter].snapshot_topic.empty()) continue;
-    if (Status published = ReadSnapshots(plan, filter, input); !published) return Fail(published.error());
+    const std::string& topic = plan.rules.filters[filter].snapshot_topic;
+    if (topic.empty()) continue;
+    if (Status published = ReadSnapshots(PlannedTopic(options, plan, topic), filter, input); !published)
+      return Fail(published.error());
   }
   return read;
 }

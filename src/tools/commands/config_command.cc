@@ -28,7 +28,7 @@ std::string Plain(std::string_view path) {
   return plain;
 }
 
-void Explain(const ConfigKey& key) {
+void ExplainKey(const ConfigKey& key) {
   fmt::print("{}\n", Painted(Paint::kTitle, key.path, stdout));
   if (key.type != ConfigType::kSection) fmt::print("  value     {}\n", DescribeRange(key));
   if (key.type != ConfigType::kSection)
@@ -63,7 +63,7 @@ int RunExplain(const std::string& asked) {
     return ExitWith({Code::kInvalidArgument, fmt::format("config explain: {}: no such key; did you mean {}?",
                                                          asked, NearestWord(paths, plain))});
   }
-  for (const ConfigKey* key : found) Explain(*key);
+  for (const ConfigKey* key : found) ExplainKey(*key);
   return kExitOk;
 }
 

@@ -40,7 +40,12 @@ int AskAndPrint(const DaemonCommand& command, const AskArguments& given, DaemonC
     return kExitFailed;
   }
   try {
-    if (!given.json || command.prints_json) return command.print(given, answer->body, daemon);
+    if (command.print != nullptr && (!given.json || command.prints_json))
+      return command.print(given, answer->body, daemon);
+    if (!given.json) {
+      if (command.text != nullptr) fmt::print("{}", command.text(SortedJson::parse(answer->body)));
+      return kExitOk;
+    }
   } catch (const nlohmann::json::exception& error) {
     return ExitWith({Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what())});
   }
@@ -87,7 +92,7 @@ int AskAndWait(const DaemonCommand& command, const AskArguments& given, DaemonCl
   return ExitWith({Code::kUnavailable, wait.not_over});
 }
 
-int Run(const DaemonCommand& command, const AskArguments& given) {
+int RunCommand(const DaemonCommand& command, const AskArguments& given) {
   if (command.instead != nullptr) {
     if (const auto status = command.instead(given)) return *status;
   }
@@ -114,7 +119,7 @@ Subcommand AddDaemonCommand(CLI::App& root, const DaemonCommand& command) {
   if (path.find("{item}") != path.npos) app->add_option("item", given->item, "item id")->required();
   if (command.arguments != nullptr) command.arguments(*app, *given);
   app->add_flag("--json", given->json, "answer as JSON");
-  return {app, [given, &command] { return Run(command, *given); }};
+  return {app, [given, &command] { return RunCommand(command, *given); }};
 }
 
 }  // namespace seen

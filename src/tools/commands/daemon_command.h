@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "tools/ask/daemon_client.h"
-#include "tools/ask/fill.h"
 #include "tools/check/similar_pair.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -20,16 +19,15 @@ namespace seen {
 struct AskArguments {
   DaemonAddress http;
   std::string filter = "default";
-  std::string user, item, after, created_at, file, save, title, text, lang;
+  std::string user, item, after, created_at, file, save, title, text, lang, fill_id;
   std::vector<std::string> items, also_seen, test_ids;
   size_t limit = 10;
   double watch_s = 0;
   int64_t timeout_s = 0;
   bool json = false, yes = false, no_wait = false, one_per_group = false, from_topic = false;
-  bool lost = false, acknowledge = false, all = false;
+  bool lost = false, acknowledge = false, all = false, fill_status = false, fill_stop = false, quiet = false;
   KafkaOptions kafka;
   PairQuestion pair;
-  FillOptions fill;
 };
 
 /// What a command waits for after its request, for at most --timeout.
@@ -47,15 +45,21 @@ struct DaemonCommand {
   const char* method;
   /// {filter} adds --filter to the command, {user} and {item} add arguments. {of_user}: given by an option.
   const char* path;
-  int (*print)(const AskArguments&, const std::string& body, DaemonClient&);  // returns an exit status
+  std::string (*text)(const SortedJson&) =
+      nullptr;  // the answer as it is printed; throws nlohmann::json::exception
+  /// Instead of `text`. Returns an exit status.
+  int (*print)(const AskArguments&, const std::string& body, DaemonClient&) = nullptr;
   void (*arguments)(CLI::App&, AskArguments&) = nullptr;
-  Result<nlohmann::json> (*question)(const AskArguments&) = nullptr;  // the body; kInvalidArgument
-  std::optional<int> (*instead)(const AskArguments&) = nullptr;  // an exit status if no request is needed
+  Result<SortedJson> (*question)(const AskArguments&) = nullptr;  // the body; kInvalidArgument
+  std::optional<int> (*instead)(const AskArguments&) = nullptr;   // an exit status if no request is needed
   const DaemonWait* wait = nullptr;
   bool prints_json = false;  // `print` does, with --json, instead of the daemon's answer
 };
 
 /// `command` must outlive the program's run.
 Subcommand AddDaemonCommand(CLI::App& root, const DaemonCommand& command);
+
+/// Instead of one request: asks all daemons for a fill, and prints what happens.
+std::optional<int> RunFill(const AskArguments& given);
 
 }  // namespace seen

@@ -12,61 +12,51 @@
 
 #include "model/day.h"
 #include "tools/ask/answer_text.h"
-#include "tools/check/snapshot_topic.h"
 #include "tools/commands/daemon_command.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
+#include "tools/reach_brokers.h"
 #include "tools/read_files.h"
 
 namespace seen {
 namespace {
 
-using Json = nlohmann::json;
-
 // --- printers
 
-template <std::string (*TextOf)(const Json&)>
-int PrintText(const AskArguments&, const std::string& body, DaemonClient&) {
-  fmt::print("{}", TextOf(Json::parse(body)));
-  return kExitOk;
-}
-
-int PrintNothing(const AskArguments&, const std::string&, DaemonClient&) { return kExitOk; }
-
 int PrintUnseen(const AskArguments&, const std::string& body, DaemonClient&) {
-  const Json answer = Json::parse(body);
+  const SortedJson answer = SortedJson::parse(body);
   fmt::print("{}", UnseenText(answer));
   fmt::print(stderr, "{}", SimilarText(answer));  // scripts read only standard output
   return kExitOk;
 }
 
-std::string RepublishText(const Json& answer) {
+std::string RepublishText(const SortedJson& answer) {
   return fmt::format("re-rendering all users' snapshots in {} partitions of this daemon\n",
                      answer.at("partitions").get<int>());
 }
 
-std::string ReloadText(const Json& answer) {
+std::string ReloadText(const SortedJson& answer) {
   std::string text;
   for (const auto& [list, words] :
        {std::pair("applied", "applied"), std::pair("waits_for_restart", "waits for a restart")}) {
-    for (const Json& key : answer.value(list, Json::array()))
+    for (const SortedJson& key : answer.value(list, SortedJson::array()))
       text += fmt::format("{:20} {}\n", words, key.get<std::string>());
   }
-  return answer.value("applied", Json::array()).empty() ? text + "nothing to apply\n" : text;
+  return answer.value("applied", SortedJson::array()).empty() ? text + "nothing to apply\n" : text;
 }
 
 int PrintChange(const AskArguments& given, const std::string& body, DaemonClient&) {
-  const Json place = Json::parse(body);
+  const SortedJson place = SortedJson::parse(body);
   fmt::print("{}: written to the topic (partition {}, offset {}); takes effect once the daemon has read it\n",
              given.user, place.at("partition").get<int32_t>(), place.at("offset").get<int64_t>());
   return kExitOk;
 }
 
 int PrintLost(const AskArguments& given, const std::string& body, DaemonClient& daemon) {
-  const Json answer = Json::parse(body);
-  Json lost = Json::array();
-  for (const Json& partition : answer.at("partitions")) {
-    for (Json range : partition.value("lost_ranges", Json::array())) {
+  const SortedJson answer = SortedJson::parse(body);
+  SortedJson lost = SortedJson::array();
+  for (const SortedJson& partition : answer.at("partitions")) {
+    for (SortedJson range : partition.value("lost_ranges", SortedJson::array())) {
       range["partition"] = partition.at("partition");
       lost.push_back(std::move(range));
     }
@@ -77,10 +67,10 @@ int PrintLost(const AskArguments& given, const std::string& body, DaemonClient& 
   }
   const int status = lost.empty() || given.acknowledge ? kExitOk : kExitFailed;
   if (given.json) {
-    fmt::print("{}\n", Json{{"lost_ranges", lost}, {"acknowledged", given.acknowledge}}.dump());
+    fmt::print("{}\n", SortedJson{{"lost_ranges", lost}, {"acknowledged", given.acknowledge}}.dump());
     return status;
   }
-  for (const Json& range : lost) {
+  for (const SortedJson& range : lost) {
     fmt::print("partition {}: {} messages, offsets {} to below {}, noticed {}\n",
                range.at("partition").get<int32_t>(), WithThousands(range.at("messages").get<uint64_t>()),
                range.at("from_offset").get<int64_t>(), range.at("to_offset").get<int64_t>(),
@@ -96,7 +86,7 @@ int PrintLost(const AskArguments& given, const std::string& body, DaemonClient& 
 /// Redraws in place at a terminal. Otherwise prints one screen after another.
 int PrintStatus(const AskArguments& given, const std::string& body, DaemonClient& daemon) {
   if (given.lost) return PrintLost(given, body, daemon);
-  const StatusScreen screen = MakeStatusScreen(Json::parse(body), SystemClock().WallNow());
+  const StatusScreen screen = MakeStatusScreen(SortedJson::parse(body), SystemClock().WallNow());
   if (given.json) {
     fmt::print("{}", body);
   } else {
@@ -126,26 +116,22 @@ int PrintSnapshot(const AskArguments& given, const std::string& body, DaemonClie
 
 // --- questions
 
-Result<Json> UnseenQuestionOf(const AskArguments& given) {
-  Json question = {{"items", given.items}};
+Result<SortedJson> UnseenQuestionOf(const AskArguments& given) {
+  SortedJson question = {{"items", given.items}};
   if (!given.created_at.empty()) {
     const auto time = ParseTime("--created-at", given.created_at, SystemClock().WallNow());
     if (!time) return Fail(time.error());
-    for (Json& item : question["items"]) item = {{"id", item}, {"created_at", time->value}};
+    for (SortedJson& item : question["items"]) item = {{"id", item}, {"created_at", time->value}};
   }
   if (!given.also_seen.empty()) question["also_seen"] = given.also_seen;
   if (given.one_per_group) question["one_per_group"] = true;
   return question;
 }
 
-Result<Json> RemovedItems(const AskArguments& given) { return Json{{"items", given.items}}; }
+Result<SortedJson> RemovedItems(const AskArguments& given) { return SortedJson{{"items", given.items}}; }
 
-Result<Json> SimilarQuestionOf(const AskArguments& given) {
-  if (given.limit < 1 || given.limit > 100)
-    return Fail(Code::kInvalidArgument, fmt::format("--limit: {} is outside 1 to 100", given.limit));
-  if (!given.text.empty() && !given.file.empty())
-    return Fail(Code::kInvalidArgument, "--file: --text is given as well; leave one of them out");
-  Json question = {{"limit", given.limit}};
+Result<SortedJson> SimilarQuestionOf(const AskArguments& given) {
+  SortedJson question = {{"limit", given.limit}};
   std::string text = given.text;
   if (!given.file.empty()) {
     auto whole = ReadWhole(given.file);
@@ -172,8 +158,8 @@ int ShowGroup(const AskArguments& given) {
   const auto answer = daemon->Ask("GET", "/v1/groups/" + PercentEncode(given.pair.pair.front()) + page);
   if (!answer) return ExitWith(answer.error());
   try {
-    fmt::print("{}", given.json ? answer->body + "\n" : GroupText(Json::parse(answer->body)));
-  } catch (const Json::exception& error) {
+    fmt::print("{}", given.json ? answer->body + "\n" : GroupText(SortedJson::parse(answer->body)));
+  } catch (const nlohmann::json::exception& error) {
     return ExitWith({Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what())});
   }
   return kExitOk;
@@ -190,18 +176,22 @@ std::optional<int> AnswerAboutItems(const AskArguments& given) {
   }
   if (asks) return std::nullopt;
   if (items == 1) return ShowGroup(given);
-  PairQuestion pair = given.pair;
-  pair.json = given.json;
-  return RunPairQuestion(pair);
+  return RunPairQuestion(given.pair, given.json, given.quiet);
 }
 
 Result<std::string> SnapshotFromTopic(const AskArguments& given) {
   const auto settings = given.kafka.Settings();
   if (!settings) return Fail(settings.error());
-  SnapshotTopic topic({given.kafka.brokers, *settings, given.kafka.topic});
-  if (auto read = topic.CatchUp(given.user); !read) return Fail(read.error());
-  const std::string* bytes = topic.Find(given.user);
-  if (bytes != nullptr) return *bytes;
+  std::optional<std::string> last;
+  const auto read = ReadShrinkingTopic({given.kafka.brokers, *settings, given.kafka.topic},
+                                       [&](int32_t, const Record& record) -> Status {
+                                         if (record.key != given.user) return {};
+                                         last.reset();
+                                         if (!record.value_is_null) last.emplace(record.value);
+                                         return {};
+                                       });
+  if (!read) return Fail(read.error());
+  if (last) return std::move(*last);
   return Fail(Code::kNotFound, fmt::format("{}: no snapshot in topic {}", given.user, given.kafka.topic));
 }
 
@@ -224,17 +214,6 @@ std::optional<int> UnlessConfirmed(const AskArguments& given) {
   std::getline(std::cin, answer);
   if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;
   return ExitWith({Code::kRefused, "nothing is erased"});
-}
-
-/// A fill asks all daemons, not only one.
-std::optional<int> FillAll(const AskArguments& given) {
-  FillOptions fill = given.fill;
-  fill.http = given.http;
-  fill.filter = given.filter;
-  fill.timeout_s = given.timeout_s;
-  fill.no_wait = given.no_wait;
-  fill.json = given.json;
-  return RunFill(std::move(fill));
 }
 
 // --- waits
@@ -267,7 +246,8 @@ constexpr DaemonWait kPromoted = {
 
 // --- arguments
 
-void AddTimeout(CLI::App& app, AskArguments& given, int64_t seconds, int64_t seconds_max, const char* help) {
+void AddWaitSeconds(CLI::App& app, AskArguments& given, int64_t seconds, int64_t seconds_max,
+                    const char* help) {
   given.timeout_s = seconds;
   app.add_option("--timeout", given.timeout_s, help)
       ->check(CLI::Range(int64_t{1}, seconds_max))
@@ -307,23 +287,25 @@ void AddSimilarArguments(CLI::App& app, AskArguments& given) {
   app.add_option("--after", given.after, "of one item: the next page, of members after this item id");
   app.add_option("--tokens", given.pair.tokens, "show so many of the heaviest tokens")->capture_default_str();
   app.add_option("--title", given.title, "ask the daemon for stored items that are like this title");
-  app.add_option("--text", given.text, "and this text");
-  app.add_option("--file", given.file, "the text from a file; - is standard input");
+  auto* const text = app.add_option("--text", given.text, "and this text");
+  app.add_option("--file", given.file, "the text from a file; - is standard input")->excludes(text);
   app.add_option("--lang", given.lang, "and of this language, such as zh");
   app.add_option("--item", given.item, "leave this id out of the answer, such as the item's own");
-  app.add_option("--limit", given.limit, "answer with so many items at most")->capture_default_str();
-  app.add_flag("--quiet", given.pair.quiet, "no progress");
+  app.add_option("--limit", given.limit, "answer with so many items at most")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_flag("--quiet", given.quiet, "no progress");
 }
 
 void AddFillArguments(CLI::App& app, AskArguments& given) {
   app.get_option("--http")->description("one of the daemons; it names the others");
   app.get_option("--filter")->required()->description("the filter to fill");
-  app.add_option("--id", given.fill.id, "continue the fill with this id; default: begin a new fill");
-  AddTimeout(app, given, 86'400, 30 * 86'400, "seconds to wait at most");
-  auto* const status = app.add_flag("--status", given.fill.status, "print the progress, and start nothing");
-  app.add_flag("--stop", given.fill.stop, "stop the fill; what was written stays")->excludes(status);
+  app.add_option("--id", given.fill_id, "continue the fill with this id; default: begin a new fill");
+  AddWaitSeconds(app, given, 86'400, 30 * 86'400, "seconds to wait at most");
+  auto* const status = app.add_flag("--status", given.fill_status, "print the progress, and start nothing");
+  app.add_flag("--stop", given.fill_stop, "stop the fill; what was written stays")->excludes(status);
   AddNoWait(app, given);
-  app.add_flag("--quiet", given.fill.quiet, "no progress");
+  app.add_flag("--quiet", given.quiet, "no progress");
 }
 
 void AddStatusArguments(CLI::App& app, AskArguments& given) {
@@ -350,21 +332,21 @@ void AddEraseArguments(CLI::App& app, AskArguments& given) {
 void AddPublishArguments(CLI::App& app, AskArguments& given) {
   app.add_flag("--all", given.all, "of all users and filters; this is the default");
   AddNoWait(app, given);
-  AddTimeout(app, given, 3'600, 86'400, "seconds to wait at most");
+  AddWaitSeconds(app, given, 3'600, 86'400, "seconds to wait at most");
 }
 
 void AddPromoteArguments(CLI::App& app, AskArguments& given) {
   app.get_option("--http")->description("the address of a daemon in the group that becomes the owner");
-  AddTimeout(app, given, 30, 3'600, "seconds to wait at most until the daemon's group is the owner");
+  AddWaitSeconds(app, given, 30, 3'600, "seconds to wait at most until the daemon's group is the owner");
 }
 
 // --- the table
 
-constexpr const char* kAsk = "Ask a daemon";
+constexpr const char* kAskHeading = "Ask a daemon";
 constexpr const char* kChange = "Change what a daemon keeps";
 
-constexpr DaemonCommand kCommands[] = {
-    {.heading = kAsk,
+constexpr DaemonCommand kDaemonCommands[] = {
+    {.heading = kAskHeading,
      .name = "status",
      .help = "a daemon on one screen: whether it is well, and if not, why",
      .method = "GET",
@@ -372,7 +354,7 @@ constexpr DaemonCommand kCommands[] = {
      .print = PrintStatus,
      .arguments = AddStatusArguments,
      .prints_json = true},
-    {.heading = kAsk,
+    {.heading = kAskHeading,
      .name = "unseen",
      .help = "which of these items the user has not seen",
      .method = "POST",
@@ -380,19 +362,19 @@ constexpr DaemonCommand kCommands[] = {
      .print = PrintUnseen,
      .arguments = AddUnseenArguments,
      .question = UnseenQuestionOf},
-    {.heading = kAsk,
+    {.heading = kAskHeading,
      .name = "show",
      .help = "what is kept about a user: segments and their sizes",
      .method = "GET",
      .path = "/v1/filters/{filter}/users/{user}/segments",
-     .print = PrintText<SegmentsText>},
-    {.heading = kAsk,
+     .text = SegmentsText},
+    {.heading = kAskHeading,
      .name = "why",
      .help = "whether an item would be dropped for a user, and why",
      .method = "GET",
      .path = "/v1/filters/{filter}/users/{user}/why?item={item}",
-     .print = PrintText<WhyText>},
-    {.heading = kAsk,
+     .text = WhyText},
+    {.heading = kAskHeading,
      .name = "snapshot",
      .help = "describe a snapshot and test item ids against it",
      .method = "GET",
@@ -401,12 +383,12 @@ constexpr DaemonCommand kCommands[] = {
      .arguments = AddSnapshotArguments,
      .instead = DescribeOtherSnapshot,
      .prints_json = true},
-    {.heading = kAsk,
+    {.heading = kAskHeading,
      .name = "similar",
      .help = "which items are copies of an item, why two items are alike, or what is like a text",
      .method = "POST",
      .path = "/v1/similar",
-     .print = PrintText<SimilarItemsText>,
+     .text = SimilarItemsText,
      .arguments = AddSimilarArguments,
      .question = SimilarQuestionOf,
      .instead = AnswerAboutItems},
@@ -431,7 +413,7 @@ constexpr DaemonCommand kCommands[] = {
      .help = "re-render all users' snapshots, and wait until they are acknowledged",
      .method = "POST",
      .path = "/v1/publish",
-     .print = PrintText<RepublishText>,
+     .text = RepublishText,
      .arguments = AddPublishArguments,
      .wait = &kAllRepublished},
     {.heading = kChange,
@@ -439,15 +421,13 @@ constexpr DaemonCommand kCommands[] = {
      .help = "have the daemons read their partitions again for a new filter or a longer window",
      .method = "POST",
      .path = "/v1/filters/{filter}/fill",
-     .print = PrintNothing,
      .arguments = AddFillArguments,
-     .instead = FillAll},
+     .instead = RunFill},
     {.heading = kChange,
      .name = "promote",
      .help = "make a replica's group the owner, which publishes; the former owner becomes a replica",
      .method = "POST",
      .path = "/v1/promote",
-     .print = PrintNothing,
      .arguments = AddPromoteArguments,
      .wait = &kPromoted},
     {.heading = kChange,
@@ -455,14 +435,14 @@ constexpr DaemonCommand kCommands[] = {
      .help = "have the daemon read its configuration again; see \"config explain KEY\"",
      .method = "POST",
      .path = "/v1/reload",
-     .print = PrintText<ReloadText>},
+     .text = ReloadText},
 };
 
 }  // namespace
 
 std::vector<Subcommand> AddDaemonCommands(CLI::App& root) {
   std::vector<Subcommand> added;
-  for (const DaemonCommand& command : kCommands) added.push_back(AddDaemonCommand(root, command));
+  for (const DaemonCommand& command : kDaemonCommands) added.push_back(AddDaemonCommand(root, command));
   return added;
 }
 

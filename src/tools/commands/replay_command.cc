@@ -24,16 +24,14 @@ namespace seen {
 namespace {
 
 struct ReplayOptions {
+  ReplaySettings run;  // the rest of it comes from the other options
   KafkaOptions kafka;
   HistoryOptions history;
   std::string config;
   std::string timestamps = "exposed_at";
-  std::string progress;
   std::string rejects;
   std::string rejects_max = "1%";
-  std::string metrics;
   uint64_t event_bytes_max = 0;  // 0: the configuration's
-  double rate = 0;
   std::string max_lag;
   std::string pace = "live";
   std::string publish = "end";
@@ -48,32 +46,10 @@ struct ReplayOptions {
   bool dry_run = false;
   bool status = false;
   bool json = false;
-  bool quiet = false;
 };
 
 bool BuildsState(const ReplayOptions& options) {
   return !options.into_state.empty() || options.into_state_topic;
-}
-
-Status CheckOptions(const ReplayOptions& options) {
-  if (options.status) {
-    if (options.progress.empty())
-      return Fail(Code::kInvalidArgument, "--status: name the run by --progress FILE");
-    return {};
-  }
-  if (Status checked = CheckHistoryOptions(options.history, "replay: give FILES"); !checked) return checked;
-  if (!options.into_state.empty() && options.into_state_topic)
-    return Fail(Code::kInvalidArgument, "--into-state, --into-state-topic: give only one of them");
-  if (BuildsState(options) && options.config.empty()) {
-    return Fail(Code::kInvalidArgument,
-                "--into-state, --into-state-topic: the state depends on the filters: give the daemon's "
-                "configuration by --config");
-  }
-  if (BuildsState(options) && !options.progress.empty()) {
-    return Fail(Code::kInvalidArgument,
-                "--progress: a build of state keeps no progress; leave the option out");
-  }
-  return {};
 }
 
 /// Parses "2s" or "500ms".
@@ -91,10 +67,11 @@ Result<std::optional<std::chrono::milliseconds>> LagMaxOf(const ReplayOptions& o
 }
 
 int ShowStatus(const ReplayOptions& options) {
-  const auto manifest = ReadManifest(options.progress);
+  const auto manifest = ReadManifest(options.run.manifest_path);
   if (!manifest) return ExitWith(manifest.error());
   if (!*manifest)
-    return ExitWith({Code::kInvalidArgument, fmt::format("--progress: {}: no such file", options.progress)});
+    return ExitWith(
+        {Code::kInvalidArgument, fmt::format("--progress: {}: no such file", options.run.manifest_path)});
   fmt::print("{}", options.json ? ManifestJson(**manifest) : ManifestText(**manifest));
   return (*manifest)->finished && !(*manifest)->IsDamaged() ? kExitOk : kExitFailed;
 }
@@ -117,11 +94,11 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Hi
                                         .target = topic,
                                         .stamps_exposure = by_exposure,
                                         .times = TimesOfExposures(options.history, times)},
-                              .quiet = options.quiet},
+                              .quiet = options.run.quiet},
                              source, rejects);
   if (!report) return ExitWith(report.error());
-  fmt::print("{}\n", options.json ? DryRunJson(*report, rejects, topic, problems, options.rate)
-                                  : DryRunText(*report, rejects, topic, problems, options.rate));
+  fmt::print("{}\n", options.json ? DryRunJson(*report, rejects, topic, problems, options.run.rate)
+                                  : DryRunText(*report, rejects, topic, problems, options.run.rate));
   if (auto few = rejects.CheckShare(report->lines.rejected, report->lines.done()); !few) {
     static_cast<void>(ExitWith(few.error()));
     return kExitRejects;
@@ -134,19 +111,19 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Hi
 
 int Finished(const ReplayOptions& options, const Manifest& end, const Status& outcome) {
   const LineCounts counts = end.Counts();
-  static_cast<void>(ReportFiles(end, options.quiet));
+  static_cast<void>(ReportFiles(end, options.run.quiet));
   uint64_t not_read = 0;
   for (const ManifestFile& file : end.files) not_read += file.bytes_not_read;
   if (options.json) {
-    const nlohmann::ordered_json result = {{"sent", counts.sent},
-                                           {"rejected", counts.rejected},
-                                           {"skipped", counts.skipped},
-                                           {"bytes_not_read", not_read},
-                                           {"finished", end.finished},
-                                           {"damaged", end.IsDamaged()},
-                                           {"run", end.run}};
+    const OrderedJson result = {{"sent", counts.sent},
+                                {"rejected", counts.rejected},
+                                {"skipped", counts.skipped},
+                                {"bytes_not_read", not_read},
+                                {"finished", end.finished},
+                                {"damaged", end.IsDamaged()},
+                                {"run", end.run}};
     fmt::print("{}\n", result.dump());
-  } else if (!options.quiet) {
+  } else if (!options.run.quiet) {
     fmt::print(stderr, "{} events sent, {} rejected, {} skipped{}\n", WithThousands(counts.sent),
                WithThousands(counts.rejected), WithThousands(counts.skipped),
                end.finished ? "" : "; not finished");
@@ -173,12 +150,13 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
                                      .again = "run this command again with --replace",
                                      .scratch = options.scratch,
                                      .replace = options.replace,
-                                     .quiet = options.quiet})
+                                     .quiet = options.run.quiet})
                         : IntoDirectory({options.into_state, memory_bytes, threads, options.replace});
   Manifest figures{.run = {}, .target = target.topic, .files = {}, .topics = {}};
   const auto write_figures = [&](TimeMs reached_at) {
-    return options.metrics.empty() ? Status()
-                                   : WriteReplayMetrics(options.metrics, figures, rejects, reached_at);
+    return options.run.metrics_path.empty()
+               ? Status()
+               : WriteReplayMetrics(options.run.metrics_path, figures, rejects, reached_at);
   };
   if (Status written = write_figures(TimeMs()); !written) return ExitWith(written.error());
   const auto report =
@@ -189,7 +167,7 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
                  .whole = options.whole,
                  .since = TimesOfExposures(options.history, times).since,
                  .until = TimesOfExposures(options.history, times).until,
-                 .quiet = options.quiet},
+                 .quiet = options.run.quiet},
                 target, *sink, source, rejects);
   if (!report) {
     const int status = ExitWith(report.error());
@@ -197,7 +175,7 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
   }
   Manifest read;
   source.Describe(read);
-  const bool damaged = ReportFiles(read, options.quiet);
+  const bool damaged = ReportFiles(read, options.run.quiet);
   figures.topics.push_back({.name = target.topic,
                             .range = {},
                             .next_offsets = {},
@@ -208,7 +186,7 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
   figures.finished = true;
   if (Status written = write_figures(report->counts.last); !written) return ExitWith(written.error());
   if (options.json) fmt::print("{}\n", IntoStateJson(*report, rejects.total(), damaged));
-  if (!options.json && !options.quiet) fmt::print(stderr, "{}", IntoStateText(*report, rejects.total()));
+  if (!options.json && !options.run.quiet) fmt::print(stderr, "{}", IntoStateText(*report, rejects.total()));
   return damaged ? kExitFailed : kExitOk;
 }
 
@@ -229,8 +207,9 @@ Status CheckStateTopic(const std::string& path, const Config& config) {
 }
 
 int RunReplay(ReplayOptions& options, const CLI::App& app) {
-  if (auto status = CheckOptions(options); !status) return ExitWith(status.error());
   if (options.status) return ShowStatus(options);
+  if (Status checked = CheckHistoryOptions(options.history, "replay: give FILES"); !checked)
+    return ExitWith(checked.error());
   const auto share = ParseShare("--rejects-max", options.rejects_max);
   if (!share) return ExitWith(share.error());
   const auto times = HistoryTimesOf(options.history);
@@ -243,14 +222,14 @@ int RunReplay(ReplayOptions& options, const CLI::App& app) {
     if (Status has = CheckStateTopic(options.config, target->config); !has) return ExitWith(has.error());
   }
   const bool sends = !options.dry_run && !BuildsState(options);
-  const auto lock = sends ? LockManifest(options.progress) : Result<std::optional<FileLock>>();
+  const auto lock = sends ? LockManifest(options.run.manifest_path) : Result<std::optional<FileLock>>();
   if (!lock) return ExitWith(lock.error());
-  auto manifest =
-      !sends ? Result<Manifest>(Manifest{}) : OpenManifest(options.progress, target->topic, options.quiet);
+  auto manifest = !sends ? Result<Manifest>(Manifest{})
+                         : OpenManifest(options.run.manifest_path, target->topic, options.run.quiet);
   if (!manifest) return ExitWith(manifest.error());
   // Before clients start their threads: those take this priority over.
   if (sends && options.pace == "live") YieldToOtherPrograms();
-  options.history.keeps_progress = sends && !options.progress.empty();
+  options.history.keeps_progress = sends && !options.run.manifest_path.empty();
   // A dry run of files works without brokers.
   auto source = OpenHistory(options.history, *target, target->topic, *times, *manifest, !options.dry_run);
   if (!source) return ExitWith(source.error());
@@ -261,19 +240,13 @@ int RunReplay(ReplayOptions& options, const CLI::App& app) {
   CatchInterrupts();
   if (options.dry_run) return RunDryRun(options, *target, *times, **source, rejects);
   if (BuildsState(options)) return RunIntoState(options, *target, *times, **source, rejects);
-  auto run =
-      ReplayRun::Make(*target,
-                      {.stamps_exposure = options.timestamps != "now",
-                       .times = TimesOfExposures(options.history, *times),
-                       .rate = options.rate,
-                       .lag_max = *lag_max,
-                       .watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "",
-                       .live_first = options.pace == "live",
-                       .publishes_live = options.publish == "live",
-                       .manifest_path = options.progress,
-                       .metrics_path = options.metrics,
-                       .quiet = options.quiet},
-                      std::move(*manifest), std::move(*source), rejects);
+  options.run.stamps_exposure = options.timestamps != "now";
+  options.run.times = TimesOfExposures(options.history, *times);
+  options.run.lag_max = *lag_max;
+  options.run.watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "";
+  options.run.live_first = options.pace == "live";
+  options.run.publishes_live = options.publish == "live";
+  auto run = ReplayRun::Make(*target, options.run, std::move(*manifest), std::move(*source), rejects);
   if (!run) return ExitWith(run.error());
   const Status outcome = (*run)->Run();
   return Finished(options, (*run)->manifest(), outcome);
@@ -289,7 +262,7 @@ Subcommand AddReplay(CLI::App& root) {
   app->add_option(
       "files", options->history.files,
       "JSON lines, plain, gzip or zstd: files, folders, globs; - is standard input. Tables: seen-history");
-  app->add_option(
+  auto* const config = app->add_option(
       "--config", options->config,
       "the daemon's configuration: its fields, kinds, conditions, partitioner, topic and brokers");
   AddHistoryOptions(*app, options->history);
@@ -297,7 +270,7 @@ Subcommand AddReplay(CLI::App& root) {
                   "the new records' time: exposed_at (windows see history as it was) or now")
       ->check(CLI::IsMember({"exposed_at", "now"}))
       ->capture_default_str();
-  app->add_option("--rate", options->rate, "events a second; 0: as fast as possible")
+  app->add_option("--rate", options->run.rate, "events a second; 0: as fast as possible")
       ->check(NotNegative, "NUMBER")
       ->capture_default_str();
   app->add_option(
@@ -312,14 +285,19 @@ Subcommand AddReplay(CLI::App& root) {
                   "when the daemons publish users that only history touches: once, at the run's end, or live")
       ->check(CLI::IsMember({"end", "live"}))
       ->capture_default_str();
-  app->add_option("--progress,--manifest", options->progress,
-                  "keep the progress in this file, and continue from it");
-  app->add_flag("--status", options->status, "show the progress in the file of --progress, and send nothing");
-  app->add_option(
+  auto* const progress = app->add_option("--progress,--manifest", options->run.manifest_path,
+                                         "keep the progress in this file, and continue from it");
+  app->add_flag("--status", options->status, "show the progress in the file of --progress, and send nothing")
+      ->needs(progress);
+  auto* const into_state = app->add_option(
       "--into-state", options->into_state,
       "write the state of a daemon that isn't running into this directory instead; needs --config");
+  into_state->needs(config)->excludes(progress);
   app->add_flag("--into-state-topic", options->into_state_topic,
-                "write the state into the state topic of daemons that don't run instead; needs --config");
+                "write the state into the state topic of daemons that don't run instead; needs --config")
+      ->needs(config)
+      ->excludes(progress)
+      ->excludes(into_state);
   app->add_option(
       "--scratch", options->scratch,
       "a directory for what --into-state-topic sorts; default: the system's directory for temporary files");
@@ -342,10 +320,11 @@ Subcommand AddReplay(CLI::App& root) {
   app->add_option("--rejects-max", options->rejects_max,
                   "stop when more than this share of the lines can't be sent")
       ->capture_default_str();
-  app->add_option("--metrics", options->metrics, "write figures to this file, as Prometheus reads them");
+  app->add_option("--metrics", options->run.metrics_path,
+                  "write figures to this file, as Prometheus reads them");
   app->add_option("--event-bytes-max", options->event_bytes_max, "as input.event_bytes_max");
   app->add_flag("--json", options->json, "print the result as JSON");
-  app->add_flag("--quiet", options->quiet, "no progress");
+  app->add_flag("--quiet", options->run.quiet, "no progress");
   return {app, [options, app] { return RunReplay(*options, *app); }};
 }
 

@@ -87,6 +87,12 @@ Needs NeedsOf(const Platform& platform, const UserBytes& user) {
   return needs;
 }
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Needs, events_a_second, events_a_second_on_average, snapshots_a_second,
+                                   users_in_session, cold_share, intake_cores, publish_cores, query_cores,
+                                   state_bytes, disk_bytes, disk_reads_a_second, disk_read_bytes_a_second,
+                                   write_amplification, disk_write_bytes_a_second, input_bytes_a_second,
+                                   snapshot_bytes_a_second, snapshot_topic_bytes, followed_bytes)
+
 namespace {
 
 // A row's key, and RocksDB's overhead for a row: sequence number, index, filter.
@@ -145,35 +151,17 @@ SampleUser MakeSample(const SizeOptions& options, const SnapshotShape& shape) {
 std::string BytesText(double bytes) { return WithByteUnit(static_cast<uint64_t>(bytes)); }
 
 void PrintJson(const Platform& platform, const SampleUser& user, const Needs& needs) {
-  const nlohmann::ordered_json json = {{"items_a_user", user.items},
-                                       {"state_bytes_a_user", user.bytes.state},
-                                       {"snapshot_bytes_a_user", user.bytes.snapshot},
-                                       {"state_bytes", needs.state_bytes},
-                                       {"state_bytes_a_partition", needs.state_bytes / platform.partitions},
-                                       {"disk_bytes", needs.disk_bytes},
-                                       {"snapshot_topic_bytes", needs.snapshot_topic_bytes},
-                                       {"items_a_second", needs.events_a_second_on_average},
-                                       {"peak",
-                                        {{"items_a_second", needs.events_a_second},
-                                         {"snapshots_a_second", needs.snapshots_a_second},
-                                         {"users_in_session", needs.users_in_session},
-                                         {"cold_share", needs.cold_share},
-                                         {"memory_bytes_min", needs.followed_bytes},
-                                         {"cores", needs.cores()},
-                                         {"intake_cores", needs.intake_cores},
-                                         {"publish_cores", needs.publish_cores},
-                                         {"query_cores", needs.query_cores},
-                                         {"disk_reads_a_second", needs.disk_reads_a_second},
-                                         {"disk_read_bytes_a_second", needs.disk_read_bytes_a_second},
-                                         {"write_amplification", needs.write_amplification},
-                                         {"disk_write_bytes_a_second", needs.disk_write_bytes_a_second},
-                                         {"input_bytes_a_second", needs.input_bytes_a_second},
-                                         {"snapshot_bytes_a_second", needs.snapshot_bytes_a_second}}}};
+  SortedJson json = needs;
+  json["items_a_user"] = user.items;
+  json["state_bytes_a_user"] = user.bytes.state;
+  json["snapshot_bytes_a_user"] = user.bytes.snapshot;
+  json["state_bytes_a_partition"] = needs.state_bytes / platform.partitions;
+  json["cores"] = needs.cores();
   fmt::print("{}\n", json.dump());
 }
 
-void PrintText(const SizeOptions& options, const Platform& platform, const SampleUser& user,
-               const Needs& needs) {
+void PrintSizeText(const SizeOptions& options, const Platform& platform, const SampleUser& user,
+                   const Needs& needs) {
   fmt::print("a user           {} items: {} of state, a snapshot of {} ({}, {})\n", user.items,
              BytesText(user.bytes.state), BytesText(user.bytes.snapshot), options.format, options.rate);
   fmt::print("state            {}, in each of {} partitions {}\n", BytesText(needs.state_bytes),
@@ -220,7 +208,7 @@ int RunSize(const SizeOptions& options) {
   if (options.json) {
     PrintJson(platform, user, needs);
   } else {
-    PrintText(options, platform, user, needs);
+    PrintSizeText(options, platform, user, needs);
   }
   return kExitOk;
 }

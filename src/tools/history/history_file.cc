@@ -9,7 +9,6 @@
 #include <set>
 
 #include "model/hashes.h"
-#include "tools/history/byte_stream.h"
 
 namespace seen {
 namespace {

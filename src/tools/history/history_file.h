@@ -21,8 +21,6 @@ struct HistoryFile {
   uint64_t first_block_hash = 0;  // of the first kFirstBlockBytes of the `size` bytes
 };
 
-enum class HistoryOrder : uint8_t { kName, kTime };
-
 /// Expands globs, and walks through folders with all their subfolders. A file that is named twice is one
 /// file. Leaves out names in a folder that begin with "." or "_": Hadoop and Spark hide such files. Ordered
 /// by name. kInvalidArgument: a name, glob or folder without any file, a pipe, or a format that isn't read.

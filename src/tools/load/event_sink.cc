@@ -43,9 +43,9 @@ class StdoutSink final : public EventSink {
   uint64_t written_ = 0;
 };
 
-class TopicSink final : public EventSink {
+class EventTopicSink final : public EventSink {
  public:
-  explicit TopicSink(std::unique_ptr<BulkProducer> producer) : producer_(std::move(producer)) {}
+  explicit EventTopicSink(std::unique_ptr<BulkProducer> producer) : producer_(std::move(producer)) {}
   Status Send(std::span<const KeyedRecord> events) override { return producer_->SendNow(events); }
   Status Finish() override { return FlushAll(*producer_); }
   uint64_t delivered() const override { return producer_->delivered_total(); }
@@ -54,23 +54,24 @@ class TopicSink final : public EventSink {
   std::unique_ptr<BulkProducer> producer_;
 };
 
-constexpr size_t kLineBytesMax = size_t{64} << 20;
+constexpr size_t kEventLineBytesMax = size_t{64} << 20;
 
-struct Line {
+struct FileLine {
   std::string key;
   std::string payload;
   size_t exposures = 0;
 };
 
-Result<Line> KeyedLine(std::string_view line, const std::string& key_member) {
-  const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+Result<FileLine> KeyedLine(std::string_view line, const std::string& key_member) {
+  const auto json = SortedJson::parse(line, nullptr, /*allow_exceptions=*/false);
   const auto key = json.find(key_member);
   if (!json.is_object() || key == json.end() || !key->is_string())
     return Fail(Code::kMalformed, fmt::format("{}: missing, or not a string", key_member));
-  return Line{key->get<std::string>(), std::string(line), 0};
+  return FileLine{key->get<std::string>(), std::string(line), 0};
 }
 
-Result<Line> ExposureLine(std::string_view line, std::optional<int64_t> shift_ms, EventDecoder& decoder) {
+Result<FileLine> LineOfExposure(std::string_view line, std::optional<int64_t> shift_ms,
+                                EventDecoder& decoder) {
   std::string payload(line);
   if (shift_ms) {
     auto shifted = ShiftExposure(line, *shift_ms);
@@ -81,7 +82,7 @@ Result<Line> ExposureLine(std::string_view line, std::optional<int64_t> shift_ms
   if (!event) return Fail(Code::kMalformed, event.error().message);
   std::string key(event->user_id);
   const size_t exposures = event->items.size();
-  return Line{std::move(key), std::move(payload), exposures};
+  return FileLine{std::move(key), std::move(payload), exposures};
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ Result<std::unique_ptr<EventSink>> MakeTopicSink(const KafkaOptions& options) {
                                       .partitioner = *ParsePartitioner(options.partitioner),
                                       .on_delivery = {}});
   if (!producer) return Fail(producer.error());
-  return std::make_unique<TopicSink>(std::move(*producer));
+  return std::make_unique<EventTopicSink>(std::move(*producer));
 }
 
 Status FlushAll(BulkProducer& producer) {
@@ -131,7 +132,7 @@ Result<SentCounts> SendFile(const ExposureFile& file, RateLimiter limiter, Event
   }
   auto lines = LineReader::Open(file.path);
   if (!lines) return Fail(lines.error());
-  EventDecoder decoder(kLineBytesMax);
+  EventDecoder decoder(kEventLineBytesMax);
   const Instant start = SystemClock().Now();
   SentCounts sent;
   std::string_view line;
@@ -141,7 +142,7 @@ Result<SentCounts> SendFile(const ExposureFile& file, RateLimiter limiter, Event
     if (!more) return Fail(more.error());
     if (!*more) break;
     const auto read =
-        file.key_member.empty() ? ExposureLine(line, shift_ms, decoder) : KeyedLine(line, file.key_member);
+        file.key_member.empty() ? LineOfExposure(line, shift_ms, decoder) : KeyedLine(line, file.key_member);
     if (!read) {
       if (sent.rejected++ == 0) {
         fmt::print(stderr, "seenctl: {}: line {} is left out: {}\n", file.path, lines->line_number(),
@@ -163,7 +164,7 @@ Result<SentCounts> SendFile(const ExposureFile& file, RateLimiter limiter, Event
 Result<TimeMs> LastExposure(const std::string& path) {
   auto lines = LineReader::Open(path);
   if (!lines) return Fail(lines.error());
-  EventDecoder decoder(kLineBytesMax);
+  EventDecoder decoder(kEventLineBytesMax);
   std::optional<TimeMs> last;
   std::string_view line;
   while (true) {
@@ -178,7 +179,7 @@ Result<TimeMs> LastExposure(const std::string& path) {
 }
 
 Result<std::string> ShiftExposure(std::string_view line, int64_t shift_ms) {
-  auto json = nlohmann::ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
+  auto json = OrderedJson::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return Fail(Code::kMalformed, "not a JSON object");
   const auto exposed_at = json.find("exposed_at");
   if (exposed_at == json.end() || !exposed_at->is_number_integer()) {

@@ -1,18 +1,15 @@
 #include "tools/load/exposure_generator.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 #include <span>
 
 #include "base/probed_cells.h"
 
 namespace seen {
 namespace {
-
-// Events as JSON, formatted by hand: a generator for benchmarks must be faster than its consumer.
 
 struct ExposureFields {
   uint32_t user = 0;
@@ -23,99 +20,36 @@ struct ExposureFields {
 };
 
 constexpr size_t kHeadBytesMax = 192;  // an event without the items of a batch
-constexpr size_t kItemBytesMax = 64;
-constexpr std::string_view kUser = R"({"user_id":")";
-constexpr size_t kIdBytes = 9;  // a letter and eight hex digits
-
-constexpr auto kHexPairs = [] {
-  std::array<char, 512> pairs{};
-  for (size_t i = 0; i < 256; ++i) {
-    pairs[2 * i] = "0123456789abcdef"[i >> 4];
-    pairs[2 * i + 1] = "0123456789abcdef"[i & 15];
-  }
-  return pairs;
-}();
-
-template <size_t Bytes, typename Number>
-char* PutHex(Number value, char* to) {
-  for (size_t i = 0; i < Bytes; ++i) {
-    std::memcpy(to + 2 * i, &kHexPairs[2 * (value >> 8 * (Bytes - 1 - i) & 0xff)], 2);
-  }
-  return to + 2 * Bytes;
-}
-
-char* PutId(char letter, uint32_t value, char* to) {
-  *to = letter;
-  return PutHex<4>(value, to + 1);
-}
-
-// Inline: then the compiler knows the length of a literal at the copy.
-[[gnu::always_inline]] inline char* Put(std::string_view text, char* to) {
-  std::memcpy(to, text.data(), text.size());
-  return to + text.size();
-}
-
-char* PutTime(const ExposureFields& fields, char* to) {
-  to = Put(R"(,"exposed_at":)", to);
-  to = std::to_chars(to, to + 24, fields.exposed_at.value).ptr;
-  to = Put(R"(,"scene":")", to);
-  return Put(fields.scene, to);
-}
-
-char* PutRequest(uint64_t request, char* to) {
-  to = Put(R"("request_id":"r)", to);
-  return PutHex<8>(request, to);
-}
+constexpr size_t kBatchItemBytesMax = 64;
 
 /// Replaces `out` by {"user_id":"u…","item_id":"n…",…}. An id is a letter and the number in hex digits.
 void WriteExposure(const ExposureFields& fields, uint32_t item, std::string& out) {
   std::array<char, kHeadBytesMax> event;
-  char* to = Put(kUser, event.data());
-  to = PutId('u', fields.user, to);
-  to = Put(R"(","item_id":")", to);
-  to = PutId('n', item, to);
-  to = Put("\"", to);
-  to = PutTime(fields, to);
-  to = Put(R"(","position":)", to);
-  to = std::to_chars(to, to + 12, fields.position).ptr;
-  to = Put(",", to);
-  to = PutRequest(fields.request, to);
-  to = Put("\"}", to);
-  out.assign(event.data(), to);
+  char* const end = fmt::format_to(
+      event.data(),
+      FMT_COMPILE(R"({{"user_id":"u{:08x}","item_id":"n{:08x}","exposed_at":{},"scene":"{}",)"
+                  R"("position":{},"request_id":"r{:016x}"}})"),
+      fields.user, item, fields.exposed_at.value, fields.scene, fields.position, fields.request);
+  out.assign(event.data(), end);
 }
 
 /// Replaces `out` by the batch form, {"user_id":"u…","items":[{"item_id":"n…","position":…},…]}.
 void WriteBatchExposure(const ExposureFields& fields, std::span<const uint32_t> items, std::string& out) {
-  out.resize(kHeadBytesMax + kItemBytesMax * items.size());
-  char* to = Put(kUser, out.data());
-  to = PutId('u', fields.user, to);
-  to = Put("\"", to);
-  to = PutTime(fields, to);
-  to = Put("\",", to);
-  to = PutRequest(fields.request, to);
-  to = Put(R"(","items":[)", to);
-  uint32_t position = fields.position;
-  for (const uint32_t item : items) {
-    if (position != fields.position) to = Put(",", to);
-    to = Put(R"({"item_id":")", to);
-    to = PutId('n', item, to);
-    to = Put(R"(","position":)", to);
-    to = std::to_chars(to, to + 12, position++).ptr;
-    to = Put("}", to);
+  out.resize(kHeadBytesMax + kBatchItemBytesMax * items.size());
+  char* to = fmt::format_to(
+      out.data(),
+      FMT_COMPILE(R"({{"user_id":"u{:08x}","exposed_at":{},"scene":"{}","request_id":"r{:016x}","items":[)"),
+      fields.user, fields.exposed_at.value, fields.scene, fields.request);
+  for (size_t i = 0; i < items.size(); ++i) {
+    to = fmt::format_to(to, FMT_COMPILE(R"({}{{"item_id":"n{:08x}","position":{}}})"), i == 0 ? "" : ",",
+                        items[i], fields.position + i);
   }
-  to = Put("]}", to);
+  to = fmt::format_to(to, FMT_COMPILE("]}}"));
   out.resize(static_cast<size_t>(to - out.data()));
 }
 
 /// The user id within an event that WriteExposure or WriteBatchExposure wrote.
-std::string_view UserIdOf(std::string_view event) { return event.substr(kUser.size(), kIdBytes); }
-
-/// Sixteen hex digits.
-std::array<char, 16> HexOf(uint64_t value) {
-  std::array<char, 16> digits;
-  PutHex<8>(value, digits.data());
-  return digits;
-}
+std::string_view UserIdOf(std::string_view event) { return event.substr(12, 9); }
 
 constexpr uint64_t kSessionsMax = uint64_t{1} << 24;
 constexpr uint32_t kEventBytesMax = 1 << 20;
@@ -236,8 +170,9 @@ void ExposureGenerator::Pad(std::string& payload) {
   size_t digits = options_.event_bytes - payload.size() - kAround;
   payload.pop_back();
   payload.append(kField);
+  std::array<char, 16> some;
   while (digits > 0) {
-    const auto some = HexOf(padding_.Next());
+    fmt::format_to(some.data(), FMT_COMPILE("{:016x}"), padding_.Next());
     const size_t count = std::min(digits, some.size());
     payload.append(some.data(), count);
     digits -= count;

@@ -83,19 +83,14 @@ Result<SentCounts> SendSynthetic(const GenerateOptions& options, TimeMs until, E
   return sent;
 }
 
-Status CheckOptions(const GenerateOptions& options) {
+Status CheckGenerate(const GenerateOptions& options) {
   if (auto status = ExposureGenerator::Validate(options.stream); !status) return status;
   if (!options.from.empty()) {
     if (options.from == "-" && options.shift_to_now) {
       return Fail(Code::kInvalidArgument, "--from: -: --shift-to-now reads a file twice; give a file");
     }
-    if (!options.key.empty() && options.shift_to_now)
-      return Fail(Code::kInvalidArgument,
-                  "--key: --shift-to-now is for exposures only; leave one of them out");
     return {};
   }
-  if (!options.key.empty()) return Fail(Code::kInvalidArgument, "--key: only with --from FILE");
-  if (options.shift_to_now) return Fail(Code::kInvalidArgument, "--shift-to-now: only with --from FILE");
   if ((options.days > 0 || !options.until.empty()) && options.events == 0) {
     return Fail(Code::kInvalidArgument,
                 "--events: 0: --days and --until need the number of events to spread");
@@ -104,7 +99,7 @@ Status CheckOptions(const GenerateOptions& options) {
 }
 
 int RunGenerate(GenerateOptions& options) {
-  if (auto status = CheckOptions(options); !status) return ExitWith(status.error());
+  if (auto status = CheckGenerate(options); !status) return ExitWith(status.error());
   TimeMs until = SystemClock().WallNow();
   if (!options.until.empty()) {
     const auto parsed = ParseTime("--until", options.until, until);
@@ -132,11 +127,11 @@ int RunGenerate(GenerateOptions& options) {
   progress.Finish();
   const double seconds = std::chrono::duration<double>(SystemClock().Now() - start).count();
   if (options.json) {
-    const nlohmann::ordered_json result = {{"events", sent->events},
-                                           {"exposures", sent->exposures},
-                                           {"bytes", sent->bytes},
-                                           {"rejected", sent->rejected},
-                                           {"seconds", seconds}};
+    const OrderedJson result = {{"events", sent->events},
+                                {"exposures", sent->exposures},
+                                {"bytes", sent->bytes},
+                                {"rejected", sent->rejected},
+                                {"seconds", seconds}};
     fmt::print(options.to_stdout ? stderr : stdout, "{}\n", result.dump());
   } else if (!options.quiet) {
     fmt::print(stderr, "{} events with {} exposures, {}, in {:.1f} s{}\n", WithThousands(sent->events),
@@ -178,12 +173,16 @@ Subcommand AddGenerate(CLI::App& root) {
   app->add_option("--days", options->days, "spread --events over so many days instead of now")
       ->check(NotNegative, "NUMBER");
   app->add_option("--until", options->until, "time of the last event instead of now (with --events)");
-  app->add_option("--from", options->from,
-                  "send this file of exposures, JSON lines, also .gz; - is standard input");
-  app->add_option("--key", options->key,
-                  "with --from: the lines are other records, such as items; this member is a record's key");
+  auto* const from = app->add_option(
+      "--from", options->from, "send this file of exposures, JSON lines, also .gz; - is standard input");
+  auto* const key = app->add_option(
+      "--key", options->key,
+      "with --from: the lines are other records, such as items; this member is a record's key");
+  key->needs(from);
   app->add_flag("--shift-to-now", options->shift_to_now,
-                "with --from: move all times so that the last is now");
+                "with --from: move all times of exposures so that the last is now")
+      ->needs(from)
+      ->excludes(key);
   app->add_flag("--json", options->json, "print the result as JSON");
   app->add_flag("--quiet", options->quiet, "no progress");
   return {app, [options] { return RunGenerate(*options); }};

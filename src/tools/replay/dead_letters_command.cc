@@ -27,47 +27,22 @@
 namespace seen {
 namespace {
 
-struct DeadLetterPlace {
-  std::string topic;  // the source of the record
-  std::string partition;
-  std::string offset;
-  std::string value;  // the beginning of the value, with control characters escaped
-};
+constexpr size_t kGroupsMax = 1'000;  // further ones go into the group of field "(others)"
+constexpr size_t kShownBytesMax = 160;
+constexpr std::string_view kUnknown = "(none)";  // for a record that no daemon wrote
 
 /// The dead letters of one reason and field.
 struct DeadLetterGroup {
   uint64_t records = 0;
   uint64_t truncated = 0;  // letters that were cut, so they can't be sent again
   TimeMs first_at, last_at;
-  std::vector<DeadLetterPlace> examples;
+  OrderedJson examples = OrderedJson::array();
 };
+using DeadLetterGroups =
+    std::map<std::pair<std::string, std::string>, DeadLetterGroup>;  // by reason and field
 
-/// One thread.
-class DeadLetters {
- public:
-  static constexpr size_t kGroupsMax = 1'000;  // further ones go into the group of field "(others)"
-
-  explicit DeadLetters(size_t examples_max) : examples_max_(examples_max) {}
-  /// `record`: a record of the dead-letter topic, from one of its readers.
-  void Add(const Record& record);
-
-  using Groups = std::map<std::pair<std::string, std::string>, DeadLetterGroup>;  // by reason and field
-  const Groups& groups() const { return groups_; }
-  uint64_t records() const { return records_; }
-
-  static std::string_view ReasonOf(const Record& record);
-  static bool IsTruncated(const Record& record);
-
- private:
-  const size_t examples_max_;
-  Groups groups_;
-  uint64_t records_ = 0;
-};
-
-constexpr size_t kShownBytesMax = 160;
-constexpr std::string_view kUnknown = "(none)";  // for a record that no daemon wrote
-
-std::string Shown(std::string_view value) {
+/// The beginning of a value, with control characters escaped.
+std::string ShownValue(std::string_view value) {
   std::string shown;
   for (const char letter : value.substr(0, kShownBytesMax)) {
     if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {
@@ -79,73 +54,66 @@ std::string Shown(std::string_view value) {
   return value.size() > kShownBytesMax ? shown + "..." : shown;
 }
 
-std::string Header(const Record& record, const char* name) {
+std::string LetterHeader(const Record& record, const char* name) {
   return std::string(HeaderOf(record, name).value_or(kUnknown));
 }
 
-std::string_view DeadLetters::ReasonOf(const Record& record) {
-  return HeaderOf(record, "reason").value_or(kUnknown);
-}
-
-bool DeadLetters::IsTruncated(const Record& record) {
+bool IsCutOff(const Record& record) {
   return HeaderOf(record, "truncated").has_value() || HeaderOf(record, "truncated-key").has_value();
 }
 
-void DeadLetters::Add(const Record& record) {
-  ++records_;
-  std::pair name(std::string(ReasonOf(record)), Header(record, "field"));
-  if (!groups_.contains(name) && groups_.size() >= kGroupsMax) name.second = "(others)";
-  DeadLetterGroup& group = groups_[std::move(name)];
+void AddLetter(const Record& record, size_t examples_max, DeadLetterGroups& groups) {
+  std::pair name(LetterHeader(record, "reason"), LetterHeader(record, "field"));
+  if (!groups.contains(name) && groups.size() >= kGroupsMax) name.second = "(others)";
+  DeadLetterGroup& group = groups[std::move(name)];
   if (group.records == 0) group.first_at = group.last_at = record.timestamp;
   ++group.records;
-  group.truncated += IsTruncated(record) ? 1u : 0u;
+  group.truncated += IsCutOff(record) ? 1u : 0u;
   group.first_at = std::min(group.first_at, record.timestamp);
   group.last_at = std::max(group.last_at, record.timestamp);
-  if (group.examples.size() >= examples_max_) return;
-  group.examples.push_back({Header(record, "source-topic"), Header(record, "source-partition"),
-                            Header(record, "source-offset"),
-                            record.value_is_null ? "null" : Shown(record.value)});
+  if (group.examples.size() >= examples_max) return;
+  group.examples.push_back({{"topic", LetterHeader(record, "source-topic")},
+                            {"partition", LetterHeader(record, "source-partition")},
+                            {"offset", LetterHeader(record, "source-offset")},
+                            {"value", record.value_is_null ? "null" : ShownValue(record.value)}});
 }
 
-std::string DeadLettersText(const DeadLetters& letters) {
-  if (letters.records() == 0) return "no dead letters\n";
-  std::vector<const DeadLetters::Groups::value_type*> groups;
-  for (const auto& group : letters.groups()) groups.push_back(&group);
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto* a, const auto* b) { return a->second.records > b->second.records; });
+/// The groups with most records come first.
+OrderedJson LettersJson(const DeadLetterGroups& groups) {
+  uint64_t records = 0;
+  OrderedJson list = OrderedJson::array();
+  for (const auto& [name, group] : groups) {
+    records += group.records;
+    list.push_back({{"reason", name.first},
+                    {"field", name.second},
+                    {"records", group.records},
+                    {"truncated", group.truncated},
+                    {"first_at_ms", group.first_at.value},
+                    {"last_at_ms", group.last_at.value},
+                    {"examples", group.examples}});
+  }
+  std::stable_sort(list.begin(), list.end(), [](const OrderedJson& a, const OrderedJson& b) {
+    return a["records"].get<uint64_t>() > b["records"].get<uint64_t>();
+  });
+  return {{"records", records}, {"groups", std::move(list)}};
+}
+
+std::string LettersText(const OrderedJson& letters) {
+  const auto word = [](const OrderedJson& json, const char* key) { return json[key].get<std::string>(); };
+  const auto count = [](const OrderedJson& json, const char* key) {
+    return WithThousands(json[key].get<uint64_t>());
+  };
   std::string text;
-  for (const auto* each : groups) {
-    const auto& [name, group] = *each;
-    text +=
-        fmt::format("{} of {}: {} records, {} to {}{}\n", name.first, name.second,
-                    WithThousands(group.records), TimeText(group.first_at), TimeText(group.last_at),
-                    group.truncated > 0 ? fmt::format(", {} cut off", WithThousands(group.truncated)) : "");
-    for (const DeadLetterPlace& place : group.examples)
-      text += fmt::format("    {} partition {} offset {}: {}\n", place.topic, place.partition, place.offset,
-                          place.value);
+  for (const OrderedJson& group : letters["groups"]) {
+    text += fmt::format("{} of {}: {} records, {} to {}{}\n", word(group, "reason"), word(group, "field"),
+                        count(group, "records"), TimeText({group["first_at_ms"].get<int64_t>()}),
+                        TimeText({group["last_at_ms"].get<int64_t>()}),
+                        group["truncated"] > 0 ? ", " + count(group, "truncated") + " cut off" : "");
+    for (const OrderedJson& place : group["examples"])
+      text += fmt::format("    {} partition {} offset {}: {}\n", word(place, "topic"),
+                          word(place, "partition"), word(place, "offset"), word(place, "value"));
   }
-  return text + fmt::format("{} dead letters\n", WithThousands(letters.records()));
-}
-
-std::string DeadLettersJson(const DeadLetters& letters) {
-  nlohmann::ordered_json json = {{"records", letters.records()}, {"groups", nlohmann::ordered_json::array()}};
-  for (const auto& [name, group] : letters.groups()) {
-    nlohmann::ordered_json one = {{"reason", name.first},
-                                  {"field", name.second},
-                                  {"records", group.records},
-                                  {"truncated", group.truncated},
-                                  {"first_at_ms", group.first_at.value},
-                                  {"last_at_ms", group.last_at.value},
-                                  {"examples", nlohmann::ordered_json::array()}};
-    for (const DeadLetterPlace& place : group.examples) {
-      one["examples"].push_back({{"topic", place.topic},
-                                 {"partition", place.partition},
-                                 {"offset", place.offset},
-                                 {"value", place.value}});
-    }
-    json["groups"].push_back(std::move(one));
-  }
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return text + (text.empty() ? "no dead letters\n" : count(letters, "records") + " dead letters\n");
 }
 
 struct DeadLettersOptions {
@@ -174,49 +142,34 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
                                options.since.empty() ? "its start" : options.since),
           .takes =
               [reason](const Record& record) {
-                return !DeadLetters::IsTruncated(record) &&
-                       (reason.empty() || DeadLetters::ReasonOf(record) == reason);
+                return !IsCutOff(record) && (reason.empty() || LetterHeader(record, "reason") == reason);
               },
           .keeps_headers = false};
 }
 
 int List(const DeadLettersOptions& options, const TopicRange& range) {
-  auto reader = TopicReader::Open(
-      {.brokers = range.brokers, .client = range.client, .topic = range.topic, .from_time = range.since},
-      std::chrono::seconds(15));
-  if (!reader) return ExitWith(reader.error());
-  Progress progress("read", (*reader)->records_remaining(), "records",
-                    options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
-  DeadLetters letters(options.examples);
-  uint64_t read = 0;
-  for (;;) {
-    const auto more =
-        (*reader)->Poll(std::chrono::milliseconds(200), [&](int32_t, std::span<const Record> records) {
-          for (const Record& record : records) {
-            ++read;
-            if (range.Has(record.timestamp) &&
-                (options.reason.empty() || DeadLetters::ReasonOf(record) == options.reason))
-              letters.Add(record);
-          }
-        });
-    if (!more) return ExitWith(more.error());
-    progress.Update(read);
-    if (Interrupted()) return ExitWith({Code::kUnavailable, "interrupted: not all letters are read"});
-    if (!*more) break;
-  }
-  progress.Finish();
-  fmt::print("{}{}", options.json ? DeadLettersJson(letters) : DeadLettersText(letters),
-             options.json ? "\n" : "");
+  DeadLetterGroups groups;
+  const WholeTopic whole{range.brokers, range.client, range.topic, range.since, options.quiet ? "" : "read"};
+  const auto read = ReadWholeTopic(whole, [&](int32_t, const Record& record) -> Status {
+    if (range.Has(record.timestamp) &&
+        (options.reason.empty() || LetterHeader(record, "reason") == options.reason))
+      AddLetter(record, options.examples, groups);
+    return {};
+  });
+  if (!read) return ExitWith(read.error());
+  const OrderedJson letters = LettersJson(groups);
+  fmt::print("{}", options.json ? letters.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n"
+                                : LettersText(letters));
   return kExitOk;
 }
 
 void PrintOutcome(const DeadLettersOptions& options, const Manifest& end, const Rejects& rejects) {
   const LineCounts counts = end.Counts();
   if (options.json) {
-    nlohmann::ordered_json json = {{"sent", counts.sent},
-                                   {"still_rejected", counts.rejected},
-                                   {"left_alone", counts.skipped},
-                                   {"finished", end.finished}};
+    OrderedJson json = {{"sent", counts.sent},
+                        {"still_rejected", counts.rejected},
+                        {"left_alone", counts.skipped},
+                        {"finished", end.finished}};
     fmt::print("{}\n", json.dump());
     return;
   }
@@ -253,13 +206,6 @@ int Resend(const DeadLettersOptions& options, const ReplayTarget& target, const 
 }
 
 int RunDeadLetters(const DeadLettersOptions& options, const CLI::App& app) {
-  if (options.resend && (options.config.empty() || options.progress.empty())) {
-    return ExitWith({Code::kInvalidArgument,
-                     "--resend: give --config, which decodes the letters now, and --progress FILE, so that "
-                     "no letter is sent twice"});
-  }
-  if (!options.resend && (!options.progress.empty() || options.rate > 0))
-    return ExitWith({Code::kInvalidArgument, "--progress, --rate: only with --resend"});
   std::optional<TimeMs> since;
   if (!options.since.empty()) {
     const auto time = ParseTime("--since", options.since, SystemClock().WallNow());
@@ -283,8 +229,8 @@ Subcommand AddDeadLetters(CLI::App& root) {
       "dead-letters", "list records that couldn't be decoded, by reason, or send them again after a fix");
   AddKafkaOptions(*app, options->kafka);
   AddPartitionerOption(*app, options->kafka);
-  app->add_option("--config", options->config,
-                  "the daemon's configuration: its topics, and its fields after the fix");
+  auto* const config = app->add_option(
+      "--config", options->config, "the daemon's configuration: its topics, and its fields after the fix");
   app->add_option("--from", options->from, "the dead-letter topic; by default the configuration's");
   app->add_option("--reason", options->reason, "only records with this reason, such as missing_field");
   app->add_option("--since", options->since,
@@ -292,12 +238,17 @@ Subcommand AddDeadLetters(CLI::App& root) {
   app->add_option("--examples", options->examples, "examples of each group")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  app->add_flag("--resend", options->resend,
-                "decode the records with --config, and send those that can be decoded to the input topic");
-  app->add_option("--progress", options->progress,
-                  "with --resend: keep the progress in this file, so that a later run continues");
+  auto* const resend = app->add_flag(
+      "--resend", options->resend,
+      "decode the records with --config, and send those that can be decoded to the input topic");
+  auto* const progress = app->add_option(
+      "--progress", options->progress,
+      "with --resend: keep the progress in this file, so that a later run sends no letter twice");
+  resend->needs(config)->needs(progress);
+  progress->needs(resend);
   app->add_option("--rate", options->rate, "with --resend: events a second; 0: no limit")
-      ->check(NotNegative, "NUMBER");
+      ->check(NotNegative, "NUMBER")
+      ->needs(resend);
   app->add_flag("--json", options->json, "print the result as JSON");
   app->add_flag("--quiet", options->quiet, "no progress");
   return {app, [options, app] { return RunDeadLetters(*options, *app); }};

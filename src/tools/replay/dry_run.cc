@@ -2,17 +2,77 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "decode/event_decoder.h"
-#include "model/hashes.h"
+#include "model/delta.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 
 namespace seen {
+
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr uint64_t kKeyBytes = 20;  // about the filter and user key of a row
+
+void MakeUnique(std::vector<Fingerprint>& fingerprints) {
+  std::sort(fingerprints.begin(), fingerprints.end());
+  fingerprints.erase(std::unique(fingerprints.begin(), fingerprints.end()), fingerprints.end());
+}
+
+}  // namespace
+
+void StateSample::Add(const UserKey& user, std::string_view user_id, Day day,
+                      std::span<const ExposedItem> items) {
+  if (!Keeps(user)) return;
+  User& kept = users_[user];
+  if (kept.id.empty()) kept.id = user_id;
+  auto& fingerprints = kept.days[day.since_epoch];
+  for (const ExposedItem& item : items) fingerprints.push_back(item.fingerprint);
+  fingerprints_ += items.size();
+  if (fingerprints_ > fingerprints_max_) Thin();
+}
+
+void StateSample::Thin() {
+  fingerprints_ = 0;
+  for (auto& [key, user] : users_) {
+    for (auto& [day, fingerprints] : user.days) {
+      MakeUnique(fingerprints);
+      fingerprints_ += fingerprints.size();
+    }
+  }
+  while (fingerprints_ > fingerprints_max_ / 2 && thinned_ < 40) {
+    ++thinned_;
+    std::erase_if(users_, [&](const auto& entry) {
+      if (Keeps(entry.first)) return false;
+      for (const auto& [day, fingerprints] : entry.second.days) fingerprints_ -= fingerprints.size();
+      return true;
+    });
+  }
+}
+
+uint64_t StateSample::EstimatedBytes(std::span<const FilterConfig> filters, Day today) const {
+  uint64_t bytes = 0;
+  std::string row;
+  for (const auto& [key, user] : users_) {
+    for (const FilterConfig& filter : filters) {
+      Delta delta{.user_id = user.id, .erased = {}, .removals = {}, .segments = {}};
+      for (const auto& [day, fingerprints] : user.days) {
+        if (day < today.since_epoch - filter.window_days) continue;
+        delta.segments.push_back({Day{day}, 0, 86'399, fingerprints});
+        MakeUnique(delta.segments.back().fingerprints);
+      }
+      if (delta.segments.empty()) continue;
+      row.clear();
+      EncodeDelta(delta, row);
+      bytes += row.size() + kKeyBytes;
+    }
+  }
+  return bytes << thinned_;
+}
+
+namespace {
 
 /// Counts the events of one pass over the history.
 class EventCounts {
@@ -151,19 +211,19 @@ std::string DryRunText(const DryRunReport& report, const Rejects& rejects, const
 
 std::string DryRunJson(const DryRunReport& report, const Rejects& rejects, const TargetTopic* target,
                        const std::vector<TargetProblem>& problems, double rate) {
-  Json json = {{"events", report.lines.sent},
-               {"skipped", report.lines.skipped},
-               {"rejected", report.lines.rejected},
-               {"users", report.users.count()},
-               {"items", report.distinct_items.count()},
-               {"shown", report.items}};
-  json["days"] = Json::object();
+  OrderedJson json = {{"events", report.lines.sent},
+                      {"skipped", report.lines.skipped},
+                      {"rejected", report.lines.rejected},
+                      {"users", report.users.count()},
+                      {"items", report.distinct_items.count()},
+                      {"shown", report.items}};
+  json["days"] = OrderedJson::object();
   for (const auto& [day, events] : report.events_by_day) json["days"][DayText({day})] = events;
-  json["rejects"] = Json::object();
+  json["rejects"] = OrderedJson::object();
   for (const auto& [reason, of] : rejects.reasons()) {
-    Json& entry = json["rejects"][reason] = {{"count", of.count}, {"examples", Json::array()}};
+    OrderedJson& entry = json["rejects"][reason] = {{"count", of.count}, {"examples", OrderedJson::array()}};
     for (const auto& example : of.examples) {
-      Json one = Json::parse(example.where);
+      OrderedJson one = OrderedJson::parse(example.where);
       one["message"] = example.message;
       one["text"] = example.text;
       entry["examples"].push_back(std::move(one));
@@ -178,7 +238,7 @@ std::string DryRunJson(const DryRunReport& report, const Rejects& rejects, const
   json["whole"] = report.whole;
   json["target"] = nullptr;
   if (target != nullptr) {
-    const auto limit = [](const auto& value) { return value ? Json(*value) : Json(); };
+    const auto limit = [](const auto& value) { return value ? OrderedJson(*value) : OrderedJson(); };
     json["target"] = {{"topic", target->name},
                       {"partitions", target->partitions},
                       {"retention_ms", limit(target->retention_ms)},
@@ -189,10 +249,10 @@ std::string DryRunJson(const DryRunReport& report, const Rejects& rejects, const
                       {"may_write", limit(target->may_write)},
                       {"keys_looked_at", target->keys_looked_at},
                       {"keys_in_place", target->keys_in_place},
-                      {"problems", Json::array()}};
+                      {"problems", OrderedJson::array()}};
     for (const TargetProblem& problem : problems) json["target"]["problems"].push_back(problem.what);
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace seen

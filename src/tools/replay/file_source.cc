@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "decode/event_decoder.h"
+#include "tools/common_options.h"
 #include "tools/history/history_file.h"
 #include "tools/replay/history_source.h"
 
 namespace seen {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr int kLinesAtOnce = 256;
 constexpr int kLinesUntilAnEvent = 1000;
 constexpr std::string_view kMark = R"({"seen-history":)";
@@ -111,7 +111,7 @@ class FileSource final : public HistorySource {
   }
   std::string WhereOf(const LinePlace& place) const override {
     const Part& part = parts_[place.source];
-    return Json{{"file", part.file.name}, {part.is_table ? "row" : "line", place.number}}.dump();
+    return OrderedJson{{"file", part.file.name}, {part.is_table ? "row" : "line", place.number}}.dump();
   }
 
   bool PartEnded() override { return std::exchange(part_ended_, false); }
@@ -138,8 +138,8 @@ class FileSource final : public HistorySource {
 
   /// False: the mark isn't an entry of the history.
   Result<bool> TakeMark(std::string_view line) {
-    const Json json = Json::parse(line, nullptr, false);
-    const Json* const mark = json.is_object() ? &json.at("seen-history") : nullptr;
+    const OrderedJson json = OrderedJson::parse(line, nullptr, false);
+    const OrderedJson* const mark = json.is_object() ? &json.at("seen-history") : nullptr;
     try {
       if (mark == nullptr) return Fail(Code::kMalformed, "-: a broken mark of seen-history");
       if (mark->contains("error")) return Fail(Code::kInvalidArgument, mark->at("error").get<std::string>());
@@ -150,11 +150,11 @@ class FileSource final : public HistorySource {
       problem_ = mark->value("problem", "");
       text_ = mark->value("text", "");
       return !problem_.empty();
-    } catch (const Json::exception& error) {
+    } catch (const OrderedJson::exception& error) {
       return Fail(Code::kMalformed, fmt::format("-: a broken mark of seen-history: {}", error.what()));
     }
   }
-  Result<bool> BeginTable(const Json& mark) {
+  Result<bool> BeginTable(const OrderedJson& mark) {
     const Part& before = parts_[at_];
     if (before.is_table && !before.read_whole) EndTable(CutShort());
     if (before.is_table || before.lines.outstanding() + before.lines.done() > 0) {

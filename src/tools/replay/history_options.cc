@@ -69,16 +69,17 @@ void AddHistoryOptions(CLI::App& app, HistoryOptions& options) {
   app.add_option("--order", options.order, "the files' order: by name, or by the time of their first event")
       ->check(CLI::IsMember({"name", "time"}))
       ->capture_default_str();
-  app.add_option("--from-topic", options.from_topics, "read this topic instead of files; may be repeated")
-      ->allow_extra_args(false);
+  auto* const topics =
+      app.add_option("--from-topic", options.from_topics, "read this topic instead of files; may be repeated")
+          ->allow_extra_args(false);
   app.add_option("--from-brokers", options.from_brokers,
                  "the brokers of --from-topic, if it is in another cluster");
   app.add_option("--from-client", options.from_client,
                  "as --client, for the brokers of --from-topic; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  app.add_option("--from-offsets", options.from_offsets, "begin at these offsets: 0:17,1:5");
-  app.add_option("--to-offsets", options.to_offsets, "end before these offsets: 0:170,1:50");
+  app.add_option("--from-offsets", options.from_offsets, "begin at these offsets: 0:17,1:5")->needs(topics);
+  app.add_option("--to-offsets", options.to_offsets, "end before these offsets: 0:170,1:50")->needs(topics);
   app.add_option("--since", options.since,
                  "events (of files) or records (of topics) from this time on: 2026-11-01T00:00:00Z, ms, or "
                  "an age like 7d");
@@ -90,9 +91,6 @@ Status CheckHistoryOptions(const HistoryOptions& options, std::string_view what)
   if (from_topic == !options.files.empty()) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("{} (folders, globs; - for standard input) or --from-topic, but not both", what));
-  }
-  if (!from_topic && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
-    return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: only with --from-topic");
   }
   if (options.from_topics.size() > 1 && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
     return Fail(Code::kInvalidArgument,

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "bulk_load/line_place.h"
+#include "bulk_load/state_builder.h"
 #include "decode/event_format.h"
 #include "flow/log_port.h"
 #include "kafka/client_settings.h"

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <nlohmann/json.hpp>
 #include <vector>
+
+#include "owner/beat.h"
 
 namespace seen {
 
@@ -54,16 +54,10 @@ Result<std::unique_ptr<LagPacer>> LagPacer::Open(const Options& options) {
 
 Status LagPacer::Take(std::span<const Record> records) {
   for (const Record& record : records) {
-    const auto beat = nlohmann::json::parse(record.value, nullptr, false);
-    if (!beat.is_object() || !beat.contains("next_offset") || !beat["next_offset"].is_number_integer())
-      continue;
-    // The key of a replica's record has more than the number. No replay waits for a replica.
-    int32_t partition = -1;
-    const char* const end = record.key.data() + record.key.size();
-    const auto read = std::from_chars(record.key.data(), end, partition);
-    if (read.ec != std::errc() || read.ptr != end) continue;
-    Place& place = places_[partition];
-    const int64_t offset = beat["next_offset"].get<int64_t>();
+    const auto beat = ParseBeat(record.value);
+    if (!beat || beat->from.is_replica) continue;  // no replay waits for a replica
+    Place& place = places_[beat->partition];
+    const int64_t offset = beat->next_offset;
     const double seconds = static_cast<double>(record.timestamp.value - place.at.value) / 1000;
     if (place.offset >= 0 && seconds < 0.2) continue;
     if (place.offset >= 0) {

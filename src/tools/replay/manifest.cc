@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include <sstream>
 
 #include "base/result.h"
+#include "tools/common_options.h"
 #include "tools/progress.h"
 
 namespace seen {
@@ -43,79 +43,18 @@ void LineOutcomes::Finish(uint64_t number, LineOutcome outcome) {
   }
 }
 
+NLOHMANN_JSON_SERIALIZE_ENUM(ManifestFile::State, {{ManifestFile::State::kPartly, "partly"},
+                                                   {ManifestFile::State::kDone, "done"},
+                                                   {ManifestFile::State::kDamaged, "damaged"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LineCounts, sent, rejected, skipped)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ManifestFile, name, size, first_block_hash, lines, bytes_not_read, state,
+                                   damage)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ManifestTopic, name, range, next_offsets, records, done)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Manifest, run, target, files, topics, finished)
+
 namespace {
 
-using Json = nlohmann::ordered_json;
-constexpr int kVersion = 2;
-
-constexpr std::pair<ManifestFile::State, std::string_view> kStates[] = {
-    {ManifestFile::State::kPartly, "partly"},
-    {ManifestFile::State::kDone, "done"},
-    {ManifestFile::State::kDamaged, "damaged"}};
-
-void PutCounts(Json& json, const LineCounts& counts) {
-  json["sent"] = counts.sent;
-  json["rejected"] = counts.rejected;
-  json["skipped"] = counts.skipped;
-}
-
-LineCounts CountsOf(const Json& json) {
-  return {json.at("sent").get<uint64_t>(), json.at("rejected").get<uint64_t>(),
-          json.at("skipped").get<uint64_t>()};
-}
-
-std::string_view NameOf(ManifestFile::State state) {
-  return std::find_if(std::begin(kStates), std::end(kStates),
-                      [&](const auto& each) { return each.first == state; })
-      ->second;
-}
-
-Json JsonOf(const ManifestFile& file) {
-  Json json = {{"name", file.name},
-               {"size", file.size},
-               {"first_block", fmt::format("{:016x}", file.first_block_hash)},
-               {"state", NameOf(file.state)},
-               {"lines_done", file.lines.done()}};
-  PutCounts(json, file.lines);
-  json["bytes_not_read"] = file.bytes_not_read;
-  if (!file.damage.empty()) json["damage"] = file.damage;
-  return json;
-}
-
-ManifestFile FileOf(const Json& json) {
-  ManifestFile file;
-  file.name = json.at("name").get<std::string>();
-  file.size = json.at("size").get<uint64_t>();
-  const auto hash = json.at("first_block").get<std::string>();
-  std::from_chars(hash.data(), hash.data() + hash.size(), file.first_block_hash, 16);
-  const auto name = json.at("state").get<std::string>();
-  for (const auto& [state, text] : kStates) {
-    if (text == name) file.state = state;
-  }
-  file.lines = CountsOf(json);
-  file.bytes_not_read = json.at("bytes_not_read").get<uint64_t>();
-  file.damage = json.value("damage", "");
-  return file;
-}
-
-Json JsonOf(const ManifestTopic& topic) {
-  Json offsets = Json::object();
-  for (const auto& [partition, offset] : topic.next_offsets) offsets[std::to_string(partition)] = offset;
-  Json json = {{"name", topic.name}, {"range", topic.range}, {"next_offsets", offsets}, {"done", topic.done}};
-  PutCounts(json, topic.records);
-  return json;
-}
-
-ManifestTopic TopicOf(const Json& json) {
-  ManifestTopic topic;
-  topic.name = json.at("name").get<std::string>();
-  topic.range = json.at("range").get<std::string>();
-  for (const auto& [partition, offset] : json.at("next_offsets").items())
-    topic.next_offsets[std::stoi(partition)] = offset.get<int64_t>();
-  topic.records = CountsOf(json);
-  topic.done = json.at("done").get<bool>();
-  return topic;
-}
+constexpr int kVersion = 3;
 
 }  // namespace
 
@@ -158,33 +97,20 @@ Result<std::optional<Manifest>> ReadManifest(const std::string& path) {
            fmt::format(
                "--progress: {}: not a progress file of this version; delete it to start from the beginning",
                path));
-  const Json json = Json::parse(text.str(), nullptr, false);
-  if (!json.is_object()) return malformed;
   try {
+    const auto json = SortedJson::parse(text.str());
     if (json.at("version").get<int>() != kVersion) return malformed;
-    Manifest manifest;
-    manifest.run = json.at("run").get<std::string>();
-    manifest.target = json.at("target").get<std::string>();
-    manifest.finished = json.at("finished").get<bool>();
-    for (const Json& each : json.at("files")) manifest.files.push_back(FileOf(each));
-    for (const Json& each : json.at("topics")) manifest.topics.push_back(TopicOf(each));
-    return std::optional(std::move(manifest));
-  } catch (const std::exception&) {
+    return std::optional(json.get<Manifest>());
+  } catch (const SortedJson::exception&) {
     return malformed;
   }
 }
 
 std::string ManifestJson(const Manifest& manifest) {
-  Json json = {{"version", kVersion},
-               {"run", manifest.run},
-               {"target", manifest.target},
-               {"finished", manifest.finished}};
-  PutCounts(json, manifest.Counts());
-  json["files"] = Json::array();
-  for (const ManifestFile& file : manifest.files) json["files"].push_back(JsonOf(file));
-  json["topics"] = Json::array();
-  for (const ManifestTopic& topic : manifest.topics) json["topics"].push_back(JsonOf(topic));
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  SortedJson json = manifest;
+  json.update(SortedJson(manifest.Counts()));
+  json["version"] = kVersion;
+  return json.dump(1, ' ', false, SortedJson::error_handler_t::replace) + "\n";
 }
 
 std::string ManifestText(const Manifest& manifest) {
@@ -197,8 +123,8 @@ std::string ManifestText(const Manifest& manifest) {
                                  counts.sent, counts.rejected, counts.skipped);
   for (const ManifestFile& file : manifest.files) {
     text +=
-        fmt::format("{:<8} {:>12} lines {:>8} rejected  {}{}\n", NameOf(file.state), file.lines.done(),
-                    file.lines.rejected, file.name,
+        fmt::format("{:<8} {:>12} lines {:>8} rejected  {}{}\n", SortedJson(file.state).get<std::string>(),
+                    file.lines.done(), file.lines.rejected, file.name,
                     file.bytes_not_read > 0 ? fmt::format(", {} bytes not read", file.bytes_not_read) : "");
   }
   for (const ManifestTopic& topic : manifest.topics) {

@@ -18,8 +18,6 @@ namespace {
 constexpr size_t kTextBytesMax = 4096;
 constexpr size_t kExampleBytesMax = 200;
 
-using Json = nlohmann::ordered_json;
-
 }  // namespace
 
 Rejects::~Rejects() {
@@ -44,11 +42,11 @@ Status Rejects::Add(std::string_view reason, std::string_view message, const std
         {where, std::string(message), std::string(text.substr(0, kExampleBytesMax))});
   }
   if (file_ < 0) return {};
-  auto line = Json::parse(where);
+  auto line = OrderedJson::parse(where);
   line["reason"] = reason;
   line["message"] = message;
   line["text"] = text.substr(0, kTextBytesMax);
-  const std::string bytes = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string bytes = line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
   const auto written = write(file_, bytes.data(), bytes.size());
   if (written != static_cast<ssize_t>(bytes.size())) return Fail(Broken());
   return {};

@@ -15,7 +15,7 @@ namespace seen {
 namespace {
 
 constexpr auto kSaveEvery = std::chrono::seconds(1);
-constexpr uint64_t kLinesBetweenChecks = 100'000;
+constexpr uint64_t kLinesUntilACheck = 100'000;
 constexpr uint64_t kMarkTicket = ~uint64_t{0};
 // Requests are small: a live event waits for the request before it, at the brokers and again in the daemon.
 constexpr uint64_t kBatchBytesMax = 64 << 10;
@@ -67,7 +67,7 @@ ReplayRun::ReplayRun(const ReplayTarget& to, TargetTopic topic, ReplaySettings s
       limiter_(settings_.rate),
       progress_("replay", source_->Total(), source_->Unit(),
                 settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto),
-      next_check_(kLinesBetweenChecks),
+      next_check_(kLinesUntilACheck),
       started_(SystemClock().Now()) {
   const LineCounts before = manifest_.Counts();
   lines_before_ = before.done();
@@ -217,7 +217,7 @@ void ReplayRun::NoteAcknowledged(uint64_t ticket) {
 }
 
 Status ReplayRun::CheckRejects() {
-  next_check_ = lines_ + kLinesBetweenChecks;
+  next_check_ = lines_ + kLinesUntilACheck;
   return rejects_.CheckShare(rejected_before_ + rejects_.total(), lines_before_ + lines_);
 }
 

@@ -18,8 +18,8 @@ namespace {
 constexpr std::chrono::seconds kAskTopic(15);
 constexpr int64_t kRecordsLookedAt = 100;  // per partition
 
-Result<std::optional<int64_t>> NumberOf(const Admin& admin, const std::string& topic,
-                                        const std::string& name) {
+Result<std::optional<int64_t>> TopicNumber(const Admin& admin, const std::string& topic,
+                                           const std::string& name) {
   const auto text = admin.TopicConfig(topic, name, kAskTopic);
   // A broker that hides its settings must not prevent the replay.
   if (!text && text.error().code != Code::kUnavailable) return std::optional<int64_t>();
@@ -90,7 +90,7 @@ Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& c
   target.name = topic;
   target.partitions = *partitions;
   const auto number = [&](const std::string& name, std::optional<int64_t>& into) -> Status {
-    auto found = NumberOf(**admin, topic, name);
+    auto found = TopicNumber(**admin, topic, name);
     if (!found) return Fail(found.error());
     if (found->has_value()) into = *found;
     return {};

@@ -120,7 +120,7 @@ class TopicSource final : public HistorySource {
 
   LinePlace Place() const override { return {static_cast<uint32_t>(at_), partition_, offset_}; }
   std::string WhereOf(const LinePlace& place) const override {
-    return nlohmann::ordered_json{
+    return OrderedJson{
         {"topic", parts_[place.source].range.topic}, {"partition", place.partition}, {"offset", place.number}}
         .dump();
   }

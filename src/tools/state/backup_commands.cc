@@ -39,7 +39,7 @@ Status CheckApart(const std::string& to, const std::string& copy_folder) {
 
 Result<std::vector<BackedUpPartition>> TakeFiles(const StateArguments& given, const StateCopy& copy,
                                                  BackupDirectory& directory, BackupDirectory::Added& added) {
-  Progress progress("backup", 0, "files", given.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress("backup", 0, "files", given.quiet);
   uint64_t files = 0;
   std::vector<BackedUpPartition> partitions;
   for (const CopiedPartition& copied : copy.partitions) {
@@ -120,20 +120,20 @@ Result<nlohmann::ordered_json> MakeBackup(const StateArguments& given) {
   if (!daemon) return Fail(daemon.error());
   const auto held = HeldCopy::Make(*daemon, kPreviousEndsWithin);
   if (!held) return Fail(held.error());
-  if (Status apart = CheckApart(given.to, held->copy().folder); !apart) return Fail(apart.error());
-  auto directory = BackupDirectory::OpenToWrite(given.to, held->owner());
+  if (Status apart = CheckApart(given.to, (*held)->copy().folder); !apart) return Fail(apart.error());
+  auto directory = BackupDirectory::OpenToWrite(given.to, (*held)->owner());
   if (!directory) return Fail(directory.error());
   BackupManifest manifest;
   manifest.made_at = SystemClock().WallNow();
   manifest.program = SEEN_VERSION;
-  manifest.instance = held->owner().instance;
-  manifest.partitioner = held->owner().partitioner;
+  manifest.instance = (*held)->owner().instance;
+  manifest.partitioner = (*held)->owner().partitioner;
   BackupDirectory::Added added;
-  auto partitions = TakeFiles(given, held->copy(), *directory, added);
+  auto partitions = TakeFiles(given, (*held)->copy(), *directory, added);
   if (!partitions) return Fail(partitions.error());
   manifest.partitions = std::move(*partitions);
-  auto report = DigestDaemon(*daemon, manifest.made_at, &held->copy(), std::chrono::seconds(given.timeout_s),
-                             given.quiet);
+  auto report = DigestDaemon(*daemon, manifest.made_at, &(*held)->copy(),
+                             std::chrono::seconds(given.timeout_s), given.quiet);
   if (!report) return Fail(report.error());
   manifest.report = std::move(*report);
   if (!given.no_verify) {
@@ -154,20 +154,6 @@ Result<nlohmann::ordered_json> MakeBackup(const StateArguments& given) {
   summary["verified"] = !given.no_verify;
   summary["removed_backups"] = gone;
   return summary;
-}
-
-// A directory that a daemon has locked isn't empty: its LOCK is in it.
-Status CheckEmpty(const std::string& into) {
-  std::error_code code;
-  if (!fs::exists(into, code)) return {};
-  for (const fs::directory_entry& entry : fs::directory_iterator(into, code)) {
-    return Fail(Code::kRefused,
-                fmt::format("--into: {} isn't empty: {} is in it. Remedy: name an empty or a new "
-                            "directory",
-                            into, entry.path().filename().string()));
-  }
-  if (code) return Fail(Code::kUnavailable, fmt::format("--into: can't list {}: {}", into, code.message()));
-  return {};
 }
 
 // Writes into a folder that a daemon's start removes. The caller renames it when all partitions are complete.
@@ -196,11 +182,11 @@ Status RestorePartition(const StateArguments& given, const BackupDirectory& dire
 
 Status Restore(const StateArguments& given, const BackupDirectory& directory,
                const BackupManifest& manifest) {
-  if (Status empty = CheckEmpty(given.into); !empty) return empty;
+  // A directory that a daemon has locked isn't empty: its LOCK is in it.
+  if (Status empty = CheckEmpty("--into", given.into); !empty) return empty;
   const auto store = StoreDirectory::Open(given.into);
   if (!store) return Fail(store.error());
-  Progress progress("restore", manifest.Files(), "files",
-                    given.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress("restore", manifest.Files(), "files", given.quiet);
   uint64_t files = 0;
   const std::string incoming = StoreDirectory::IncomingPath(given.into);
   for (const BackedUpPartition& partition : manifest.partitions) {

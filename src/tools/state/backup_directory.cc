@@ -19,6 +19,122 @@
 namespace seen {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void Refuse(const Json& object, const std::string& why) {
+  throw Json::other_error::create(501, why, &object);
+}
+
+// Throws if there is no format.
+Status CheckFormat(const Json& object, std::string_view what) {
+  const int format = object.at("format").get<int>();
+  if (format <= kBackupFormat) return {};
+  return Fail(Code::kRefused,
+              fmt::format("{}: format {}, and this seenctl knows formats up to {}. Remedy: use "
+                          "the seenctl that made the backups, or a newer one",
+                          what, format, kBackupFormat));
+}
+
+Hash128 HashAt(const Json& object, const char* field) {
+  const auto hash = HashFromHex(object.at(field).get<std::string>());
+  if (!hash) Refuse(object, std::string(field) + ": not 32 hexadecimal digits");
+  return *hash;
+}
+
+// Checks the name, because it becomes part of a path.
+std::string NameAt(const Json& object) {
+  auto name = object.at("name").get<std::string>();
+  if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)
+    Refuse(object, "name: not a file's name");
+  return name;
+}
+
+Json PartitionToJson(const BackedUpPartition& partition) {
+  Json json = {{"partition", partition.partition}, {"files", Json::array()}};
+  for (const BackupFile& file : partition.files) {
+    json["files"].push_back({{"name", file.name},
+                             {"bytes", file.bytes},
+                             {"xxh3", ToHex(file.checksum)},
+                             {"tail_xxh3", ToHex(file.tail)}});
+  }
+  return json;
+}
+
+BackedUpPartition PartitionFromJson(const Json& json) {
+  BackedUpPartition partition;
+  partition.partition = json.at("partition").get<int32_t>();
+  for (const Json& file : json.at("files")) {
+    partition.files.push_back(
+        {NameAt(file), file.at("bytes").get<uint64_t>(), HashAt(file, "xxh3"), HashAt(file, "tail_xxh3")});
+  }
+  return partition;
+}
+
+BackupManifest FromJson(const Json& json) {
+  BackupManifest manifest;
+  manifest.number = json.at("number").get<uint32_t>();
+  manifest.made_at = {json.at("made_at_ms").get<int64_t>()};
+  manifest.program = json.at("program").get<std::string>();
+  manifest.instance = json.at("instance").get<std::string>();
+  manifest.partitioner = json.at("partitioner").get<std::string>();
+  auto report = StateReportFromJson(nlohmann::json(json.at("state")));
+  if (!report) Refuse(json, report.error().message);
+  manifest.report = std::move(*report);
+  for (const Json& partition : json.at("files_of"))
+    manifest.partitions.push_back(PartitionFromJson(partition));
+  return manifest;
+}
+
+tl::unexpected<Error> Damaged(std::string_view why) {
+  return Fail(Code::kCorrupt,
+              fmt::format("manifest: {}. Remedy: use another backup, and check the disk", why));
+}
+
+}  // namespace
+
+uint64_t BackupManifest::Files() const {
+  uint64_t files = 0;
+  for (const BackedUpPartition& partition : partitions) files += partition.files.size();
+  return files;
+}
+
+uint64_t BackupManifest::Bytes() const {
+  uint64_t bytes = 0;
+  for (const BackedUpPartition& partition : partitions) {
+    for (const BackupFile& file : partition.files) bytes += file.bytes;
+  }
+  return bytes;
+}
+
+std::string EncodeManifest(const BackupManifest& manifest) {
+  Json json = {{"number", manifest.number},
+               {"made_at_ms", manifest.made_at.value},
+               {"program", manifest.program},
+               {"instance", manifest.instance},
+               {"partitioner", manifest.partitioner},
+               {"state", StateReportToJson(manifest.report)},
+               {"files_of", Json::array()}};
+  for (const BackedUpPartition& partition : manifest.partitions)
+    json["files_of"].push_back(PartitionToJson(partition));
+  const Json whole = {{"format", kBackupFormat}, {"xxh3", ToHex(HashOf(json.dump()))}, {"manifest", json}};
+  return whole.dump(1) + "\n";
+}
+
+Result<BackupManifest> DecodeManifest(std::string_view text) {
+  const Json whole = Json::parse(text, nullptr, false);
+  if (!whole.is_object()) return Damaged("not a JSON object");
+  try {
+    if (Status known = CheckFormat(whole, "manifest"); !known) return Fail(known.error());
+    const Json& json = whole.at("manifest");
+    if (HashAt(whole, "xxh3") != HashOf(json.dump())) return Damaged("the checksum differs");
+    return FromJson(json);
+  } catch (const Json::exception& error) {
+    return Damaged(error.what());
+  }
+}
+
+namespace {
+
 namespace fs = std::filesystem;
 
 constexpr size_t kPieceBytes = 1 << 20;
@@ -38,32 +154,45 @@ Status ReadFrom(const Descriptor& file, const std::string& path, uint64_t at, Ta
   }
 }
 
+Result<Hash128> HashFrom(const Descriptor& file, const std::string& path, uint64_t at) {
+  ByteHash hash;
+  const Status read = ReadFrom(file, path, at, [&](std::string_view piece) -> Status {
+    hash.Add(piece);
+    return {};
+  });
+  if (!read) return Fail(read.error());
+  return hash.Finish();
+}
+
+// Reads from the disk if possible, not from memory.
+Result<Hash128> HashOfFile(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return Fail(FileError(errno, "can't open", path));
+  (void)::posix_fadvise(file.number(), 0, 0, POSIX_FADV_DONTNEED);
+  return HashFrom(file, path, 0);
+}
+
 constexpr const char* kOwnerFile = "seen-backups.json";
 
 std::string OwnerText(const BackupOwner& owner) {
-  const nlohmann::ordered_json json = {{"format", kBackupFormat},
-                                       {"topic", owner.topic},
-                                       {"partitioner", owner.partitioner},
-                                       {"partitions_total", owner.partitions_total},
-                                       {"instance", owner.instance}};
+  const Json json = {{"format", kBackupFormat},
+                     {"topic", owner.topic},
+                     {"partitioner", owner.partitioner},
+                     {"partitions_total", owner.partitions_total},
+                     {"instance", owner.instance}};
   return json.dump(1) + "\n";
 }
 
 Result<BackupOwner> ReadOwner(const std::string& path) {
   const auto text = ReadWhole(path);
   if (!text) return Fail(text.error());
-  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  const auto json = Json::parse(*text, nullptr, false);
   if (!json.is_object()) return Fail(Code::kCorrupt, path + ": not a JSON object");
   try {
-    if (const int format = json.at("format").get<int>(); format > kBackupFormat) {
-      return Fail(
-          Code::kRefused,
-          fmt::format("{}: format {}, and this seenctl knows formats up to {}. Remedy: use a newer seenctl",
-                      path, format, kBackupFormat));
-    }
+    if (Status known = CheckFormat(json, path); !known) return Fail(known.error());
     return BackupOwner{json.at("topic").get<std::string>(), json.at("partitioner").get<std::string>(),
                        json.at("partitions_total").get<int32_t>(), json.at("instance").get<std::string>()};
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const Json::exception& error) {
     return Fail(Code::kCorrupt, fmt::format("{}: {}", path, error.what()));
   }
 }
@@ -83,23 +212,8 @@ tl::unexpected<Error> CantList(const std::string& path, const std::error_code& c
   return Fail(Code::kUnavailable, fmt::format("can't list {}: {}", path, code.message()));
 }
 
-// Accepts an empty directory, or what an interrupted first backup left. Refuses any other directory.
-Status CheckUnused(const std::string& path) {
-  std::error_code code;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, code)) {
-    const std::string name = entry.path().filename().string();
-    if (name == "LOCK" || name == std::string(kOwnerFile) + ".tmp") continue;
-    return Fail(Code::kRefused,
-                fmt::format("--to: {} isn't empty and holds no backups: {} is in it. Remedy: name an "
-                            "empty or a new directory",
-                            path, name));
-  }
-  if (code) return CantList(path, code);
-  return {};
-}
-
-}  // namespace
-
+/// Identifies a file without reading all of it: by its size and a hash of its last 64 KiB. In an SST file
+/// they hold the session that wrote the file, and its number there. So no two SST files share them.
 Result<BackupFile> LookAt(const std::string& path, const std::string& name) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about = {};
@@ -108,28 +222,25 @@ Result<BackupFile> LookAt(const std::string& path, const std::string& name) {
   BackupFile found;
   found.name = name;
   found.bytes = static_cast<uint64_t>(about.st_size);
-  ByteHash tail;
-  const Status read = ReadFrom(file, path, found.bytes - std::min(found.bytes, kTailBytes),
-                               [&](std::string_view piece) -> Status {
-                                 tail.Add(piece);
-                                 return {};
-                               });
-  if (!read) return Fail(read.error());
-  found.tail = tail.Finish();
+  const auto tail = HashFrom(file, path, found.bytes - std::min(found.bytes, kTailBytes));
+  if (!tail) return Fail(tail.error());
+  found.tail = *tail;
   return found;
 }
 
-Result<Hash128> HashOfFile(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return Fail(FileError(errno, "can't open", path));
-  (void)::posix_fadvise(file.number(), 0, 0, POSIX_FADV_DONTNEED);
-  ByteHash hash;
-  const Status read = ReadFrom(file, path, 0, [&](std::string_view piece) -> Status {
-    hash.Add(piece);
-    return {};
-  });
-  if (!read) return Fail(read.error());
-  return hash.Finish();
+}  // namespace
+
+Status CheckEmpty(std::string_view option, const std::string& path, const std::set<std::string>& may_have) {
+  std::error_code code;
+  if (!fs::exists(path, code)) return {};
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, code)) {
+    const std::string name = entry.path().filename().string();
+    if (may_have.contains(name)) continue;
+    return Fail(Code::kRefused, fmt::format("{}: {} isn't empty: {} is in it. Remedy: name an empty or a new "
+                                            "directory",
+                                            option, path, name));
+  }
+  return code ? CantList(path, code) : Status();
 }
 
 Result<Hash128> LinkOrCopy(const std::string& from, const std::string& to, bool may_link) {
@@ -151,8 +262,10 @@ Result<Hash128> LinkOrCopy(const std::string& from, const std::string& to, bool 
 Result<BackupDirectory> BackupDirectory::OpenToWrite(const std::string& path, const BackupOwner& owner) {
   std::error_code code;
   const std::string owner_path = path + "/" + kOwnerFile;
-  if (!fs::exists(owner_path, code) && fs::exists(path, code)) {
-    if (Status unused = CheckUnused(path); !unused) return Fail(unused.error());
+  if (!fs::exists(owner_path, code)) {
+    // An interrupted first backup leaves these.
+    const Status unused = CheckEmpty("--to", path, {"LOCK", std::string(kOwnerFile) + ".tmp"});
+    if (!unused) return Fail(unused.error());
   }
   if (Status made = MakeFolder(path); !made) return Fail(made.error());
   auto lock = FileLock::Take(path + "/LOCK", true, false);

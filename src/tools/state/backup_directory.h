@@ -1,5 +1,5 @@
 #pragma once
-// A directory of backups: schemas/backup.md.
+// A directory of backups, and the parts of one backup: schemas/backup.md.
 //
 //   LOCK                locked with flock by the one process that writes
 //   seen-backups.json   the daemon and topic of these backups
@@ -11,23 +11,57 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/durable_file.h"
 #include "base/result.h"
-#include "tools/state/backup_manifest.h"
+#include "model/set_digest.h"
+#include "tools/state/state_report.h"
 
 namespace seen {
 
+/// Raised if an older seenctl would misread what a newer one writes.
+inline constexpr int kBackupFormat = 1;
+
+struct BackupFile {
+  std::string name;  // in the partition's folder
+  uint64_t bytes = 0;
+  Hash128 checksum;  // of the whole file: its name in the backup directory
+  Hash128 tail;      // of its last 64 KiB
+  friend bool operator==(const BackupFile&, const BackupFile&) = default;
+};
+
+struct BackedUpPartition {
+  int32_t partition = 0;
+  std::vector<BackupFile> files;  // by name
+};
+
+struct BackupManifest {
+  uint32_t number = 0;  // ascending, from 1
+  TimeMs made_at;
+  std::string program;   // version of the program that made it
+  std::string instance;  // the daemon whose state it is
+  std::string partitioner;
+  StateReport report;  // digests and positions, as the daemon computed them
+  std::vector<BackedUpPartition> partitions;
+
+  uint64_t Files() const;
+  uint64_t Bytes() const;
+};
+
+std::string EncodeManifest(const BackupManifest& manifest);
+/// kRefused: a newer version wrote the text. kCorrupt: the text isn't what EncodeManifest wrote.
+Result<BackupManifest> DecodeManifest(std::string_view text);
+
 // Files of backups. Errors: as in base/durable_file.h.
 
-/// Identifies a file without reading all of it: by its size and a hash of its last 64 KiB. In an SST file
-/// they hold the session that wrote the file, and its number there. So no two SST files share them.
-Result<BackupFile> LookAt(const std::string& path, const std::string& name);
-
-/// Reads from the disk if possible, not from memory.
-Result<Hash128> HashOfFile(const std::string& path);
+/// kRefused: the directory has something other than `may_have`. A missing directory is empty.
+Status CheckEmpty(std::string_view option, const std::string& path,
+                  const std::set<std::string>& may_have = {});
 
 /// Makes `to` a link to `from` if `may_link` and the file system allow it, otherwise a durable copy. Returns
 /// the hash of the bytes read from `from`. `to` must not exist.

@@ -170,8 +170,7 @@ Result<StateReport> DigestDaemon(DaemonClient& daemon, TimeMs as_of, const State
     }
     const std::vector<int32_t> partitions = PartitionsOf(*status, copy);
     if (partitions.empty()) return Fail(Code::kUnavailable, "this daemon has no partition open");
-    Progress progress("digest", partitions.size(), "partitions",
-                      quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+    Progress progress("digest", partitions.size(), "partitions", quiet);
     for (const int32_t partition : partitions) {
       auto digest = DigestPartition(daemon, partition, as_of, copy == nullptr ? "" : copy->id, until);
       if (!digest) return Fail(digest.error());
@@ -184,7 +183,7 @@ Result<StateReport> DigestDaemon(DaemonClient& daemon, TimeMs as_of, const State
   }
 }
 
-Result<HeldCopy> HeldCopy::Make(DaemonClient& daemon, std::chrono::seconds timeout) {
+Result<std::unique_ptr<HeldCopy>> HeldCopy::Make(DaemonClient& daemon, std::chrono::seconds timeout) {
   const auto until = steady_clock::now() + timeout;
   const auto status = daemon.WholeStatus();
   if (!status) return Fail(status.error());
@@ -196,19 +195,19 @@ Result<HeldCopy> HeldCopy::Make(DaemonClient& daemon, std::chrono::seconds timeo
       continue;
     }
     try {
-      HeldCopy held(daemon, CopyFromJson(*answer));
-      auto lock = FileLock::Take(held.copy_.folder + "/LOCK", false, true);
+      std::unique_ptr<HeldCopy> held(new HeldCopy(daemon, CopyFromJson(*answer)));
+      auto lock = FileLock::Take(held->copy_.folder + "/LOCK", false, true);
       if (!lock && lock.error().code == Code::kNotFound) {
         return Fail(Code::kRefused,
                     fmt::format("--http: the daemon's copy, {}, isn't on this machine. Remedy: run the "
                                 "command on the daemon's machine, and with its paths",
-                                held.copy_.folder));
+                                held->copy_.folder));
       }
       if (!lock) return Fail(lock.error());
-      held.lock_.emplace(std::move(*lock));
-      if (Status whole = CheckWhole(*status, held.copy_); !whole) return Fail(whole.error());
-      held.owner_ = {held.copy_.topic, held.copy_.partitioner, held.copy_.partitions_total,
-                     status->at("instance_id").get<std::string>()};
+      held->lock_.emplace(std::move(*lock));
+      if (Status whole = CheckWhole(*status, held->copy_); !whole) return Fail(whole.error());
+      held->owner_ = {held->copy_.topic, held->copy_.partitioner, held->copy_.partitions_total,
+                      status->at("instance_id").get<std::string>()};
       return held;
     } catch (const nlohmann::json::exception& error) {
       return Unreadable(error);
@@ -216,15 +215,9 @@ Result<HeldCopy> HeldCopy::Make(DaemonClient& daemon, std::chrono::seconds timeo
   }
 }
 
-HeldCopy::HeldCopy(HeldCopy&& other) noexcept
-    : daemon_(std::exchange(other.daemon_, nullptr)),
-      copy_(std::move(other.copy_)),
-      owner_(std::move(other.owner_)),
-      lock_(std::move(other.lock_)) {}
-
 HeldCopy::~HeldCopy() {
   // If the daemon can't be reached, it notices by the lock.
-  if (daemon_ != nullptr) (void)daemon_->ReleaseCopy(copy_.id);
+  (void)daemon_.ReleaseCopy(copy_.id);
 }
 
 }  // namespace seen

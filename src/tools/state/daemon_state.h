@@ -2,6 +2,8 @@
 // A running daemon's state, over HTTP.
 
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,18 +30,18 @@ class HeldCopy {
  public:
   /// Waits up to `timeout` for another backup to end. kRefused: the copy isn't on this machine, or it lacks a
   /// partition of the daemon.
-  static Result<HeldCopy> Make(DaemonClient& daemon, std::chrono::seconds timeout);
-  HeldCopy(HeldCopy&& other) noexcept;
-  HeldCopy& operator=(HeldCopy&&) = delete;
+  static Result<std::unique_ptr<HeldCopy>> Make(DaemonClient& daemon, std::chrono::seconds timeout);
+  HeldCopy(const HeldCopy&) = delete;
+  HeldCopy& operator=(const HeldCopy&) = delete;
   ~HeldCopy();
 
   const StateCopy& copy() const { return copy_; }
   const BackupOwner& owner() const { return owner_; }
 
  private:
-  HeldCopy(DaemonClient& daemon, StateCopy copy) : daemon_(&daemon), copy_(std::move(copy)) {}
+  HeldCopy(DaemonClient& daemon, StateCopy copy) : daemon_(daemon), copy_(std::move(copy)) {}
 
-  DaemonClient* daemon_;  // nullptr: this object was moved from
+  DaemonClient& daemon_;
   StateCopy copy_;
   BackupOwner owner_;
   std::optional<FileLock> lock_;

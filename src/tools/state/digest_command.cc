@@ -1,5 +1,5 @@
-// digest: computes a state's digests. The state is a daemon's, that of a stopped daemon's directory, a
-// backup's, or the one that a daemon would have after a history.
+// digest: computes a state's digests. The state is a daemon's, that of a stopped daemon's directory, of a
+// backup or of the state topic, or the one that a daemon would have after a history.
 
 #include <fmt/format.h>
 
@@ -46,14 +46,11 @@ Result<TimeMs> AsOfOf(const StateArguments& given, const std::optional<StateRepo
 }
 
 Result<StateReport> ComputeOfHistory(const StateArguments& given, TimeMs as_of) {
-  std::vector<std::string> overrides;
-  if (!given.kafka.brokers.empty()) overrides.push_back("kafka.brokers=" + given.kafka.brokers);
-  auto config = ReadConfig(given.config, overrides);
+  auto config = ReadDaemonConfig(given);
   if (!config) return Fail(config.error());
   ReplayTarget target{.config = std::move(*config), .brokers = {}, .client = {}, .topic = {}};
   target.brokers = target.config.kafka.brokers;
-  // Another cluster has its own credentials.
-  if (given.kafka.brokers.empty()) target.client = target.config.kafka.client;
+  target.client = target.config.kafka.client;
   target.topic = target.config.input.topic;
   target.partitioner = target.config.input.partitioner;
   const auto share = ParseShare("--rejects-max", given.rejects_max);
@@ -119,8 +116,10 @@ Status CheckSources(const StateArguments& given) {
   if (Status one = CheckStored(given); !one) return one;
   if (given.history.empty()) return {};
   if (given.is_stored() || given.wait) {
-    return Fail(Code::kInvalidArgument,
-                "--history, --from-topic: --dir, --from or --wait is given as well; leave one of them out");
+    return Fail(
+        Code::kInvalidArgument,
+        "--history, --from-topic: --dir, --from, --from-state-topic or --wait is given as well; leave "
+        "one of them out");
   }
   if (given.config.empty()) {
     return Fail(Code::kInvalidArgument,

@@ -1,12 +1,11 @@
 #include "tools/state/from_history.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/mutex.h"
 #include "bulk_load/state_builder.h"
 #include "kafka/topic_reader.h"
 #include "tools/common_options.h"
@@ -19,15 +18,6 @@ constexpr std::chrono::seconds kKafkaTimeout(15);
 constexpr uint64_t kLinesBetweenChecks = 100'000;
 
 double Seconds(Instant since) { return std::chrono::duration<double>(SystemClock().Now() - since).count(); }
-
-double CpuSeconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 // A topic is unavailable for a moment after its creation, and while its leader moves.
 Result<std::unique_ptr<TopicReader>> OpenInput(const TopicReader::Options& options) {
@@ -128,8 +118,7 @@ Result<std::vector<PartitionHead>> HistoryState::Heads(CopySink& sink) {
 }
 
 Status HistoryState::ReadAll() {
-  Progress progress("read", source_.Total(), source_.Unit(),
-                    settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress("read", source_.Total(), source_.Unit(), settings_.quiet);
   const auto take = [this](const HistoryEntry& entry) { return Take(entry); };
   while (true) {
     if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: nothing was written");
@@ -174,33 +163,21 @@ Status HistoryState::NoteRejected() {
 
 Status HistoryState::PassRows(CopySink& sink) {
   const auto partitions = static_cast<size_t>(report_.partitions);
-  Progress progress("write", partitions, "partitions",
-                    settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
-  std::atomic<size_t> next{0};
-  std::atomic<uint64_t> done{0};
-  std::vector<Status> outcomes(sink.threads());
-  const auto work = [&](size_t thread) {
-    for (size_t at = next++; at < partitions && outcomes[thread] && !Interrupted(); at = next++) {
-      const auto partition = static_cast<int32_t>(at);
-      outcomes[thread] = builder_->ForEachUserRow(
-          partition, [&](const Row& row) { return sink.Add(partition, row, nullptr); });
-      if (outcomes[thread]) outcomes[thread] = sink.End(partition);
-      ++done;
-      if (thread == 0) progress.Update(done);
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (size_t thread = 1; thread < outcomes.size(); ++thread) others.emplace_back(work, thread);
-    work(0);
-  }
-  for (Status& outcome : outcomes) {
-    if (!outcome) return outcome;
-  }
-  if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: not all partitions are written");
-  progress.Update(done);
-  progress.Finish();
-  return {};
+  Progress progress("write", partitions, "partitions", settings_.quiet);
+  Mutex mutex;
+  uint64_t done = 0;
+  Status passed = InParallel(sink.threads(), partitions, [&](size_t at) -> Status {
+    if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: not all partitions are written");
+    const auto partition = static_cast<int32_t>(at);
+    const auto add = [&](const Row& row) { return sink.Add(partition, row, nullptr); };
+    if (Status added = builder_->ForEachUserRow(partition, add); !added) return added;
+    Status ended = sink.End(partition);
+    const MutexLock lock(mutex);
+    progress.Update(++done);
+    return ended;
+  });
+  if (passed) progress.Finish();
+  return passed;
 }
 
 }  // namespace
@@ -219,7 +196,6 @@ Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const Repla
   }
   sink.Clear();
   report.state_bytes = sink.StateBytes();
-  report.cpu_s = CpuSeconds();
   return report;
 }
 
@@ -248,7 +224,6 @@ std::string IntoStateJson(const IntoStateReport& report, uint64_t rejected, bool
                                          {"sorted_bytes", report.sorted_bytes},
                                          {"read_s", report.read_s},
                                          {"write_s", report.write_s},
-                                         {"cpu_s", report.cpu_s},
                                          {"damaged", damaged},
                                          {"live_offsets", offsets}};
   return result.dump();

@@ -34,7 +34,6 @@ struct IntoStateReport {
   std::map<int32_t, int64_t> live_offsets;
   double read_s = 0;   // reading, decoding and sorting
   double write_s = 0;  // writing the state
-  double cpu_s = 0;    // of this process
 };
 
 /// kMalformed: too many lines are rejected. kRefused: the sink has state, or is in use. kNoSpace; ...

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -99,7 +98,6 @@ class TopicSink final : public CopySink {
   Status ReadBack() const;
 
   const TopicSettings settings_;
-  const std::atomic<bool> stop_{false};
   std::unique_ptr<Admin> admin_;
   std::string scratch_;  // empty: not made
   std::unique_ptr<StoreDirectory> scratch_lock_;
@@ -202,7 +200,7 @@ Status TopicSink::Prepare(int32_t partitions) {
   const auto record_bytes_max = PrepareStateTopic(*admin_, settings_.topic, partitions);
   if (!record_bytes_max) return prefixed(record_bytes_max.error());
   record_bytes_max_ = *record_bytes_max;
-  StateTopicReader reader(TopicOptions(), stop_);
+  StateTopicReader reader(TopicOptions(), InterruptFlag());
   std::vector<PartitionContent> contents;
   for (int32_t partition = 0; partition < partitions; ++partition) {
     auto one = Look(reader, partition);
@@ -249,7 +247,7 @@ Status TopicSink::Explained(Status sent) const {
 
 // Checks whether a daemon would restore these bases. A daemon that started meanwhile has ended their epoch.
 Status TopicSink::ReadBack() const {
-  StateTopicReader reader(TopicOptions(), stop_);
+  StateTopicReader reader(TopicOptions(), InterruptFlag());
   for (int32_t partition = 0; partition < static_cast<int32_t>(older_bases_.size()); ++partition) {
     const auto content = Look(reader, partition);
     if (!content) return Fail(content.error());

@@ -15,12 +15,6 @@
 namespace seen {
 namespace {
 
-template <typename Named>
-bool SameNames(const std::vector<Named>& a, const std::vector<Named>& b, auto name_of) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](const Named& x, const Named& y) { return name_of(x) == name_of(y); });
-}
-
 // Numbers in keys and sets must mean the same in all partitions.
 Status CheckAlike(const StoreDescriptor& first, const StoreDescriptor& other) {
   const auto& a = first.identity;
@@ -32,9 +26,8 @@ Status CheckAlike(const StoreDescriptor& first, const StoreDescriptor& other) {
                             b.partition, b.topic, b.partition_count, b.partitioner, a.partition, a.topic,
                             a.partition_count, a.partitioner));
   }
-  const auto itself = [](const std::string& name) { return name; };
-  const auto of_filter = [](const StoredFilter& filter) { return filter.name; };
-  if (SameNames(first.filters, other.filters, of_filter) && SameNames(first.kinds, other.kinds, itself))
+  if (std::ranges::equal(first.filters, other.filters, {}, &StoredFilter::name, &StoredFilter::name) &&
+      first.kinds == other.kinds)
     return {};
   return Fail(Code::kRefused,
               fmt::format("partitions {} and {} number their filters or kinds differently. Remedy: start the "
@@ -290,7 +283,7 @@ Result<std::vector<PartitionHead>> ReshardedState::Heads(CopySink&) {
 Status ReshardedState::PassRows(CopySink& sink) {
   const auto partitioner = ParsePartitioner(descriptor_.identity.partitioner);
   if (!partitioner) return Fail(Code::kCorrupt, "the descriptor names no partitioner that is known");
-  Progress progress("reshard", 0, "rows", quiet_ ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress("reshard", 0, "rows", quiet_);
   Status passed =
       ForEachMerged(old_, StoredLimits(descriptor_.filters),
                     [&](std::string_view key, std::string_view value, RestingRows& stored) -> Status {

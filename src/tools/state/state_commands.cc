@@ -1,12 +1,13 @@
 // The commands that keep and move state. Each is a pair of a source and a sink:
 //
-//   command   source                                sink
-//   backup    a running daemon                      a backup       files: backup_commands.cc
-//   restore   a backup                              a directory    files: backup_commands.cc
-//   digest    a daemon, directory, backup, history  a digest       digest_command.cc
-//   export    a directory, backup                   JSON lines
-//   reshard   several directories and backups       the state topic, through the router
-//   replay    history                               a directory (--into-state), the state topic
+//   command   source                            sink
+//   backup    a running daemon                  a backup       files: backup_commands.cc
+//   restore   a backup                          a directory    files: backup_commands.cc
+//   digest    a daemon, directory, backup,      a digest       digest_command.cc
+//             the state topic, history
+//   export    a directory, backup, state topic  JSON lines
+//   reshard   several directories and backups   the state topic, through the router
+//   replay    history                           a directory (--into-state), the state topic
 
 #include "tools/state/state_commands.h"
 
@@ -30,11 +31,12 @@ namespace {
 constexpr std::chrono::milliseconds kAsk{10'000};
 
 Status Export(const StateArguments& given) {
-  if (!given.is_stored()) return Fail(Code::kInvalidArgument, "export: give either --dir or --from");
+  if (!given.is_stored())
+    return Fail(Code::kInvalidArgument, "export: give --dir, --from or --from-state-topic");
   if (Status one = CheckStored(given); !one) return one;
+  CatchInterrupts();
   const auto state = OpenStored(given, "export");
   if (!state) return Fail(state.error());
-  CatchInterrupts();
   return CopyState(**state, *IntoLines(given.filter, given.out));
 }
 
@@ -43,11 +45,16 @@ int RunExport(const StateArguments& given) {
   return exported ? kExitOk : ExitWith(exported.error());
 }
 
-Status CheckInputTopic(const StateArguments& given, const ClientSettings& client) {
-  if (Status reached = ReachBrokers("--brokers", given.kafka.brokers, client); !reached) return reached;
-  const auto admin = Admin::Open(given.kafka.brokers, client);
+Result<int32_t> PartitionCountOf(const std::string& brokers, const ClientSettings& client,
+                                 const std::string& topic) {
+  if (Status reached = ReachBrokers("--brokers", brokers, client); !reached) return Fail(reached.error());
+  const auto admin = Admin::Open(brokers, client);
   if (!admin) return Fail(admin.error());
-  const auto count = (*admin)->PartitionCount(given.kafka.topic, kAsk);
+  return (*admin)->PartitionCount(topic, kAsk);
+}
+
+Status CheckInputTopic(const StateArguments& given, const ClientSettings& client) {
+  const auto count = PartitionCountOf(given.kafka.brokers, client, given.kafka.topic);
   if (!count) return Fail(count.error());
   if (*count != given.partitions) {
     return Fail(Code::kInvalidArgument,
@@ -122,6 +129,16 @@ void AddStored(CLI::App& app, StateArguments& given) {
   app.add_option("--dir", given.directories, "a stopped daemon's store.directory")->expected(1);
   app.add_option("--from", given.backups, "a directory of backups")->expected(1);
   app.add_option("--backup", given.backup, "with --from: the backup's number; default: the newest");
+  app.add_flag("--from-state-topic", given.from_state_topic,
+               "what daemons with empty disks would restore from the state topic; needs --config");
+  app.add_option("--config", given.config,
+                 "with --from-state-topic or a history: the daemon's configuration");
+  given.kafka.brokers.clear();  // those of the configuration
+  app.add_option("--brokers", given.kafka.brokers,
+                 "with --config: brokers other than the configuration's: HOST:PORT,...");
+  app.add_option(
+      "--scratch", given.scratch,
+      "with --from-state-topic or a history: a directory for temporary files; default: the system's");
 }
 
 void AddBackupArguments(CLI::App& app, StateArguments& given) {
@@ -143,16 +160,11 @@ void AddRestoreArguments(CLI::App& app, StateArguments& given) {
 }
 
 void AddDigestArguments(CLI::App& app, StateArguments& given) {
-  given.kafka.brokers.clear();  // those of the configuration
   AddDaemonOptions(app, given.http);
   AddStored(app, given);
   app.add_option("--history", given.history.files,
                  "files of events, instead of a daemon: as replay takes them; needs --config");
-  app.add_option("--config", given.config,
-                 "with --history or --from-topic: the daemon's configuration, with its filters");
   AddHistoryOptions(app, given.history);
-  app.add_option("--brokers", given.kafka.brokers,
-                 "of a history: brokers other than the configuration's: HOST:PORT,...");
   app.add_option(
          "--partitions", given.partitions,
          "of a history: the input topic's number of partitions; with this option, digest asks no broker")
@@ -160,9 +172,6 @@ void AddDigestArguments(CLI::App& app, StateArguments& given) {
   app.add_option("--rejects-max", given.rejects_max,
                  "of a history: stop when more than this share of the lines are no events")
       ->capture_default_str();
-  app.add_option(
-      "--scratch", given.scratch,
-      "of a history: a directory for what is sorted; default: the system's directory for temporary files");
   app.add_option("--memory-mib", given.memory_mib,
                  "of a history: memory; what doesn't fit is sorted in files")
       ->check(CLI::Range(64, 1 << 20))
@@ -222,16 +231,53 @@ constexpr StateCommand kCommands[] = {
 }  // namespace
 
 Status CheckStored(const StateArguments& given) {
-  if (!given.directories.empty() && !given.backups.empty())
-    return Fail(Code::kInvalidArgument, "--from: --dir is given as well; leave one of them out");
+  const int sources =
+      int{!given.directories.empty()} + int{!given.backups.empty()} + int{given.from_state_topic};
+  if (sources > 1) {
+    return Fail(Code::kInvalidArgument,
+                "--dir, --from, --from-state-topic: several are given; leave all but one of them out");
+  }
+  if (given.from_state_topic && given.config.empty())
+    return Fail(Code::kInvalidArgument, "--from-state-topic: give the daemon's configuration by --config");
   if (given.backup && given.backups.empty())
     return Fail(Code::kInvalidArgument, "--backup: give --from, the directory of backups");
   return {};
 }
 
+Result<Config> ReadDaemonConfig(const StateArguments& given) {
+  std::vector<std::string> overrides;
+  if (!given.kafka.brokers.empty()) overrides.push_back("kafka.brokers=" + given.kafka.brokers);
+  auto config = ReadConfig(given.config, overrides);
+  // Another cluster has its own credentials.
+  if (config && !given.kafka.brokers.empty()) config->kafka.client.clear();
+  return config;
+}
+
+namespace {
+
+Result<std::unique_ptr<StoredState>> OpenStateTopic(const StateArguments& given) {
+  const auto config = ReadDaemonConfig(given);
+  if (!config) return Fail(config.error());
+  if (!config->state)
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--from-state-topic: {}: state.topic is null", given.config));
+  const StateTopicOptions topic{.brokers = config->kafka.brokers,
+                                .client = config->kafka.client,
+                                .topic = config->state->topic,
+                                .group = config->replica_of.value_or(config->kafka.group_id)};
+  const auto count = PartitionCountOf(topic.brokers, topic.client, topic.topic);
+  if (!count) return Fail(count.error());
+  return StoredState::OfTopic(
+      topic, {config->input.topic, 0, *count, std::string(PartitionerName(config->input.partitioner))},
+      given.scratch);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<StoredState>> OpenStored(const StateArguments& given, const std::string& task) {
-  auto state = given.backups.empty() ? StoredState::OfDirectory(given.directories.front())
-                                     : StoredState::OfBackup(given.backups.front(), given.backup);
+  auto state = given.from_state_topic  ? OpenStateTopic(given)
+               : given.backups.empty() ? StoredState::OfDirectory(given.directories.front())
+                                       : StoredState::OfBackup(given.backups.front(), given.backup);
   if (state && !given.quiet) (*state)->ShowProgress(task);
   return state;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/config.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/common_options.h"
 #include "tools/replay/history_options.h"
@@ -29,14 +30,17 @@ struct StateArguments {
   int32_t partitions = 0;  // 0: as many as the input topic
   uint32_t keep = 0;       // 0: all
   int64_t timeout_s = 0;
+  bool from_state_topic = false;
   bool list = false, copy = false, no_verify = false, wait = false, json = false, quiet = false;
 
-  bool is_stored() const { return !directories.empty() || !backups.empty(); }
+  bool is_stored() const { return !directories.empty() || !backups.empty() || from_state_topic; }
 };
 
-/// kInvalidArgument: --dir and --from, or --backup alone.
+/// kInvalidArgument: more than one of --dir, --from and --from-state-topic, or one lacks its other options.
 Status CheckStored(const StateArguments& given);
-/// The directory or the backup, with its progress shown as `task`. Call it if is_stored().
+/// --config, with --brokers in place of its brokers.
+Result<Config> ReadDaemonConfig(const StateArguments& given);
+/// The stored state that is named, with its progress shown as `task`. Call it if is_stored().
 Result<std::unique_ptr<StoredState>> OpenStored(const StateArguments& given, const std::string& task);
 
 // Each returns an exit status.

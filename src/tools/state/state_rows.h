@@ -6,8 +6,9 @@
 //   a digest           IntoDigest         state_report.h
 //   JSON lines         IntoLines          one line a user and filter
 //
-// Sources: stored_state.h (a directory, a backup), resharded.h (several of them, through a router to another
-// number of partitions), from_history.h (files or topics). The table of commands is in state_commands.cc.
+// Sources: stored_state.h (a directory, a backup, the state topic), resharded.h (several of them, through a
+// router to another number of partitions), from_history.h (files or topics). The table of commands is in
+// state_commands.cc.
 // Between a running daemon, a backup and a directory travel files, not rows: backup_directory.h.
 
 #include <cstdint>

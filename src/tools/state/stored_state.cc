@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "state_stream/restore.h"
+#include "store/rocks_restore.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 
@@ -66,11 +68,40 @@ Result<std::unique_ptr<StoredState>> StoredState::OfBackup(const BackupDirectory
                            : fmt::format("backup {} in {}", manifest.number, directory.path())));
   auto links = OwnFolder::Make("TMPDIR", "", "backup");
   if (!links) return Fail(links.error());
-  state->links_.emplace(std::move(*links));
+  state->own_.emplace(std::move(*links));
   for (const BackedUpPartition& partition : manifest.partitions) {
-    const std::string folder = StoreDirectory::PartitionPath(state->links_->path(), partition.partition);
+    const std::string folder = StoreDirectory::PartitionPath(state->own_->path(), partition.partition);
     if (Status linked = LinkFiles(directory, partition, folder); !linked) return Fail(linked.error());
     state->folders_[partition.partition] = folder;
+  }
+  return state;
+}
+
+Result<std::unique_ptr<StoredState>> StoredState::OfTopic(const StateTopicOptions& topic,
+                                                          StoreIdentity identity,
+                                                          const std::string& scratch) {
+  auto own = OwnFolder::Make("--scratch", scratch, "state-topic");
+  if (!own) return Fail(own.error());
+  std::unique_ptr<StoredState> state(new StoredState("state topic " + topic.topic));
+  state->own_.emplace(std::move(*own));
+  const std::string& path = state->own_->path();
+  StateTopicReader reader(topic, InterruptFlag());
+  for (identity.partition = 0; identity.partition < identity.partition_count; ++identity.partition) {
+    const auto located = [&](const Error& error) { return Fail(state->Located(identity.partition, error)); };
+    const auto end = reader.End(identity.partition);
+    if (!end) return located(end.error());
+    RocksRestore target(path, identity.partition, state->resources_);
+    RestoreProgress progress;
+    const auto restored =
+        StateRestore({.identity = identity, .before = *end}, reader, target, progress, InterruptFlag()).Run();
+    if (!restored) return located(restored.error());
+    if (!*restored) {
+      return located({Code::kNotFound,
+                      "it has no whole base. Remedy: let a daemon of the group run until "
+                      "/v1/status shows base_at for each partition"});
+    }
+    if (Status finished = target.Finish(); !finished) return located(finished.error());
+    state->folders_[identity.partition] = StoreDirectory::PartitionPath(path, identity.partition);
   }
   return state;
 }
@@ -101,7 +132,7 @@ Result<std::vector<PartitionHead>> StoredState::Heads(CopySink&) {
 }
 
 Status StoredState::PassRows(CopySink& sink) {
-  Progress progress(task_, 0, "rows", task_.empty() ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress(task_, 0, "rows", task_.empty());
   uint64_t passed = 0;
   for (size_t i = 0; i < open_.size(); ++i) {
     RestingRows& rows = *open_[i];

@@ -1,5 +1,6 @@
 #pragma once
-// State that nobody writes, as a source of rows: a stopped daemon's directory, or a backup.
+// State that nobody writes, as a source of rows: a stopped daemon's directory, a backup, or what the state
+// topic holds.
 
 #include <cstdint>
 #include <map>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "kafka/state_topic.h"
 #include "rocks/resources.h"
 #include "store/resting_rows.h"
 #include "store/store_directory.h"
@@ -27,6 +29,10 @@ class StoredState final : public CopySource {
   /// A backup that isn't committed yet.
   static Result<std::unique_ptr<StoredState>> OfBackup(const BackupDirectory& directory,
                                                        const BackupManifest& manifest);
+  /// What daemons with empty disks would restore now, built in `scratch`; empty: in the system's folder for
+  /// temporary files. `identity`: of any partition. kNotFound: a partition has no whole base.
+  static Result<std::unique_ptr<StoredState>> OfTopic(const StateTopicOptions& topic, StoreIdentity identity,
+                                                      const std::string& scratch);
 
   /// For people.
   const std::string& name() const { return name_; }
@@ -46,7 +52,7 @@ class StoredState final : public CopySource {
   std::string name_;
   std::string task_;  // empty: shows no progress
   std::unique_ptr<StoreDirectory> directory_;
-  std::optional<OwnFolder> links_;  // with links to a backup's files
+  std::optional<OwnFolder> own_;  // links to a backup's files, or what the state topic holds
   std::map<int32_t, std::string> folders_;
   StoreResources resources_{64 << 20, 1};
   std::vector<std::unique_ptr<RestingRows>> open_;  // by place, from Heads on

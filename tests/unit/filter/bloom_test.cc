@@ -24,12 +24,6 @@ bool ReferenceMightContain(const std::string& payload, Fingerprint fingerprint) 
   return true;
 }
 
-TEST(Bloom, HasNoFalseNegative) {
-  kinds::HasNoFalseNegative<BloomFilter, BloomView>({0.5, 0.1, 0.01, 0.001, 1e-5, 1e-9});
-}
-
-TEST(Bloom, FillsOneByOne) { kinds::FillsOneByOne<MutableBloom, BloomView>({0.3, 0.01, 1e-9}); }
-
 TEST(Bloom, HoldsTheRateAskedForWithoutPaddingItAway) {
   kinds::HoldsTheRate<BloomFilter, BloomView>({{1, 0.01, 2000},
                                                {10, 0.01, 1000, 0.6},
@@ -41,8 +35,6 @@ TEST(Bloom, HoldsTheRateAskedForWithoutPaddingItAway) {
                                                {3000, 0.001, 40, 0.97},
                                                {100, 0.3, 400, 0.9}});
 }
-
-TEST(Bloom, DependsOnTheSetNotOnOrder) { kinds::DependsOnTheSetNotOnOrder<BloomFilter>({0.01, 1e-6}); }
 
 TEST(Bloom, IsLaidOutAsSpecified) {
   const auto questions = RandomFingerprints(2000, 5);
@@ -59,23 +51,6 @@ TEST(Bloom, IsLaidOutAsSpecified) {
 TEST(Bloom, MergesFiltersOfOneSize) {
   auto [merged, both] = kinds::MergesHalves<MutableBloom>(1000, 0.01, 9, 3);
   kinds::RefusesToMerge(merged, MutableBloom(1001, 0.001));
-}
-
-TEST(Bloom, RefusesMalformedPayloads) {
-  using namespace std::string_literals;
-  EXPECT_TRUE(BloomView::Parse("\x07\xff"s).has_value());
-  EXPECT_TRUE(BloomView::Parse("\x20\xff"s).has_value());
-  for (const std::string& payload : {""s, "\x07"s, "\0\xff"s, "\x21\xff"s, "\x80\xff"s})
-    kinds::Refuses<BloomView>(payload, "");
-  // Never looked at beyond its first byte, so it need not be there.
-  EXPECT_FALSE(BloomView::Parse({"\x07", (size_t{1} << 29) + 1}).has_value());
-}
-
-TEST(Bloom, SurvivesMutations) {
-  std::vector<std::string> payloads;
-  for (const size_t count : {0u, 1u, 7u, 300u})
-    payloads.push_back(Rendered<BloomFilter>(RandomFingerprints(count, 2), 0.01));
-  kinds::SurvivesMutations<BloomView>(payloads);
 }
 
 /// The rate as its definition has it: after each throw, how likely which number of places is taken.

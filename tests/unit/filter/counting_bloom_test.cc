@@ -43,14 +43,6 @@ class Reference {
   std::vector<int> counters_;
 };
 
-TEST(CountingBloom, HasNoFalseNegative) {
-  kinds::HasNoFalseNegative<CountingBloomFilter, CountingBloomView>({0.5, 0.1, 0.01, 0.001, 1e-5, 1e-9});
-}
-
-TEST(CountingBloom, FillsOneByOne) {
-  kinds::FillsOneByOne<MutableCountingBloom, CountingBloomView>({0.3, 0.01, 1e-9});
-}
-
 TEST(CountingBloom, HoldsTheRateAskedForWithoutPaddingItAway) {
   kinds::HoldsTheRate<CountingBloomFilter, CountingBloomView>({{1, 0.01, 2000, 0.3},
                                                                {10, 0.01, 1000, 0.8},
@@ -58,10 +50,6 @@ TEST(CountingBloom, HoldsTheRateAskedForWithoutPaddingItAway) {
                                                                {3000, 0.01, 40, 0.97},
                                                                {10, 0.001, 1000, 0.8},
                                                                {3000, 0.001, 40, 0.97}});
-}
-
-TEST(CountingBloom, DependsOnTheSetNotOnOrder) {
-  kinds::DependsOnTheSetNotOnOrder<CountingBloomFilter>({0.01, 1e-6});
 }
 
 TEST(CountingBloom, CountsAsSpecified) {
@@ -151,21 +139,6 @@ TEST(CountingBloom, MergesByAddingCounts) {
   ASSERT_TRUE(left.Merge(right).has_value());
   EXPECT_EQ(Serialised(left), Serialised(both));
   kinds::RefusesToMerge(left, MutableCountingBloom(1001, 0.001));
-}
-
-TEST(CountingBloom, RefusesMalformedPayloads) {
-  using namespace std::string_literals;
-  EXPECT_TRUE(CountingBloomView::Parse("\x07\xff"s).has_value());
-  for (const std::string& payload : {""s, "\x07"s, "\0\xff"s, "\x21\xff"s})
-    kinds::Refuses<CountingBloomView>(payload, "");
-  EXPECT_FALSE(CountingBloomView::Parse({"\x07", (size_t{1} << 29) + 1}).has_value());
-}
-
-TEST(CountingBloom, SurvivesMutations) {
-  std::vector<std::string> payloads;
-  for (const size_t count : {0u, 1u, 7u, 300u})
-    payloads.push_back(Rendered<CountingBloomFilter>(RandomFingerprints(count, 2), 0.01));
-  kinds::SurvivesMutations<CountingBloomView>(payloads);
 }
 
 }  // namespace

@@ -69,12 +69,6 @@ struct Reference {
   }
 };
 
-TEST(DLeft, HasNoFalseNegative) {
-  kinds::HasNoFalseNegative<DLeftFilter, DLeftView>({0.5, 0.1, 0.01, 0.001, 1e-5, 1e-9});
-}
-
-TEST(DLeft, FillsOneByOne) { kinds::FillsOneByOne<MutableDLeft, DLeftView>({0.3, 0.01, 1e-9}); }
-
 TEST(DLeft, HoldsTheRateAskedForWithoutPaddingItAway) {
   kinds::HoldsTheRate<DLeftFilter, DLeftView>({{1, 0.01, 2000, 0.5},
                                                {10, 0.01, 1000, 0.4},
@@ -83,8 +77,6 @@ TEST(DLeft, HoldsTheRateAskedForWithoutPaddingItAway) {
                                                {100, 0.001, 400, 0.7},
                                                {3000, 0.001, 40, 0.9}});
 }
-
-TEST(DLeft, DependsOnTheSetNotOnOrder) { kinds::DependsOnTheSetNotOnOrder<DLeftFilter>({0.3, 0.01, 1e-6}); }
 
 TEST(DLeft, IsLaidOutAsSpecified) {
   const auto questions = RandomFingerprints(1000, 5);
@@ -203,31 +195,6 @@ TEST(DLeft, MergesFiltersOfOneGeometry) {
     taken += crowded.Insert(fingerprint) ? 1U : 0U;
   ASSERT_GT(taken, 1000u);
   for (const MutableDLeft& other : {MutableDLeft(1200, 0.001), crowded}) kinds::RefusesToMerge(left, other);
-}
-
-TEST(DLeft, RefusesMalformedPayloads) {
-  using namespace std::string_literals;
-  const std::string good = Rendered<DLeftFilter>(RandomFingerprints(20, 3), 0.01);
-  ASSERT_TRUE(DLeftView::Parse(good).has_value());
-  const auto changed = [&](size_t at, const std::string& bytes) {
-    return std::string(good).replace(at, bytes.size(), bytes);
-  };
-  for (const std::string& payload :
-       {""s, good.substr(0, 5), good.substr(0, good.size() - 1), good + '\0', changed(0, "\0"s),
-        changed(0, "\x21"s), changed(1, "\0"s), changed(1, "\x11"s), changed(2, "\0\0\0\0"s),
-        changed(2, "\xff\xff\xff\xff"s),
-        // No cells, and none needed: the fields alone must be refused.
-        "\x00\x01\x00\x00\x00\x00"s, "\x07\x00\x01\x00\x00\x00"s, "\x07\x01\x00\x00\x00\x00"s})
-    kinds::Refuses<DLeftView>(payload, "");
-}
-
-TEST(DLeft, SurvivesMutations) {
-  std::vector<std::string> payloads;
-  for (const size_t count : {0u, 1u, 7u, 70u, 300u}) {
-    payloads.push_back(Rendered<DLeftFilter>(RandomFingerprints(count, 2), 0.01));
-    payloads.push_back(Rendered<DLeftFilter>(RandomFingerprints(count, 2), 1e-9));
-  }
-  kinds::SurvivesMutations<DLeftView>(payloads);
 }
 
 }  // namespace

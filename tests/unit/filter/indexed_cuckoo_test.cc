@@ -185,29 +185,6 @@ TEST(IndexedCuckoo, GoesOnTakingWithoutRefusing) {
   EXPECT_EQ(refused, 0u);
 }
 
-TEST(IndexedCuckoo, RefusesWhatBreaksARule) {
-  const std::string good = Rendered(Days({7, 3}), 0.01);
-  ASSERT_TRUE(IndexedCuckooView::Parse(good).has_value());
-  const auto with = [&](size_t at, std::string_view bytes) {
-    std::string changed = good;
-    return changed.replace(at, bytes.size(), bytes);
-  };
-  Refuses<IndexedCuckooView>("", "0 bytes");
-  Refuses<IndexedCuckooView>(good.substr(0, 15), "15 bytes");
-  Refuses<IndexedCuckooView>(with(0, "\x01"), "f is 1");
-  Refuses<IndexedCuckooView>(with(0, "\x21"), "f is 33");
-  Refuses<IndexedCuckooView>(with(1, std::string(1, '\0')), "n is 0");
-  Refuses<IndexedCuckooView>(with(1, "\x21"), "n is 33");
-  Refuses<IndexedCuckooView>(with(2, std::string(4, '\0')), "no buckets");
-  Refuses<IndexedCuckooView>(with(2, "\xff\xff\xff\xff"), "by its fields");
-  Refuses<IndexedCuckooView>(with(10, "\x11"), "capacity of 17");
-  Refuses<IndexedCuckooView>(with(14, "\x03"), "by its fields");
-  Refuses<IndexedCuckooView>(good.substr(0, good.size() - 1), "by its fields");
-  Refuses<IndexedCuckooView>(good + '\0', "by its fields");
-  const auto all = IndexedCuckooView::Parse(with(10, "\x10"));  // 2^n
-  ASSERT_TRUE(all.has_value());
-}
-
 TEST(IndexedCuckoo, ReadsNothingOutsideWhateverTheBytes) {
   std::vector<std::string> payloads;
   for (const double rate : {0.5, 0.01, 1e-5, 1e-9}) {

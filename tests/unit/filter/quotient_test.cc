@@ -96,12 +96,6 @@ struct Reference {
   }
 };
 
-TEST(Quotient, HasNoFalseNegative) {
-  kinds::HasNoFalseNegative<QuotientFilter, QuotientView>({0.5, 0.1, 0.01, 0.001, 1e-5, 1e-9});
-}
-
-TEST(Quotient, FillsOneByOne) { kinds::FillsOneByOne<MutableQuotient, QuotientView>({0.3, 0.01, 1e-9}); }
-
 TEST(Quotient, HoldsTheRateAskedForWithoutPaddingItAway) {
   kinds::HoldsTheRate<QuotientFilter, QuotientView>({{1, 0.01, 2000, 0.5},
                                                      {10, 0.01, 1000, 0.5},
@@ -112,10 +106,6 @@ TEST(Quotient, HoldsTheRateAskedForWithoutPaddingItAway) {
                                                      {3000, 0.001, 40, 0.97},
                                                      {3000, 0.0077, 40, 0.97},
                                                      {3000, 0.3, 40, 0.97}});
-}
-
-TEST(Quotient, DependsOnTheSetNotOnOrder) {
-  kinds::DependsOnTheSetNotOnOrder<QuotientFilter>({0.3, 0.01, 1e-6});
 }
 
 TEST(Quotient, IsLaidOutAsSpecified) {
@@ -238,61 +228,6 @@ TEST(Quotient, MergesFiltersOfOneGeometry) {
   EXPECT_EQ(both.size(), 1000u);
   kinds::RefusesToMerge(merged, MutableQuotient(1200, 0.01));  // another geometry
   kinds::RefusesToMerge(merged, both);                         // too many
-}
-
-TEST(Quotient, RefusesMalformedPayloads) {
-  using namespace std::string_literals;
-  std::string good = Rendered<QuotientFilter>(RandomFingerprints(150, 3), 0.01);
-  const Reference reference = Reference::Of(good);
-  const auto changed = [&](size_t at, const std::string& bytes) {
-    return std::string(good).replace(at, bytes.size(), bytes);
-  };
-  const auto flipped = [&](std::initializer_list<uint64_t> bits) {
-    std::string payload = good;
-    for (const uint64_t bit : bits)
-      payload[9 + bit / 8] = static_cast<char>(payload[9 + bit / 8] ^ (1 << (bit % 8)));
-    return payload;
-  };
-  ASSERT_TRUE(QuotientView::Parse(good).has_value());
-  kinds::Refuses<QuotientView>("", "0 bytes");
-  kinds::Refuses<QuotientView>(good.substr(0, 8), "8 bytes");
-  kinds::Refuses<QuotientView>(changed(0, "\0"s), "r is 0");
-  kinds::Refuses<QuotientView>(changed(0, "\x21"s), "r is 33");
-  kinds::Refuses<QuotientView>(changed(1, "\0\0\0\0"s), "0 quotients");
-  kinds::Refuses<QuotientView>(changed(1, "\xff\xff\xff\x7f"s), "quotients");
-  kinds::Refuses<QuotientView>(changed(5, "\xc1\xff\xff\xff"s), "slots");
-  kinds::Refuses<QuotientView>(good.substr(0, good.size() - 1), "blocks where");
-  kinds::Refuses<QuotientView>(good + '\0', "blocks where");
-  const auto occupied_bit = [&](uint64_t q) { return reference.At(q / 64) + 16 + q % 64; };
-  const auto run_end_bit = [&](uint64_t s) { return reference.At(s / 64) + 80 + s % 64; };
-  ASSERT_LT(reference.quotients, 150u);
-  ASSERT_NE(reference.slots % 64, 0u);
-  kinds::Refuses<QuotientView>(flipped({occupied_bit(reference.quotients)}), "occupied bit");
-  kinds::Refuses<QuotientView>(flipped({run_end_bit(reference.slots)}), "run end at or after slots");
-  uint64_t free = 0;
-  while (reference.Occupied(free)) ++free;
-  uint64_t last = reference.quotients - 1;
-  while (reference.Occupied(last)) --last;
-  kinds::Refuses<QuotientView>(flipped({occupied_bit(last)}), "fewer run ends");
-  kinds::Refuses<QuotientView>(flipped({reference.At(1)}), "offset");
-  // A run that ends before its quotient: the first one is moved to quotient 63, say.
-  const std::string one = Rendered<QuotientFilter>(RandomFingerprints(1, 3), 0.01);
-  ASSERT_EQ(U32(one, 1), 1u);
-  std::string wide = one;
-  wide[1] = wide[5] = 2;
-  wide.resize(9 + 18 + (2 * static_cast<size_t>(one[0]) + 7) / 8);
-  ASSERT_TRUE(QuotientView::Parse(wide).has_value());
-  wide[9 + 2] = 2;  // quotient 1 is occupied, slot 0 is the end of its run
-  kinds::Refuses<QuotientView>(wide, "before its quotient");
-}
-
-TEST(Quotient, SurvivesMutations) {
-  std::vector<std::string> payloads;
-  for (const size_t count : {0u, 1u, 7u, 70u, 300u}) {
-    payloads.push_back(Rendered<QuotientFilter>(RandomFingerprints(count, 2), 0.01));
-    payloads.push_back(Rendered<QuotientFilter>(RandomFingerprints(count, 2), 0.4));
-  }
-  kinds::SurvivesMutations<QuotientView>(payloads);
 }
 
 TEST(Quotient, SelectsBits) {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <random>
 
 #include "filter/split_block_bloom.h"
@@ -18,8 +17,6 @@ using reference::RandomFingerprints;
 SnapshotMeta MetaOf(uint32_t item_count) {
   return {SnapshotFormat::kSplitBlockBloom, item_count, {1763700000123}, {20381}, 7, int64_t{1} << 40, 0.01};
 }
-
-uint64_t BitsOf(double rate) { return std::bit_cast<uint64_t>(rate); }
 
 std::string ErrorOf(std::string_view bytes) {
   const auto view = SnapshotView::Parse(bytes);
@@ -54,15 +51,6 @@ TEST(Snapshot, AnswersForItemIdsAndForMany) {
   std::array<uint8_t, 3> answers{9, 9, 9};
   view->MightContainEach(questions, answers);
   EXPECT_EQ(answers, (std::array<uint8_t, 3>{0, 1, 0}));
-}
-
-TEST(Snapshot, OfNobodyHoldsNothing) {
-  const std::string bytes = RenderSnapshot(MetaOf(0), {});
-  const auto view = SnapshotView::Parse(bytes);
-  ASSERT_TRUE(view);
-  EXPECT_EQ(view->payload(), std::string(32, '\0'));
-  for (const Fingerprint fingerprint : RandomFingerprints(1000, 1))
-    EXPECT_FALSE(view->MightContain(fingerprint));
 }
 
 TEST(Snapshot, KeepsExtremeMetadata) {
@@ -102,58 +90,6 @@ TEST(Snapshot, RefusesEveryFlippedBit) {
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
   }
   EXPECT_EQ(ErrorOf(bytes), "");
-}
-
-TEST(Snapshot, SaysWhatItRefuses) {
-  const std::string good = RenderSnapshot(MetaOf(0), RandomFingerprints(30, 1));
-  ASSERT_EQ(good.size(), 56u + 2 * 32);
-  struct Case {
-    std::string bytes;
-    std::string_view message;
-  };
-  const Case cases[] = {
-      {"", "snapshot: does not start with \"SEEN\""},
-      {"SEE", "snapshot: does not start with \"SEEN\""},
-      {Patched(good, 0, 'X'), "snapshot: does not start with \"SEEN\""},
-      {good.substr(0, 55), "snapshot: 55 bytes; the header alone has 56"},
-      {Patched(good, 4, uint8_t{2}), "snapshot: version 2; this reader knows version 1: update it"},
-      {Patched(good, 5, uint8_t{0}), "snapshot: format 0 is unknown: update this reader"},
-      {Patched(good, 6, uint8_t{2}), "snapshot: hash 2 is unknown"},
-      {Patched(good, 7, uint8_t{2}), "snapshot: flags 2 are unknown"},
-      {Patched(good, 7, uint8_t{0x81}), "snapshot: flags 129 are unknown"},
-      {Patched(good, 7, uint8_t{1}), "snapshot: header_bytes 56; with what is similar it is 72 or more"},
-      {Patched(good, 8, uint32_t{48}), "snapshot: header_bytes 48; a multiple of 8 in 56..4096 is allowed"},
-      {Patched(good, 8, uint32_t{60}), "snapshot: header_bytes 60; a multiple of 8 in 56..4096 is allowed"},
-      {Patched(good, 8, uint32_t{0xfffffff8}),
-       "snapshot: header_bytes 4294967288; a multiple of 8 in 56..4096 is allowed"},
-      {Patched(good, 8, uint32_t{64}), "snapshot: 120 bytes; the header says 128"},
-      {Patched(good, 48, uint32_t{32}), "snapshot: 120 bytes; the header says 88"},
-      {good + std::string(32, '\0'), "snapshot: 152 bytes; the header says 120"},
-      {Patched(good.substr(0, 56), 48, uint32_t{0}),
-       "snapshot: payload: 0 bytes; a split-block Bloom filter is blocks of 32 bytes, at least one"},
-      {Patched(good.substr(0, 100), 48, uint32_t{44}),
-       "snapshot: payload: 44 bytes; a split-block Bloom filter is blocks of 32 bytes, at least one"},
-      {Patched(good, 40, BitsOf(0.0)), "snapshot: false_positive_rate is not in (0, 0.5]"},
-      {Patched(good, 40, BitsOf(0.75)), "snapshot: false_positive_rate is not in (0, 0.5]"},
-      {Patched(good, 40, BitsOf(std::numeric_limits<double>::quiet_NaN())),
-       "snapshot: false_positive_rate is not in (0, 0.5]"},
-  };
-  for (const Case& c : cases) EXPECT_EQ(ErrorOf(c.bytes), c.message);
-  std::string other_checksum = good;
-  other_checksum[52] = static_cast<char>(other_checksum[52] + 1);
-  EXPECT_EQ(ErrorOf(other_checksum), "snapshot: the checksum does not match");
-}
-
-TEST(Snapshot, ReadsALongerHeaderOfALaterWriter) {
-  const auto fingerprints = RandomFingerprints(10, 1);
-  std::string bytes = RenderSnapshot(MetaOf(0), fingerprints);
-  const std::string payload = bytes.substr(56);
-  bytes.insert(56, std::string(8, '\0') + std::string(8, '\x5a'));  // behind complete_since
-  bytes = Patched(bytes, 8, uint32_t{72});
-  const auto view = SnapshotView::Parse(bytes);
-  ASSERT_TRUE(view) << view.error().message;
-  EXPECT_EQ(view->payload(), payload);
-  EXPECT_EQ(view->meta(), MetaOf(10));
 }
 
 TEST(Snapshot, OfArbitraryBytesIsReadWithinThemOrRefused) {

@@ -27,9 +27,14 @@ class FlowTest : public ::testing::Test {
     OpenFlow(with, start, high, clock);
   }
   void OpenFlow(const PartitionOptions& with, int64_t start, int64_t high, const Clock& by) {
+    OpenFlowOver(std::make_unique<sim::FakeStore>(durable, fault, level0_files), with, durable.position,
+                 start, high, by);
+  }
+  void OpenFlowOver(std::unique_ptr<PartitionStore> store, const PartitionOptions& with,
+                    const std::optional<Position>& position, int64_t start, int64_t high, const Clock& by) {
     partition = std::make_shared<OpenPartition>();
-    partition->store = std::make_unique<sim::FakeStore>(durable, fault, level0_files);
-    partition->flow = std::make_unique<PartitionFlow>(with, durable.position, start, high, *partition->store,
+    partition->store = std::move(store);
+    partition->flow = std::make_unique<PartitionFlow>(with, position, start, high, *partition->store,
                                                       dead_letters, reporter, by);
     flow = partition->flow.get();
   }

@@ -19,16 +19,6 @@ std::vector<std::pair<std::string, uint64_t>> Shown(const HeavyUsers& users) {
   return shown;
 }
 
-TEST(HeavyUsers, ShowsTheHeaviestFirst) {
-  HeavyUsers users;
-  for (int i = 0; i < 1000; ++i)
-    Note(users, "u" + std::to_string(i * 7 % 1000), static_cast<uint64_t>(i * 7 % 1000));
-  const auto shown = Shown(users);
-  ASSERT_EQ(shown.size(), HeavyUsers::kShown);
-  for (size_t i = 0; i < shown.size(); ++i) EXPECT_EQ(shown[i].second, 999 - i);
-  EXPECT_EQ(shown[0].first, "u999");
-}
-
 TEST(HeavyUsers, GoesByTheNewestReading) {
   HeavyUsers users;
   for (int i = 0; i < 20; ++i) Note(users, "u" + std::to_string(i), 100 + static_cast<uint64_t>(i));

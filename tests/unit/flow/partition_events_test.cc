@@ -92,10 +92,15 @@ TEST_F(PartitionEventsTest, ARemovalTakesBackWhereItIsCovered) {
   EXPECT_TRUE(Seen(0, "a"));
 }
 
-TEST_F(PartitionEventsTest, ARemovalFromBeforeTheWindowIsTooOld) {
+TEST_F(PartitionEventsTest, WhatIsFromBeforeTheWindowIsCountedAsTooOld) {
+  Send(Event("exposed", "home", "a", kNow - 30 * kMsPerDay));
+  EXPECT_EQ(reporter.too_old, 0u) << "the window's first day";
+  Send(Event("exposed", "home", "b", kNow - 31 * kMsPerDay));
   Send(Event("removed", "home", "a", kNow - 31 * kMsPerDay));
-  EXPECT_EQ(reporter.too_old, 1u);
+  EXPECT_EQ(reporter.too_old, 2u);
   EXPECT_EQ(reporter.removed, 0u);
+  EXPECT_TRUE(Seen(0, "a"));
+  EXPECT_FALSE(Seen(0, "b"));
 }
 
 TEST_F(PartitionEventsTest, AnErasureConcernsEveryFilterAndIsNeverTooOld) {
@@ -118,10 +123,15 @@ TEST_F(PartitionEventsTest, AnErasureConcernsEveryFilterAndIsNeverTooOld) {
 TEST_F(PartitionEventsTest, WhateverIsTooFarAheadIsADeadLetter) {
   for (const std::string_view kind : {"exposed", "served", "removed"}) {
     Send(Event(kind, "home", "a", kNow + 300'001));
+    EXPECT_EQ(dead_letters.OldestUnacknowledged(0), 0);
   }
+  EXPECT_FALSE(Seen(0, "a"));
   Send(Event("erased", "", "", kNow + 300'001));
   EXPECT_EQ(reporter.rejected, 4u);
   EXPECT_EQ(reporter.erased + reporter.removed + reporter.events, 0u);
+  Send(Event("exposed", "home", "at the limit", kNow + 300'000));
+  EXPECT_TRUE(Seen(0, "at the limit"));
+  EXPECT_EQ(reporter.rejected, 4u);
 }
 
 TEST_F(PartitionEventsTest, WhatIsSkippedIsCountedAndTheOffsetGoesOn) {

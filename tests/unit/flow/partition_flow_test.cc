@@ -40,55 +40,6 @@ TEST_F(PartitionFlowTest, AnExposureIsSeenAtOnceInTheTailThenFrozenThenStored) {
   EXPECT_EQ(durable.position->next_offset, 1);
 }
 
-struct AgeCase {
-  const char* what;
-  int64_t age_ms;
-  bool counts;
-};
-
-TEST_F(PartitionFlowTest, TheWindowIsJudgedByTheRecordsOwnDay) {
-  const int64_t into_the_day = kNow % kMsPerDay;
-  const AgeCase cases[] = {
-      {"now", 0, true},
-      {"thirty days", 30 * kMsPerDay, true},
-      {"first ms of the thirtieth day before", 30 * kMsPerDay + into_the_day, true},
-      {"last ms of the thirty-first", 30 * kMsPerDay + into_the_day + 1, false},
-      {"a year", 365 * kMsPerDay, false},
-  };
-  Open();
-  uint64_t too_old = 0;
-  for (const AgeCase& c : cases) {
-    ASSERT_TRUE(Send(Exposed(c.what, kNow - c.age_ms)));
-    EXPECT_EQ(Seen(c.what), c.counts) << c.what;
-    if (!c.counts) ++too_old;
-    EXPECT_EQ(reporter.too_old, too_old) << c.what;
-  }
-}
-
-TEST_F(PartitionFlowTest, TheFutureIsAllowedUpToTheSkewAndThenADeadLetter) {
-  Open();
-  ASSERT_TRUE(Send(Exposed("at the limit", kNow + 300'000)));
-  ASSERT_TRUE(Send(Exposed("beyond", kNow + 300'001)));
-  EXPECT_TRUE(Seen("at the limit"));
-  EXPECT_FALSE(Seen("beyond"));
-  EXPECT_EQ(reporter.rejected, 1u);
-  EXPECT_EQ(dead_letters.OldestUnacknowledged(0), 1);
-}
-
-TEST_F(PartitionFlowTest, AWallClockSetForwardCutsAnswersAndErasesNothing) {
-  Open();
-  ASSERT_TRUE(Send(Exposed("a")));
-  clock.SetWall(kNow + 365 * kMsPerDay);
-  EXPECT_FALSE(Seen("a"));
-  Checkpoint();
-  clock.SetWall(kNow);
-  EXPECT_TRUE(Seen("a"));
-  clock.SetWall(kNow - 365 * kMsPerDay);
-  Checkpoint();
-  clock.SetWall(kNow);
-  EXPECT_TRUE(Seen("a"));
-}
-
 TEST_F(PartitionFlowTest, BytesExpireWhenKafkasTimeHasPassedTheWindowToo) {
   Open();
   ASSERT_TRUE(Send(Exposed("a")));

@@ -37,10 +37,15 @@ class PartitionJournalTest : public test::FlowTest {
     ASSERT_EQ(Apply(log.size() - 1), size_t{1});
   }
   void Show(std::string_view user, std::string_view item, int64_t at = kNow, std::string_view more = "") {
-    Send(fmt::format(R"({{"user_id":"{}","item_id":"{}","exposed_at":{}{}}})", user, item, at, more), kNow);
+    Send(Exposed(user, item, at, more));
   }
-  void Erase(std::string_view user, int64_t at = kNow) {
-    Send(fmt::format(R"({{"user_id":"{}","kind":"erased","exposed_at":{}}})", user, at));
+  void Erase(std::string_view user, int64_t at = kNow) { Send(Erased(user, at)); }
+  static std::string Exposed(std::string_view user, std::string_view item, int64_t at,
+                             std::string_view more = "") {
+    return fmt::format(R"({{"user_id":"{}","item_id":"{}","exposed_at":{}{}}})", user, item, at, more);
+  }
+  static std::string Erased(std::string_view user, int64_t at) {
+    return fmt::format(R"({{"user_id":"{}","kind":"erased","exposed_at":{}}})", user, at);
   }
   std::vector<std::string> Items(std::string_view user, FilterId filter = 7,
                                  std::optional<JournalPlace> from = std::nullopt, int64_t since = 0) const {
@@ -229,12 +234,10 @@ TEST_F(PartitionJournalTest, TheOldestDaysGoWhereAllOfThemAreTooMuch) {
 TEST_F(PartitionJournalTest, ItsRowsFillTheTail) {
   tail_bytes_max = 64 * 1024;
   Open();
-  const std::string scene(500, 's');
+  const std::string scene = R"(,"scene":")" + std::string(500, 's') + '"';
   size_t taken = 0;
   for (int i = 0; i < 1'000; ++i) {
-    log.emplace_back(
-        fmt::format(R"({{"user_id":"u","item_id":"{}","exposed_at":{},"scene":"{}"}})", i, kNow, scene),
-        kNow);
+    log.emplace_back(Exposed("u", std::to_string(i), kNow, scene), kNow);
     if (*Apply(log.size() - 1) == 0) break;
     ++taken;
   }
@@ -251,7 +254,7 @@ TEST_F(PartitionJournalTest, ItsRowsFillTheTail) {
 // partial replays.
 TEST_F(PartitionJournalTest, ListsWhatTheLogSaysThroughAnything) {
   struct Logged {
-    int user;
+    size_t user;
     bool erases;
     int64_t at;
     std::string item;
@@ -265,7 +268,7 @@ TEST_F(PartitionJournalTest, ListsWhatTheLogSaysThroughAnything) {
     std::vector<Logged> logged;
     Open();
     const auto expect_right = [&](size_t applied) {
-      for (int user = 0; user < 3; ++user) {
+      for (size_t user = 0; user < users.size(); ++user) {
         // As in the state: an erasure takes rows that stand before it in the log if they are of its day or
         // earlier. It takes rows that stand after it in the log if they are of earlier days.
         std::vector<std::pair<JournalPlace, std::string>> rows;
@@ -287,7 +290,7 @@ TEST_F(PartitionJournalTest, ListsWhatTheLogSaysThroughAnything) {
                   [](const auto& a, const auto& b) { return a.first.IsBefore(b.first); });
         Names expected;
         for (const auto& row : rows) expected.push_back(row.second);
-        ASSERT_EQ(Items(users[static_cast<size_t>(user)]), expected) << "seed " << seed;
+        ASSERT_EQ(Items(users[user]), expected) << "seed " << seed;
         listed += expected.size();
       }
     };
@@ -299,15 +302,11 @@ TEST_F(PartitionJournalTest, ListsWhatTheLogSaysThroughAnything) {
         if (applied == log.size()) {
           const int64_t at =
               kNow - static_cast<int64_t>(random() % 4) * kDayMs + static_cast<int64_t>(random() % 3);
-          const int user = static_cast<int>(random() % 3);
+          const size_t user = random() % 3;
           const bool erases = random() % 8 == 0;
           const std::string item = std::to_string(step);
           logged.push_back({user, erases, at, item});
-          log.emplace_back(erases ? fmt::format(R"({{"user_id":"{}","kind":"erased","exposed_at":{}}})",
-                                                users[static_cast<size_t>(user)], at)
-                                  : fmt::format(R"({{"user_id":"{}","item_id":"{}","exposed_at":{}}})",
-                                                users[static_cast<size_t>(user)], item, at),
-                           kNow);
+          log.emplace_back(erases ? Erased(users[user], at) : Exposed(users[user], item, at), kNow);
         }
         ASSERT_EQ(Apply(applied++), size_t{1});
       } else if (dice < 15) {

@@ -1,77 +1,57 @@
 #include "flow/publish_flow.h"
 
-#include <gtest/gtest.h>
-
-#include "holding_sink.h"
-#include "support/fakes.h"
+#include "publish_fixture.h"
 
 namespace seen {
 namespace {
 using std::chrono::milliseconds;
 
-class PublishFlowTest : public testing::Test {
+class PublishFlowTest : public PublishTest {
  protected:
-  static constexpr milliseconds kDebounce{1000};
-  PublishFlowTest()
-      : flow({{0, "default", 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}}}, 10'000, reporter) {
-    flow.Scanned({}, flow.WantsScan(), now);  // the scan of a start, which found nothing
-  }
+  PublishFlowTest() { Open(10'000); }
   static UserKey Key(char name) { return UserKeyOf(std::string(1, name)); }
-  void Dirty(char name) {
-    const DirtyUser dirty{Key(name), 1, {0}};
-    flow.AddDirty({&dirty, 1}, now);
+  void Dirty(char name) { Change(std::string(1, name)); }
+  void Due(const std::string& users) {
+    std::vector<UserRef> due;
+    for (const char name : users) due.push_back({0, KeyOf(std::string(1, name))});
+    flow->AddDue(due, now);
   }
   /// The users whose snapshots are sent at `now`, as names in order.
   std::string Step(size_t limit = 100, size_t waiting = 100) {
-    sink.sent.clear();
-    const auto render = [&](std::span<PublishFlow::Rendering> group) {
-      for (PublishFlow::Rendering& rendering : group) {
-        for (char name = 'a'; name <= 'z'; ++name) {
-          if (Key(name) == rendering.user) rendering.user_id = std::string(1, name);
-        }
-        rendering.bytes = "snapshot";
-      }
-      return render_result;
-    };
-    last = PublishDue(flow, now, {limit, waiting}, render, sink);
-    std::string names;
-    for (const std::string& user : sink.sent) names += user;
-    return names;
-  }
-  void AcknowledgeAll(Delivery delivery = Delivery::kAcknowledged) {
-    seen::AcknowledgeAll(flow, sink, now, delivery);
+    Send({limit, waiting});
+    std::string users;
+    for (const std::string& user : sink.sent) users += user;
+    return users;
   }
   size_t MarksToSet() {
-    const size_t count = flow.CollectMarks({}).set.size();
-    flow.MarksFailed();
+    const size_t count = flow->CollectMarks({}).set.size();
+    flow->MarksFailed();
     return count;
   }
-
-  sim::CountingReporter reporter;
-  PublishFlow flow;
-  HoldingSink sink;
-  Instant now{std::chrono::hours(1)};
-  Status render_result;
-  Result<PublishFlow::Sending> last;
+  /// A checkpoint that reaches `to`.
+  void Checkpoint(int64_t to) {
+    flow->CollectMarks({}, {}, to);
+    flow->MarksCommitted();
+  }
 };
 
 TEST_F(PublishFlowTest, PublishesTheFirstChangeAtOnceAndWhatFollowsAtTheEndOfTheDebounce) {
   Dirty('a');
   EXPECT_EQ(Step(), "a");
-  AcknowledgeAll();
+  Acknowledge();
   now += milliseconds(10);
   Dirty('a');
   EXPECT_EQ(Step(), "");
-  EXPECT_EQ(flow.NextDue(), now + kDebounce - milliseconds(10));
+  EXPECT_EQ(flow->NextDue(), now + kDebounce - milliseconds(10));
   now += kDebounce - milliseconds(11);
   Dirty('a');
   EXPECT_EQ(Step(), "");
   now += milliseconds(1);
   EXPECT_EQ(Step(), "a");
-  AcknowledgeAll();
+  Acknowledge();
   now += kDebounce;
   EXPECT_EQ(Step(), "");
-  EXPECT_EQ(flow.Outstanding(), 0u);
+  EXPECT_EQ(flow->Outstanding(), 0u);
   Dirty('a');  // nothing changed for the debounce: a leading edge again
   EXPECT_EQ(Step(), "a");
 }
@@ -79,11 +59,11 @@ TEST_F(PublishFlowTest, PublishesTheFirstChangeAtOnceAndWhatFollowsAtTheEndOfThe
 TEST_F(PublishFlowTest, AUserWithoutChangesIsForgottenAfterTheDebounce) {
   for (char name = 'a'; name <= 'z'; ++name) Dirty(name);
   EXPECT_EQ(Step().size(), 26u);
-  AcknowledgeAll();
+  Acknowledge();
   now += kDebounce;
   Step();
-  EXPECT_EQ(flow.NextDue(), Instant::max());
-  EXPECT_TRUE(flow.HasSpace());
+  EXPECT_EQ(flow->NextDue(), Instant::max());
+  EXPECT_TRUE(flow->HasSpace());
 }
 
 TEST_F(PublishFlowTest, ChangesWhileInFlightArePublishedAfterTheAcknowledgementNotBeside) {
@@ -92,7 +72,7 @@ TEST_F(PublishFlowTest, ChangesWhileInFlightArePublishedAfterTheAcknowledgementN
   Dirty('a');
   now += kDebounce * 3;
   EXPECT_EQ(Step(), "");  // one at a time for each user, so that the topic has the order of rendering
-  AcknowledgeAll();
+  Acknowledge();
   EXPECT_EQ(Step(), "a");
 }
 
@@ -101,28 +81,28 @@ TEST_F(PublishFlowTest, WhatIsNotAcknowledgedIsMarkedAndItsMarkClearedLater) {
   Dirty('b');
   Step(1);  // a is in flight, b waits
   EXPECT_EQ(MarksToSet(), 2u);
-  EXPECT_EQ(flow.CollectMarks({}).set.size(), 2u);
-  flow.MarksCommitted();
+  EXPECT_EQ(flow->CollectMarks({}).set.size(), 2u);
+  flow->MarksCommitted();
   EXPECT_EQ(MarksToSet(), 0u) << "they stand in the store already";
   Step();
-  AcknowledgeAll();
-  EXPECT_TRUE(flow.HasMarkChanges());
-  EXPECT_EQ(flow.CollectMarks({}).clear.size(), 2u);
-  flow.MarksFailed();
-  EXPECT_EQ(flow.CollectMarks({}).clear.size(), 2u) << "a failed checkpoint cleared nothing";
-  flow.MarksCommitted();
-  EXPECT_FALSE(flow.HasMarkChanges());
+  Acknowledge();
+  EXPECT_TRUE(flow->HasMarkChanges());
+  EXPECT_EQ(flow->CollectMarks({}).clear.size(), 2u);
+  flow->MarksFailed();
+  EXPECT_EQ(flow->CollectMarks({}).clear.size(), 2u) << "a failed checkpoint cleared nothing";
+  flow->MarksCommitted();
+  EXPECT_FALSE(flow->HasMarkChanges());
 }
 
 TEST_F(PublishFlowTest, AcknowledgedBetweenCollectingAndCommittingLeavesAMarkToClear) {
   Dirty('a');
   Step();
-  ASSERT_EQ(flow.CollectMarks({}).set.size(), 1u);
-  AcknowledgeAll();
+  ASSERT_EQ(flow->CollectMarks({}).set.size(), 1u);
+  Acknowledge();
   now += kDebounce;
   Step();
-  flow.MarksCommitted();
-  const MarkChanges next = flow.CollectMarks({});
+  flow->MarksCommitted();
+  const MarkChanges next = flow->CollectMarks({});
   EXPECT_EQ(next.set.size(), 0u);
   EXPECT_EQ(next.clear.size(), 1u);
 }
@@ -130,13 +110,13 @@ TEST_F(PublishFlowTest, AcknowledgedBetweenCollectingAndCommittingLeavesAMarkToC
 TEST_F(PublishFlowTest, ADirtyUserAgainKeepsItsMark) {
   Dirty('a');
   Step();
-  (void)flow.CollectMarks({});
-  flow.MarksCommitted();
-  AcknowledgeAll();  // now the mark is to be cleared
+  (void)flow->CollectMarks({});
+  flow->MarksCommitted();
+  Acknowledge();  // now the mark is to be cleared
   now += kDebounce;
   Step();
   Dirty('a');  // but the user is unclean again before the next checkpoint
-  const MarkChanges changes = flow.CollectMarks({});
+  const MarkChanges changes = flow->CollectMarks({});
   EXPECT_EQ(changes.set.size(), 1u);
   EXPECT_EQ(changes.clear.size(), 0u);
 }
@@ -144,12 +124,12 @@ TEST_F(PublishFlowTest, ADirtyUserAgainKeepsItsMark) {
 TEST_F(PublishFlowTest, AFailedDeliveryIsSentAgain) {
   Dirty('a');
   EXPECT_EQ(Step(), "a");
-  AcknowledgeAll(Delivery::kFailed);
-  EXPECT_EQ(flow.Outstanding(), 1u);
+  Acknowledge(Delivery::kFailed);
+  EXPECT_EQ(flow->Outstanding(), 1u);
   now += kDebounce;
   EXPECT_EQ(Step(), "a");
-  AcknowledgeAll();
-  EXPECT_EQ(flow.Outstanding(), 0u);
+  Acknowledge();
+  EXPECT_EQ(flow->Outstanding(), 0u);
 }
 
 TEST_F(PublishFlowTest, ASnapshotThatIsTooLargeIsRenderedEverMoreSeldomUntilItsUserChanges) {
@@ -158,30 +138,29 @@ TEST_F(PublishFlowTest, ASnapshotThatIsTooLargeIsRenderedEverMoreSeldomUntilItsU
   const auto renderings_in = [&](std::chrono::seconds time) {
     size_t renderings = 0;
     for (const Instant until = now + time; now < until; now += std::chrono::milliseconds(100)) {
-      AcknowledgeAll(Delivery::kTooLarge);
+      Acknowledge(Delivery::kTooLarge);
       renderings += Step().size();
     }
     return renderings;
   };
   EXPECT_EQ(renderings_in(std::chrono::seconds(70)), 7u) << "after 0.5, 1, 2, 4, .. 32 s";
   EXPECT_EQ(renderings_in(std::chrono::seconds(600)), 10u) << "once a minute";
-  EXPECT_EQ(flow.Outstanding(), 1u);
+  EXPECT_EQ(flow->Outstanding(), 1u);
   Dirty('a');
   EXPECT_EQ(Step(), "a") << "a change is tried at once";
   EXPECT_LE(renderings_in(std::chrono::seconds(600)), 11u);
   Dirty('a');
   EXPECT_EQ(Step(), "a");
-  AcknowledgeAll();
-  EXPECT_EQ(flow.Outstanding(), 0u);
+  Acknowledge();
+  EXPECT_EQ(flow->Outstanding(), 0u);
   EXPECT_EQ(renderings_in(std::chrono::seconds(120)), 0u);
 }
 
 TEST_F(PublishFlowTest, ALeadingEdgeGoesBeforeAllThatMayWait) {
-  const std::vector<UserRef> swept = {{0, Key('s')}, {0, Key('t')}};
-  flow.AddDue(swept, now);
+  Due("st");
   Dirty('a');
   EXPECT_EQ(Step(), "ast");
-  AcknowledgeAll();
+  Acknowledge();
   now += kDebounce / 2;
   Dirty('a');
   now += kDebounce / 2;  // a's trailing edge
@@ -204,30 +183,28 @@ TEST_F(PublishFlowTest, TheNewestLeadingEdgesGoFirstWhenTheOldestAreLateAnyway) 
 }
 
 TEST_F(PublishFlowTest, AUserOfASweepIsALeadingEdgeWithItsFirstEventAndRenderedOnce) {
-  const std::vector<UserRef> swept = {{0, Key('s')}, {0, Key('t')}, {0, Key('u')}};
-  flow.AddDue(swept, now);
+  Due("stu");
   Dirty('u');
   EXPECT_EQ(Step(100, 1), "us");
   Dirty('t');
   EXPECT_EQ(Step(0, 100), "") << "it moved to the leading edges";
   EXPECT_EQ(Step(), "t");
-  AcknowledgeAll();
+  Acknowledge();
   EXPECT_EQ(Step(), "");
-  EXPECT_EQ(flow.Outstanding(), 0u);
+  EXPECT_EQ(flow->Outstanding(), 0u);
 }
 
 TEST_F(PublishFlowTest, BothKindsKeepToTheirLimitsAndToTheirTurns) {
   for (const char name : {'a', 'b', 'c'}) Dirty(name);
-  const std::vector<UserRef> swept = {{0, Key('s')}, {0, Key('t')}};
-  flow.AddDue(swept, now);
+  Due("st");
   EXPECT_EQ(Step(2, 1), "abs");
-  EXPECT_TRUE(flow.HasDue());
-  render_result = Fail(Code::kUnavailable, "injected");
+  EXPECT_TRUE(flow->HasDue());
+  rendered = Fail(Code::kUnavailable, "injected");
   EXPECT_EQ(Step(), "");
-  render_result = {};
+  rendered = {};
   Dirty('d');
   EXPECT_EQ(Step(), "cdt") << "what was put back stands where it stood";
-  EXPECT_FALSE(flow.HasDue());
+  EXPECT_FALSE(flow->HasDue());
 }
 
 TEST_F(PublishFlowTest, AFullSinkOrAFailedReadLosesNoOne) {
@@ -237,10 +214,10 @@ TEST_F(PublishFlowTest, AFullSinkOrAFailedReadLosesNoOne) {
   EXPECT_EQ(Step(), "");
   EXPECT_TRUE(last->sink_full);
   sink.room = SIZE_MAX;
-  render_result = Fail(Code::kUnavailable, "injected");
+  rendered = Fail(Code::kUnavailable, "injected");
   EXPECT_EQ(Step(), "");
   EXPECT_FALSE(last.has_value());
-  render_result = {};
+  rendered = {};
   EXPECT_EQ(Step(), "ab");
 }
 
@@ -255,113 +232,106 @@ TEST_F(PublishFlowTest, WhatTheSinkHasNoRoomForKeepsItsTurn) {
   sink.room = SIZE_MAX;
   EXPECT_EQ(Step(), "de");
   EXPECT_FALSE(last->sink_full);
-  EXPECT_EQ(flow.Outstanding(), 5u);
-  AcknowledgeAll();
-  EXPECT_EQ(flow.Outstanding(), 0u);
+  EXPECT_EQ(flow->Outstanding(), 5u);
+  Acknowledge();
+  EXPECT_EQ(flow->Outstanding(), 0u);
 }
 
 TEST_F(PublishFlowTest, WhatTheWorkerHandsOverIsOutstandingAtOnce) {
   Dirty('a');
   Dirty('b');
-  EXPECT_EQ(flow.Outstanding(), 2u) << "the publisher hasn't looked yet";
+  EXPECT_EQ(flow->Outstanding(), 2u) << "the publisher hasn't looked yet";
   EXPECT_EQ(Step().size(), 2u);
-  EXPECT_EQ(flow.Outstanding(), 2u);
-  AcknowledgeAll();
-  EXPECT_EQ(flow.Outstanding(), 0u);
-  flow.BeginBatch();
-  EXPECT_EQ(flow.Outstanding(), 1u);
-  flow.EndBatch(3);
-  EXPECT_EQ(flow.Outstanding(), 3u) << "left to marks";
-  flow.CollectMarks({});
-  flow.MarksFailed();
-  EXPECT_EQ(flow.Outstanding(), 3u);
-  flow.CollectMarks({});
-  flow.MarksCommitted(2);
-  EXPECT_EQ(flow.Outstanding(), 1u) << "one is in a later tail";
+  EXPECT_EQ(flow->Outstanding(), 2u);
+  Acknowledge();
+  EXPECT_EQ(flow->Outstanding(), 0u);
+  flow->BeginBatch();
+  EXPECT_EQ(flow->Outstanding(), 1u);
+  flow->EndBatch(3);
+  EXPECT_EQ(flow->Outstanding(), 3u) << "left to marks";
+  flow->CollectMarks({});
+  flow->MarksFailed();
+  EXPECT_EQ(flow->Outstanding(), 3u);
+  flow->CollectMarks({});
+  flow->MarksCommitted(2);
+  EXPECT_EQ(flow->Outstanding(), 1u) << "one is in a later tail";
 }
 
 TEST_F(PublishFlowTest, DeferredUsersAreMarkedScannedAndPublishedOnce) {
-  std::vector<UserRef> deferred = {{0, Key('a')}, {0, Key('b')}};
+  std::vector<UserRef> deferred = {{0, KeyOf("a")}, {0, KeyOf("b")}};
   std::sort(deferred.begin(), deferred.end());
-  EXPECT_EQ(flow.CollectMarks(deferred).set, deferred);
-  EXPECT_FALSE(flow.WantsScan().wanted);
-  flow.MarksCommitted();
-  EXPECT_EQ(flow.Outstanding(), 2u);
-  ASSERT_TRUE(flow.WantsScan().wanted);
+  EXPECT_EQ(flow->CollectMarks(deferred).set, deferred);
+  EXPECT_FALSE(flow->WantsScan().wanted);
+  flow->MarksCommitted();
+  EXPECT_EQ(flow->Outstanding(), 2u);
+  ASSERT_TRUE(flow->WantsScan().wanted);
   std::vector<Mark> marks;
   for (const UserRef& user : deferred) marks.push_back({user, {}});
-  flow.Scanned(marks, flow.WantsScan(), now);
-  EXPECT_FALSE(flow.WantsScan().wanted);
+  flow->Scanned(marks, flow->WantsScan(), now);
+  EXPECT_FALSE(flow->WantsScan().wanted);
   EXPECT_EQ(Step().size(), 2u);
-  AcknowledgeAll();
-  EXPECT_EQ(flow.CollectMarks({}).clear, deferred);
+  Acknowledge();
+  EXPECT_EQ(flow->CollectMarks({}).clear, deferred);
 }
 
 TEST_F(PublishFlowTest, ADeferredChangeOfAPublishedUserIsPublishedAgain) {
   Dirty('a');
   Step();
-  AcknowledgeAll();
+  Acknowledge();
   // The partition fell behind within the debounce, so the change was left to the mark.
-  EXPECT_EQ(flow.CollectMarks({{0, Key('a')}}).set.size(), 1u);
-  flow.MarksCommitted();
+  EXPECT_EQ(flow->CollectMarks({{0, Key('a')}}).set.size(), 1u);
+  flow->MarksCommitted();
   now += kDebounce;
   EXPECT_EQ(Step(), "a");
 }
 
-/// A checkpoint that reaches `to`.
-#define COLLECT(to)                  \
-  do {                               \
-    flow.CollectMarks({}, {}, (to)); \
-    flow.MarksCommitted();           \
-  } while (false)
-
 TEST_F(PublishFlowTest, IsPublishedUpToACheckpointOnceAllThatWereUncleanThenAreAcknowledged) {
-  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "no checkpoint has said where it stands";
+  EXPECT_EQ(flow->PublishedTo(), PublishFlow::kNoOffset) << "no checkpoint has said where it stands";
   Dirty('a');
   EXPECT_EQ(Step(), "a");
   Dirty('b');
-  COLLECT(10);
-  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset);
-  AcknowledgeAll();
-  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "b isn't sent yet";
+  Checkpoint(10);
+  EXPECT_EQ(flow->PublishedTo(), PublishFlow::kNoOffset);
+  Acknowledge();
+  EXPECT_EQ(flow->PublishedTo(), PublishFlow::kNoOffset) << "b isn't sent yet";
   EXPECT_EQ(Step(), "b");
-  Dirty('c');   // changed after the checkpoint that reached 10
-  COLLECT(20);  // the round to 10 is still under way
-  AcknowledgeAll();
-  EXPECT_EQ(flow.PublishedTo(), 10);
-  COLLECT(30);
+  Dirty('c');      // changed after the checkpoint that reached 10
+  Checkpoint(20);  // the round to 10 is still under way
+  Acknowledge();
+  EXPECT_EQ(flow->PublishedTo(), 10);
+  Checkpoint(30);
   EXPECT_EQ(Step(), "c");
-  AcknowledgeAll(Delivery::kFailed);
-  EXPECT_EQ(flow.PublishedTo(), 10) << "c must be sent again";
+  Acknowledge(Delivery::kFailed);
+  EXPECT_EQ(flow->PublishedTo(), 10) << "c must be sent again";
   now += std::chrono::seconds(1);
   EXPECT_EQ(Step(), "c");
-  AcknowledgeAll();
-  EXPECT_EQ(flow.PublishedTo(), 30);
+  Acknowledge();
+  EXPECT_EQ(flow->PublishedTo(), 30);
 }
 
 TEST_F(PublishFlowTest, WhatChangedAgainWhileItWasOnItsWayIsAwaitedTwice) {
   Dirty('a');
   EXPECT_EQ(Step(), "a");
   Dirty('a');
-  COLLECT(10);
-  AcknowledgeAll();
-  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "what was sent lacks the second change";
+  Checkpoint(10);
+  Acknowledge();
+  EXPECT_EQ(flow->PublishedTo(), PublishFlow::kNoOffset) << "what was sent lacks the second change";
   now += kDebounce;
   EXPECT_EQ(Step(), "a");
   Dirty('a');  // a user who changes all the time doesn't delay the others
-  AcknowledgeAll();
-  EXPECT_EQ(flow.PublishedTo(), 10);
+  Acknowledge();
+  EXPECT_EQ(flow->PublishedTo(), 10);
 }
 
 TEST_F(PublishFlowTest, WhatIsLeftToMarksIsNotPublished) {
-  flow.CollectMarks({UserRef{0, Key('z')}}, {}, 10);
-  flow.MarksCommitted();
-  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset);
-  COLLECT(20);
-  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "its mark hasn't been scanned";
-  flow.Scanned({}, flow.WantsScan(), now);
-  COLLECT(30);
-  EXPECT_EQ(flow.PublishedTo(), 30);
+  flow->CollectMarks({UserRef{0, Key('z')}}, {}, 10);
+  flow->MarksCommitted();
+  EXPECT_EQ(flow->PublishedTo(), PublishFlow::kNoOffset);
+  Checkpoint(20);
+  EXPECT_EQ(flow->PublishedTo(), PublishFlow::kNoOffset) << "its mark hasn't been scanned";
+  flow->Scanned({}, flow->WantsScan(), now);
+  Checkpoint(30);
+  EXPECT_EQ(flow->PublishedTo(), 30);
 }
 
 }  // namespace

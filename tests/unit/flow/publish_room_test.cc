@@ -1,30 +1,18 @@
 // Who gives way when more users are followed than there is room for.
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
 
-#include "flow/publish_flow.h"
-#include "holding_sink.h"
-#include "support/fakes.h"
+#include "publish_fixture.h"
 
 namespace seen {
 namespace {
 
-class PublishRoomTest : public testing::Test {
+class PublishRoomTest : public PublishTest {
  protected:
-  static constexpr std::chrono::milliseconds kDebounce{1000};
   static constexpr PublishFlow::Limits kAll{20'000, 20'000};
   static constexpr PublishFlow::Limits kNone{0, 0};
 
-  void Open(size_t users_max) {
-    flow.emplace(std::vector<FilterPolicy>{{0, "default", 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}}},
-                 users_max, reporter);
-    flow->Scanned({}, flow->WantsScan(), now);  // the scan of a start, which found nothing
-  }
   static std::string User(size_t i) { return "user-" + std::to_string(i); }
   /// Users, who are all that may be followed, wait for their trailing edges. None has a mark.
   void OpenCrowded(size_t crowd = kCrowd) {
@@ -39,29 +27,12 @@ class PublishRoomTest : public testing::Test {
     ASSERT_EQ(Step(kNone), 0u);
     ASSERT_FALSE(flow->HasSpace());
   }
-  UserKey KeyOf(const std::string& name) {
-    const UserKey key = UserKeyOf(name);
-    names[{0, key}] = name;
-    return key;
-  }
-  void Change(const std::string& name) {
-    const DirtyUser dirty{KeyOf(name), 1, {0}};
-    flow->AddDirty({&dirty, 1}, now);
-  }
   /// How many snapshots are sent.
   size_t Step(const PublishFlow::Limits& limits) {
-    sink.sent.clear();
-    const auto render = [this](std::span<PublishFlow::Rendering> group) {
-      for (PublishFlow::Rendering& rendering : group) {
-        rendering.user_id = names.at({0, rendering.user});
-        rendering.bytes = "any";
-      }
-      return Status();
-    };
-    EXPECT_TRUE(PublishDue(*flow, now, limits, render, sink));
+    Send(limits);
+    EXPECT_TRUE(last);
     return sink.sent.size();
   }
-  void Acknowledge() { AcknowledgeAll(*flow, sink, now); }
   void Checkpoint(int64_t to = PublishFlow::kNoOffset) {
     for (const UserRef& ref : flow->CollectMarks({}, {}, to).set) marks.insert(ref);
     flow->MarksCommitted();
@@ -87,12 +58,7 @@ class PublishRoomTest : public testing::Test {
   }
 
   static constexpr size_t kCrowd = 1000;
-  sim::CountingReporter reporter;
-  std::optional<PublishFlow> flow;
-  HoldingSink sink;
-  Instant now{std::chrono::hours(1)};
   std::set<UserRef> marks;
-  std::map<UserRef, std::string> names;
 };
 
 TEST_F(PublishRoomTest, UsersPublishedLatelyGiveTheirPlaceToOthers) {

@@ -25,6 +25,11 @@ std::vector<Row> Repeats() {
       filter.limits.repeated = exposures_min > 1;
     };
   };
+  const auto each_second = [](int count) {
+    std::vector<Sent> sent;
+    for (int i = 0; i < count; ++i) sent.push_back({"exposed", "a", kAt + i * kSecond});
+    return sent;
+  };
   const Sent first = {"exposed", "a", kAt}, second = {"exposed", "a", kAt + kSecond},
              third = {"exposed", "a", kAt + 2 * kSecond};
   const Sent next_day = {"exposed", "a", kAt + kDay}, day_after = {"exposed", "a", kAt + 2 * kDay};
@@ -58,22 +63,8 @@ std::vector<Row> Repeats() {
        times(2),
        {first, second, {"removed", "a", kAt + kDay}, day_after, {"exposed", "a", kAt + 2 * kDay + kSecond}},
        {{kAt + 2 * kDay + kSecond, "a", true}}},
-      {"SixtyFourOfADayAreKept",
-       times(64),
-       [] {
-         std::vector<Sent> sent;
-         for (int i = 0; i < 64; ++i) sent.push_back({"exposed", "a", kAt + i * kSecond});
-         return sent;
-       }(),
-       {{kAt + 63 * kSecond, "a", true}}},
-      {"SixtyThreeOfSixtyFour",
-       times(64),
-       [] {
-         std::vector<Sent> sent;
-         for (int i = 0; i < 63; ++i) sent.push_back({"exposed", "a", kAt + i * kSecond});
-         return sent;
-       }(),
-       {{kAt + 63 * kSecond, "a", false}}},
+      {"SixtyFourOfADayAreKept", times(64), each_second(64), {{kAt + 63 * kSecond, "a", true}}},
+      {"SixtyThreeOfSixtyFour", times(64), each_second(63), {{kAt + 63 * kSecond, "a", false}}},
   };
 }
 INSTANTIATE_TEST_SUITE_P(Repeats, RepeatBoundaries, testing::ValuesIn(Repeats()), test::NameOf);

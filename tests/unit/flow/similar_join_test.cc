@@ -2,47 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "flow_fixture.h"
 #include "model/hashes.h"
+#include "support/fake_item_groups.h"
 
 namespace seen::test {
 namespace {
 
-class FixedGroups final : public ItemGroups {
- public:
-  struct Likes {
-    std::string group;
-    std::vector<std::string> near;
-  };
-  Likes& Of(std::string_view id) { return items_[FingerprintOf(id)]; }
-
-  void AppendSimilar(Fingerprint item, std::vector<Fingerprint>& out) const override {
-    const auto found = items_.find(item);
-    if (found == items_.end()) return;
-    for (const auto& near : found->second.near) out.push_back(NearFingerprintOf(FingerprintOf(near)));
-    out.push_back(GroupFingerprintOf(FingerprintOf(found->second.group)));
-  }
-  bool AppendGroupAndNear(Fingerprint, std::vector<Fingerprint>&) const override { return false; }
-  Result<std::optional<ItemGroup>> Find(std::string_view) const override {
-    return std::optional<ItemGroup>();
-  }
-  Result<std::vector<std::string>> Members(std::string_view, std::string_view, size_t) const override {
-    return std::vector<std::string>();
-  }
-
- private:
-  std::map<Fingerprint, Likes> items_;
-};
-
 class SimilarJoin : public TimedTest {
  protected:
   SimilarJoin() {
-    groups.Of("a") = {"a", {"a2", "a3"}};
-    groups.Of("a2") = {"a", {"a"}};
-    groups.Of("many") = {"many", {}};
-    for (int i = 0; i < 32; ++i) groups.Of("many").near.push_back("m" + std::to_string(i));
+    groups.Put("a", "a", {"a2", "a3"});
+    groups.Put("a2", "a", {});
+    groups.Put("many", "many", NearMany());
     options.filters[0].similar = Similar::kDrop;
     FilterPolicy off = options.filters[0];
     off.id = 1;
@@ -69,7 +42,12 @@ class SimilarJoin : public TimedTest {
     std::sort(values.begin(), values.end());
     return values;
   }
-  FixedGroups groups;
+  static std::vector<std::string> NearMany() {
+    std::vector<std::string> near;
+    for (int i = 0; i < 32; ++i) near.push_back("m" + std::to_string(i));
+    return near;
+  }
+  FakeItemGroups groups;
 };
 
 TEST_F(SimilarJoin, AnExposureRecordsItsNearItemsAndItsGroup) {
@@ -94,9 +72,7 @@ TEST_F(SimilarJoin, ARemovalTakesTheSameBack) {
   Send(Event("exposed", "a", kNow));
   Send(Event("exposed", "many", kNow));
   Send(Event("removed", "a", kNow));
-  std::vector<std::string> near;
-  for (int i = 0; i < 32; ++i) near.push_back("m" + std::to_string(i));
-  EXPECT_EQ(SimilarOf(), Of(near, {"many"}));
+  EXPECT_EQ(SimilarOf(), Of(NearMany(), {"many"}));
   EXPECT_FALSE(Seen("a"));
   Checkpoint();
   Send(Event("removed", "many", kNow));
@@ -131,7 +107,7 @@ TEST_F(SimilarJoin, WhereTheWindowGoesByCreationOldItemsRecordNothing) {
 TEST_F(SimilarJoin, OneEventOfManyItemsFitsInTheTail) {
   options.tail_bytes_max = 512 * 1024;
   options.event_bytes_max = 1 << 20;
-  for (int i = 0; i < 200; ++i) groups.Of("i" + std::to_string(i)) = groups.Of("many");
+  for (int i = 0; i < 200; ++i) groups.Put("i" + std::to_string(i), "many", NearMany());
   Open();
   std::string items;
   for (int i = 0; i < 10'000; ++i) {

@@ -73,7 +73,6 @@ std::vector<Row> LeapDays() {
 
 std::vector<Row> LateOnes() {
   const auto day = [](int64_t days) { return kMidnight + days * kDay + 7 * kHour; };
-  const std::string late_name = "a";
   return {
       {"DaysComeInReverse",
        Window(3),

@@ -366,7 +366,7 @@ TEST(ConsumerSettings, LeaveTheLibrarysPollIntervalWhichNoSessionExceeds) {
     Consumer::Options options;
     options.group_id = "group";
     options.client = client;
-    const auto conf = GroupMembership::MakeConf(options).value();
+    const auto conf = ConsumerLink(options).MakeConf().value();
     char text[32];
     size_t size = sizeof text;
     EXPECT_EQ(rd_kafka_conf_get(conf.get(), "max.poll.interval.ms", text, &size), RD_KAFKA_CONF_OK);
@@ -379,7 +379,7 @@ TEST(ConsumerSettings, LeaveTheLibrarysPollIntervalWhichNoSessionExceeds) {
   Consumer::Options options;
   options.client = {{"max.poll.interval.ms", "30000"}};
   options.group_id = "group";
-  auto refused = GroupMembership::MakeConf(options);
+  auto refused = ConsumerLink(options).MakeConf();
   EXPECT_EQ(kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*refused)).error().code, Code::kInvalidArgument);
 }
 

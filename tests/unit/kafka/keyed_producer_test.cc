@@ -1,9 +1,11 @@
 #include "kafka/keyed_producer.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "broker_fixture.h"
+#include "faulty_broker.h"
 #include "kafka/topic_reader.h"
 #include "model/partitioner.h"
 
@@ -12,9 +14,10 @@ namespace {
 
 class KeyedProducerTest : public BrokerTest {
  protected:
-  std::unique_ptr<KeyedProducer> Open(const std::string& topic, uint64_t queue_bytes_max = 1 << 20) {
+  std::unique_ptr<KeyedProducer> Open(const std::string& topic, uint64_t queue_bytes_max = 1 << 20,
+                                      const std::string& brokers = Brokers()) {
     KeyedProducer::Options options;
-    options.brokers = Brokers();
+    options.brokers = brokers;
     options.topic = topic;
     options.queue_bytes_max = queue_bytes_max;
     options.record_bytes_max = 100'000;
@@ -86,6 +89,31 @@ TEST_F(KeyedProducerTest, ItsQueueIsBoundedAndGoesOnOnceBrokersAreBack) {
   EXPECT_EQ(producer->TrySend("u", {2, {1}, "k", value, false}, queued),
             KeyedRecordSink::SendResult::kQueued);
   ASSERT_TRUE(Told(queued + 1));
+}
+
+// A broker refuses a batch as a whole. A record that isn't too large itself must not become a dead letter.
+TEST_F(KeyedProducerTest, RecordsOfABatchThatIsTooLargeAreSentAgainInSmallerBatches) {
+  FaultyBroker broker;
+  broker.CreateTopic("keyed", 1);
+  const auto producer = Open("keyed", 1 << 20, broker.bootstrap());
+  broker.FailNext(FaultyBroker::Request::kProduce, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+  const std::string value(1000, 'x');
+  const auto send = [&](uint64_t ticket) {
+    return producer->TrySend("u", {0, {1}, "k", value, false}, ticket) ==
+           KeyedRecordSink::SendResult::kQueued;
+  };
+  const auto count = [&](Delivery delivery) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::count(outcomes_, delivery, [](const auto& outcome) { return outcome.second; });
+  };
+  for (uint64_t ticket = 0; ticket < 10; ++ticket) ASSERT_TRUE(send(ticket));
+  ASSERT_TRUE(Told(10));
+  EXPECT_EQ(count(Delivery::kTooLarge), 0);
+  EXPECT_GT(count(Delivery::kFailed), 0);
+  for (uint64_t ticket = 10; ticket < 20; ++ticket) ASSERT_TRUE(Eventually([&] { return send(ticket); }));
+  ASSERT_TRUE(Told(20));
+  EXPECT_EQ(count(Delivery::kTooLarge), 0);
+  EXPECT_GE(count(Delivery::kAcknowledged), 10);
 }
 
 }  // namespace

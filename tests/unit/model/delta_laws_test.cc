@@ -8,21 +8,14 @@
 #include <random>
 #include <set>
 
+#include "delta_case.h"
 #include "delta_oracle.h"
-#include "model/change.h"
 #include "support/effort.h"
-#include "support/random_history.h"
 
 namespace seen {
 namespace {
 
 constexpr int kSeeds = test::Rounds(3'000);
-
-std::string Encoded(const Delta& delta) {
-  std::string bytes;
-  EncodeDelta(delta, bytes);
-  return bytes;
-}
 
 struct Case {
   std::mt19937_64 random;
@@ -76,30 +69,16 @@ Delta RandomGrouping(std::span<const Change> history, Case& c) {
   return pieces.empty() ? Delta{} : pieces.front();
 }
 
-TEST(DeltaLaws, CompositionIsAssociative) {
+TEST(DeltaLaws, CompositionIsAssociativeAndIdempotentAndTheEmptyDeltaIsItsIdentity) {
   for (int seed = 0; seed < kSeeds; ++seed) {
     Case c(seed);
     const Delta a = c.RandomDelta(), b = c.RandomDelta(), d = c.RandomDelta();
     const Delta left = Compose(Compose(a, b, c.limits), d, c.limits);
     const Delta right = Compose(a, Compose(b, d, c.limits), c.limits);
     ASSERT_EQ(Encoded(left), Encoded(right)) << "seed " << seed;
-  }
-}
-
-TEST(DeltaLaws, TheEmptyDeltaIsTheIdentity) {
-  for (int seed = 0; seed < kSeeds; ++seed) {
-    Case c(seed);
-    const Delta a = c.RandomDelta();
+    ASSERT_EQ(Compose(a, a, c.limits), a) << "seed " << seed;
     ASSERT_EQ(Compose(a, {}, c.limits), a) << "seed " << seed;
     ASSERT_EQ(Compose({}, a, c.limits), a) << "seed " << seed;
-  }
-}
-
-TEST(DeltaLaws, CompositionIsIdempotent) {
-  for (int seed = 0; seed < kSeeds; ++seed) {
-    Case c(seed);
-    const Delta a = c.RandomDelta();
-    ASSERT_EQ(Compose(a, a, c.limits), a) << "seed " << seed;
   }
 }
 
@@ -200,23 +179,6 @@ TEST(DeltaLaws, EqualsTheOracle) {
   EXPECT_GT(similar_met, static_cast<size_t>(kSeeds / 200));
   EXPECT_GT(others, static_cast<size_t>(kSeeds));  // otherwise the test checked little
   EXPECT_GT(at_most_64, static_cast<size_t>(kSeeds / 200));
-}
-
-TEST(DeltaLaws, ADayNeverHoldsMoreThanItsLimitAndKeepsTheSmallest) {
-  for (int seed = 0; seed < kSeeds; seed += 3) {
-    Case c(seed);
-    c.shape.removed_percent = c.shape.erased_percent = 0;
-    c.limits.repeated = false;
-    const auto history = c.History(40);
-    const Delta capped = DeltaOf("u", history, c.limits);
-    const Delta whole = DeltaOf("u", history, {1'000, c.limits.served_width_s});
-    ASSERT_EQ(capped.segments.size(), whole.segments.size());
-    for (size_t i = 0; i < whole.segments.size(); ++i) {
-      auto smallest = whole.segments[i].fingerprints;
-      if (smallest.size() > c.limits.items_per_day_max) smallest.resize(c.limits.items_per_day_max);
-      ASSERT_EQ(capped.segments[i].fingerprints, smallest) << "seed " << seed;
-    }
-  }
 }
 
 }  // namespace

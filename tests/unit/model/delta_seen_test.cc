@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 
@@ -86,6 +87,33 @@ TEST(SeenReader, OfArbitraryBytesGivesASetOrAnError) {
     const auto read = reader.Read({exact.data(), exact.size()}, {}, {}, {c.RandomDay(), 1'000, c.limits});
     if (!read) {
       ASSERT_EQ(read.error().code, Code::kCorrupt);
+    }
+  }
+}
+
+TEST(SeenFingerprints, NeverFallBelowItemsMaxWhileThereAreThatMany) {
+  for (uint64_t seed = 0; seed < 1'000; ++seed) {
+    std::mt19937_64 random(seed);
+    test::HistoryShape shape;
+    shape.items = 30;
+    shape.removed_percent = 10;
+    const Delta delta = DeltaOf("u", test::RandomHistory(random, 80, shape), {});
+    const Day horizon{static_cast<int32_t>(shape.first_day + 1)};
+    std::map<uint32_t, int32_t> newest;
+    for (const Segment& segment : delta.segments) {
+      if (segment.day < horizon) continue;
+      for (const Fingerprint fp : segment.fingerprints) newest[fp.value] = segment.day.since_epoch;
+    }
+    for (const uint32_t items_max : {1u, 5u, 20u, 100u}) {
+      const auto seen = SeenFingerprints(delta, horizon, items_max);
+      ASSERT_EQ(seen.size(), std::min<size_t>(items_max, newest.size())) << "seed " << seed;
+      ASSERT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+      int32_t oldest_kept = INT32_MAX;
+      for (const Fingerprint fp : seen) oldest_kept = std::min(oldest_kept, newest.at(fp.value));
+      for (const auto& [value, day] : newest) {
+        const bool kept = std::binary_search(seen.begin(), seen.end(), Fingerprint{value});
+        ASSERT_TRUE(kept || day <= oldest_kept) << "seed " << seed;
+      }
     }
   }
 }

@@ -45,21 +45,22 @@ inline std::string DeltaOf(int64_t offset, const std::string& user_id) {
   return bytes;
 }
 
+/// `before` and then `after`, both encoded deltas. `before` may be empty.
+inline std::string Folded(const std::string& before, std::string_view after) {
+  if (before.empty()) return std::string(after);
+  const std::vector<std::string_view> parts = {before, after};
+  std::string composed;
+  EXPECT_TRUE(FoldEncoded(parts, kAllItems, Horizon(), composed));
+  return composed;
+}
+
 /// The rows of a checkpoint over the offsets [from, to).
 inline RowBatch RowsBetween(int64_t from, int64_t to) {
   std::map<std::string, std::string> rows;
   for (int64_t offset = from; offset < to; ++offset) {
     const std::string user_id = UserName(offset);
     std::string& row = rows[DeltaKey(user_id)];
-    const std::string delta = DeltaOf(offset, user_id);
-    if (row.empty()) {
-      row = delta;
-      continue;
-    }
-    const std::vector<std::string_view> parts = {row, delta};
-    std::string composed;
-    EXPECT_TRUE(FoldEncoded(parts, kAllItems, Horizon(), composed));
-    row = composed;
+    row = Folded(row, DeltaOf(offset, user_id));
   }
   RowBatch batch;
   batch.Add({RowOp::kPut, PositionKey(), std::to_string(to)});
@@ -73,14 +74,7 @@ struct HeldRows {
 
   void Apply(const Row& row) {
     std::string& value = rows[std::string(row.key)];
-    if (row.op != RowOp::kMerge || value.empty()) {
-      value = row.value;
-      return;
-    }
-    const std::vector<std::string_view> parts = {value, row.value};
-    std::string composed;
-    ASSERT_TRUE(FoldEncoded(parts, kAllItems, Horizon(), composed));
-    value = composed;
+    value = row.op == RowOp::kMerge ? Folded(value, row.value) : std::string(row.value);
   }
   void Apply(const RowBatch& batch) {
     for (size_t i = 0; i < batch.rows(); ++i) Apply(batch.GetRow(i));

@@ -4,9 +4,7 @@
 namespace seen::test {
 namespace {
 
-class CrashTest : public LossyTest<StoreTest> {
- protected:
-};
+using CrashTest = LossyTest<StoreTest>;
 
 const std::vector<UserRef> kUsers = {User(1), User(2), User(3, 1)};
 

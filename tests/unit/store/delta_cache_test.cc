@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
-
 #include "unit/store/store_fixture.h"
 
 namespace seen {
@@ -88,45 +85,6 @@ TEST_F(DeltaCacheTest, ADamagedValueIsDroppedNotComposed) {
   cache.Offer(User(1), "damaged", cache.Era());
   Checkpoint(User(1), Encoded(Exposures(kDay, {2})));
   EXPECT_EQ(Got(User(1)), "none");
-}
-
-using CachedStore = test::StoreTest;
-
-TEST_F(CachedStore, ShowsAReaderAllThatWasCommittedBeforeItBegan) {
-  // A reader reads all the time, so that its offers come at every point of a checkpoint. No read may miss
-  // anything that was committed before the read began.
-  StoreOptions options = Options();
-  options.delta_cache_bytes = 8 * 1024;  // too small for all users: some are evicted
-  const auto opened = Open(std::move(options));
-  ASSERT_TRUE(opened);
-  RocksPartitionStore& store = *opened;
-  constexpr uint64_t kUsers = 100;
-  constexpr uint32_t kCheckpoints = 60;
-  std::vector<UserRef> users;
-  for (uint64_t i = 0; i < kUsers; ++i) users.push_back(User(i));
-  std::atomic<uint32_t> committed{0};
-  std::atomic<bool> done{false};
-  std::jthread reader([&] {
-    std::vector<std::string> values(kUsers);
-    while (!done.load()) {
-      const uint32_t least = committed.load();
-      ASSERT_TRUE(store.ReadDeltas(users, values));
-      for (const std::string& value : values) {
-        if (least == 0) continue;
-        const auto delta = DecodeDelta(value);
-        ASSERT_TRUE(delta);
-        ASSERT_GE(delta->segments.at(0).fingerprints.size(), least);
-      }
-    }
-  });
-  for (uint32_t number = 0; number < kCheckpoints; ++number) {
-    test::Checkpoint checkpoint = test::At(number + 1);
-    for (const UserRef& user : users) checkpoint.deltas[user] = Exposures(kDay, {number * 1000});
-    const Status written = test::Commit(store, checkpoint);
-    EXPECT_TRUE(written) << written.error().message;
-    committed.store(number + 1);
-  }
-  done.store(true);
 }
 
 }  // namespace

@@ -6,13 +6,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <sstream>
 
-#include "flow/partition_flow.h"
-#include "flow/publisher.h"
 #include "rows/keys.h"
-#include "support/fakes.h"
+#include "unit/flow/flow_fixture.h"
 #include "unit/store/store_fixture.h"
 
 namespace seen {
@@ -20,64 +17,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kNow = 1'763'700'000'000;
 constexpr std::string_view kUser = "the-user-to-be-erased";
 constexpr std::string_view kOther = "a-user-who-stays";
 
-class ErasureFilesTest : public testing::Test {
+class ErasureFilesTest : public test::TimedTest {
  protected:
   void SetUp() override {
-    topic_.fail_percent = 0;
-    topic_.deliver_all = true;
-    clock_.SetWall(kNow);
     auto directory = StoreDirectory::Open(folder_.path() + "/store");
     ASSERT_TRUE(directory.has_value());
     directory_ = std::move(*directory);
-    StoreOptions options{.directory = directory_->path(),
-                         .identity = {"exposures", 0, 1, "murmur2"},
-                         .filters = {{"home", 30, {}}},
-                         .resources = resources_};
-    options.journal = true;
-    auto store = RocksPartitionStore::Open(std::move(options));
+    StoreOptions stored{.directory = directory_->path(),
+                        .identity = {"exposures", 0, 1, "murmur2"},
+                        .filters = {{"home", 30, {}}},
+                        .resources = resources_};
+    stored.journal = true;
+    auto store = RocksPartitionStore::Open(std::move(stored));
     ASSERT_TRUE(store.has_value()) << store.error().message;
-    auto open = std::make_shared<OpenPartition>();
-    const std::vector<FilterId> ids = (*store)->filter_ids();
-    open->store = std::move(*store);
-    EventFormat format;
-    format.wanted = {true, true, true, true, true};
-    PartitionOptions flow;
-    flow.plan = *EventPlan::Make(format);
-    flow.filters = {{ids[0], "home", 30, 10'000, {}, SnapshotPolicy{}}};
-    flow.unexposed = UnexposedPolicy{300, 600};
-    flow.journal = JournalPolicy{30, std::make_shared<JournalBudget>(1 << 30)};
-    open->flow = std::make_unique<PartitionFlow>(flow, std::nullopt, 0, 0, *open->store, dead_letters_,
-                                                 reporter_, clock_);
-    store_ = static_cast<RocksPartitionStore*>(open->store.get());
-    flow_ = open->flow.get();
-    opened_.Add(std::move(open));
-    publisher_.emplace(opened_, topic_, reporter_, clock_, Publisher::Options());
+    store_ = store->get();
+    options.plan = *EventPlan::Make(format);
+    options.filters = {{store_->filter_ids()[0], "home", 30, 10'000, {}, SnapshotPolicy{}}};
+    options.unexposed = UnexposedPolicy{300, 600};
+    options.journal = JournalPolicy{30, std::make_shared<JournalBudget>(1 << 30)};
+    OpenFlowOver(std::move(*store), options, std::nullopt, 0, 0, clock);
+    opened.Add(partition);
+    publisher.emplace(opened, topic, reporter, clock, Publisher::Options());
   }
-  void Send(std::string_view user, std::string_view kind, std::string_view items, int64_t at_ms) {
-    std::string value = R"({"user_id":")" + std::string(user) + R"(","kind":")" + std::string(kind) + '"';
-    if (!items.empty())
-      value +=
-          R"(,"items":[)" + std::string(items) + R"(],"request_id":"request-of-)" + std::string(user) + '"';
-    value += R"(,"exposed_at":)" + std::to_string(at_ms) + "}";
-    const Record record{next_++, {at_ms}, user, value, false};
-    const auto taken = flow_->intake.Apply({&record, 1});
-    ASSERT_TRUE(taken.has_value());
-    ASSERT_EQ(*taken, 1u);
+  void TearDown() override {  // the store closes before its directory goes
+    publisher.reset();
+    opened.Take(0);
+    partition.reset();
   }
-  void Publish() {
-    for (int i = 0; i < 5; ++i) {
-      publisher_->Step();
-      clock_.Advance(1'500);
-    }
-  }
-  void Checkpoint() {
-    flow_->intake.Freeze();
-    const auto written = flow_->checkpoint.Write();
-    ASSERT_TRUE(written.has_value()) << written.error().message;
+  void SendOf(std::string_view user, std::string_view kind, const std::string& item, int64_t at_ms) {
+    const std::string more = R"(,"request_id":"request-of-)" + std::string(user) + '"';
+    Send(Event(kind, item, at_ms, user, item.empty() ? "" : more), at_ms);
   }
   /// All bytes of all files, and all keys and values of the SST files, uncompressed.
   std::string AllBytes() const {
@@ -105,25 +77,15 @@ class ErasureFilesTest : public testing::Test {
   test::TemporaryFolder folder_;
   StoreResources resources_{8 << 20, 1};
   std::unique_ptr<StoreDirectory> directory_;
-  sim::VirtualClock clock_;
-  sim::CountingReporter reporter_;
-  std::mt19937_64 random_{1};
-  sim::FakeSnapshotTopic topic_{random_};
-  sim::FakeDeadLetters dead_letters_{random_};
-  OpenPartitions opened_;
   RocksPartitionStore* store_ = nullptr;  // the store of the open partition
-  PartitionFlow* flow_ = nullptr;
-  std::optional<Publisher> publisher_;
-  int64_t next_ = 0;
 };
 
 TEST_F(ErasureFilesTest, AfterAnErasureAndACompactionOnlyTheKeyAndItsDayAreLeft) {
   for (const std::string_view user : {kUser, kOther}) {
-    const std::string items = R"("shown-to-)" + std::string(user) + R"(")";
-    Send(user, "exposed", items, kNow - kMsPerDay);
-    Send(user, "exposed", items, kNow);
-    Send(user, "served", R"("served-to-)" + std::string(user) + R"(")", kNow);
-    Send(user, "removed", R"("removed-from-)" + std::string(user) + R"(")", kNow);
+    SendOf(user, "exposed", "shown-to-" + std::string(user), kNow - kMsPerDay);
+    SendOf(user, "exposed", "shown-to-" + std::string(user), kNow);
+    SendOf(user, "served", "served-to-" + std::string(user), kNow);
+    SendOf(user, "removed", "removed-from-" + std::string(user), kNow);
   }
   Publish();
   Checkpoint();
@@ -137,8 +99,8 @@ TEST_F(ErasureFilesTest, AfterAnErasureAndACompactionOnlyTheKeyAndItsDayAreLeft)
     }
   }
 
-  Send(kUser, "served", R"("served-just-before-to-the-user-to-be-erased")", kNow + 1'000);
-  Send(kUser, "erased", "", kNow + 2'000);
+  SendOf(kUser, "served", "served-just-before-to-the-user-to-be-erased", kNow + 1'000);
+  SendOf(kUser, "erased", "", kNow + 2'000);
   Publish();
   Checkpoint();
   Publish();
@@ -158,8 +120,8 @@ TEST_F(ErasureFilesTest, AfterAnErasureAndACompactionOnlyTheKeyAndItsDayAreLeft)
   Delta only;
   only.erased = DayOf({kNow + 2'000});
   EXPECT_EQ(*delta, only);
-  EXPECT_EQ(topic_.topic.count({FilterIndex(), std::string(kUser)}), 0u);
-  EXPECT_EQ(topic_.topic.count({FilterIndex(), std::string(kOther)}), 1u);
+  EXPECT_EQ(topic.topic.count({FilterIndex(), std::string(kUser)}), 0u);
+  EXPECT_EQ(topic.topic.count({FilterIndex(), std::string(kOther)}), 1u);
 }
 
 }  // namespace

@@ -11,9 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class OpeningFaultTest : public LossyTest<JournalTest> {
- protected:
-};
+using OpeningFaultTest = LossyTest<JournalTest>;
 
 TEST_F(OpeningFaultTest, SaysNoSpaceAndOpensWhenThereIsSpace) {
   int refused = 0;

@@ -7,12 +7,10 @@
 namespace seen {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr TimeMs kNow{1'700'000'000'000};
 
-Json StatusOfTwo() {
-  return Json::parse(R"({
+SortedJson StatusOfTwo() {
+  return SortedJson::parse(R"({
     "version": "1.2.3", "ready": true, "troubles": [], "started_at_ms": 1699996400000, "brokers": "k:9092",
     "brokers_reachable": true, "instance_id": "a", "role": "owner", "owner_group": "seend", "topic": "exposures",
     "partitions_total": 12, "partitions_refused": [], "partitions_unowned": [], "state_topic": null,
@@ -26,7 +24,7 @@ Json StatusOfTwo() {
 }
 
 TEST(StatusScreen, ShowsWhatIsWrongFirstAndAlignsWhatIsMany) {
-  Json status = StatusOfTwo();
+  SortedJson status = StatusOfTwo();
   status["troubles"] = {"partition 11: the disk is full"};
   const StatusScreen screen = MakeStatusScreen(status, kNow);
   EXPECT_FALSE(screen.is_well);
@@ -45,7 +43,7 @@ TEST(StatusScreen, ShowsWhatIsWrongFirstAndAlignsWhatIsMany) {
 }
 
 TEST(StatusScreen, LeavesOutWhatSaysNothing) {
-  Json status = StatusOfTwo();
+  SortedJson status = StatusOfTwo();
   status["partitions"].erase(1);
   const StatusScreen screen = MakeStatusScreen(status, kNow);
   EXPECT_TRUE(screen.is_well);
@@ -55,7 +53,7 @@ TEST(StatusScreen, LeavesOutWhatSaysNothing) {
 }
 
 TEST(StatusScreen, NamesReplicasRestoresAndPartitionsOfNobody) {
-  Json status = StatusOfTwo();
+  SortedJson status = StatusOfTwo();
   status["ready"] = false;
   status["role"] = "replica";
   status["brokers_reachable"] = false;
@@ -72,7 +70,7 @@ TEST(StatusScreen, NamesReplicasRestoresAndPartitionsOfNobody) {
 TEST(StatusScreen, TakesTheStatusOfAnotherVersion) {
   for (const char* text : {"{}", R"({"partitions": [{}], "troubles": null, "state_topic": {}})",
                            R"({"partitions": 5, "ready": true})"}) {
-    EXPECT_FALSE(MakeStatusScreen(Json::parse(text), kNow).text.empty()) << text;
+    EXPECT_FALSE(MakeStatusScreen(SortedJson::parse(text), kNow).text.empty()) << text;
   }
 }
 
@@ -86,7 +84,7 @@ TEST(StatusScreen, WritesSpansInTheLargestUnitThatSaysEnough) {
 }
 
 TEST(AnswerText, ListsItemsAndSaysWhatOthersAreLike) {
-  const auto answer = Json::parse(R"({"unseen": ["z", "a", "d"], "similar": [
+  const auto answer = SortedJson::parse(R"({"unseen": ["z", "a", "d"], "similar": [
       {"item_id": "a", "like": "n1", "because": "near"}, {"item_id": "b", "like": "n1", "because": "group"},
       {"item_id": "c", "like": "z", "because": "page"}, {"item_id": "d", "like": null, "because": "near"},
       {"item_id": "e", "like": null, "because": "group"}]})");
@@ -97,12 +95,13 @@ TEST(AnswerText, ListsItemsAndSaysWhatOthersAreLike) {
             "c is left out: like z, which stays\n"
             "d comes last: near something seen\n"
             "e is left out: of a group that was seen\n");
-  EXPECT_EQ(SimilarText(Json::parse(R"({"unseen": []})")), "");
-  EXPECT_THROW(UnseenText(Json::parse("{}")), Json::exception);
+  EXPECT_EQ(SimilarText(SortedJson::parse(R"({"unseen": []})")), "");
+  EXPECT_THROW(UnseenText(SortedJson::parse("{}")), nlohmann::json::exception);
 }
 
 TEST(AnswerText, ListsSegmentsWithTheirWindows) {
-  Json answer = Json::parse(R"({"filter": "home", "user_id": "u1", "partition": 3, "lag_messages": null,
+  SortedJson answer =
+      SortedJson::parse(R"({"filter": "home", "user_id": "u1", "partition": 3, "lag_messages": null,
       "items": 12, "bytes": 2048, "removals": 1, "segments": [
       {"kind": "exposed", "from_ms": 1763683200000, "items": 12, "bytes": 61, "counts_until_ms": 1766361600000,
        "in_window": true},
@@ -114,7 +113,7 @@ TEST(AnswerText, ListsSegmentsWithTheirWindows) {
             "of (UTC)              kind            items     bytes  counts until\n"
             "2025-11-21            exposed            12        61  2025-12-22\n"
             "2025-11-21T04:40:00Z  repeated            4        27  never, 9 exposures  past the window\n");
-  answer["segments"] = Json::array();
+  answer["segments"] = SortedJson::array();
   answer["items"] = 0;
   answer["lag_messages"] = 7;
   EXPECT_EQ(SegmentsText(answer),
@@ -122,8 +121,8 @@ TEST(AnswerText, ListsSegmentsWithTheirWindows) {
 }
 
 TEST(AnswerText, PrintsTheDaemonsExplanationAndTheEvents) {
-  Json answer =
-      Json::parse(R"({"explanation": ["a: dropped, because it was seen", "in the journal: 2 events"],
+  SortedJson answer =
+      SortedJson::parse(R"({"explanation": ["a: dropped, because it was seen", "in the journal: 2 events"],
       "exposures": [{"item_id": "a", "kind": "exposed", "scene": "home", "position": 3, "at": 1763700000123,
                      "request_id": "r-1"},
                     {"item_id": "a", "kind": "removed", "scene": null, "position": null, "at": 1763690000000,
@@ -135,11 +134,11 @@ TEST(AnswerText, PrintsTheDaemonsExplanationAndTheEvents) {
             "  2025-11-21T01:53:20.000Z  removed\n");
   answer["exposures"] = nullptr;
   EXPECT_EQ(WhyText(answer), "a: dropped, because it was seen\nin the journal: 2 events\n");
-  EXPECT_THROW(WhyText(Json::parse("{}")), Json::exception);
+  EXPECT_THROW(WhyText(SortedJson::parse("{}")), nlohmann::json::exception);
 }
 
 TEST(AnswerText, ListsAGroupAndWhatIsNear) {
-  Json answer = Json::parse(R"({
+  SortedJson answer = SortedJson::parse(R"({
     "explanation": ["n7, of 2025-11-21T04:40:00.123Z: of the group of n1"],
     "item": {"item_id": "n7", "near": [
         {"item_id": "n1", "similarity": 0.93, "distance": 2, "found_by": "both"},
@@ -157,16 +156,16 @@ TEST(AnswerText, ListsAGroupAndWhatIsNear) {
             "near it, of any group: 2\n"
             "  n1   similarity 0.93, 2 bits apart, found by both\n"
             "  n44  1 bit apart, found by simhash\n");
-  answer["item"]["near"] = Json::array();
+  answer["item"]["near"] = SortedJson::array();
   answer["next"] = nullptr;
   EXPECT_TRUE(GroupText(answer).ends_with("  n7   similarity 0.93 to it\nnear it: nothing\n"));
   answer.erase("members");
-  EXPECT_THROW(GroupText(answer), Json::exception);
+  EXPECT_THROW(GroupText(answer), nlohmann::json::exception);
 }
 
 TEST(AnswerText, ListsWhatIsLikeAText) {
-  EXPECT_EQ(SimilarItemsText(Json::parse(R"({"similar": []})")), "no stored item is like it\n");
-  EXPECT_EQ(SimilarItemsText(Json::parse(R"({"similar": [
+  EXPECT_EQ(SimilarItemsText(SortedJson::parse(R"({"similar": []})")), "no stored item is like it\n");
+  EXPECT_EQ(SimilarItemsText(SortedJson::parse(R"({"similar": [
               {"item_id": "n1", "similarity": 0.931, "distance": 9, "found_by": "minhash"}]})")),
             "1 item is like it, the nearest first\n"
             "  n1  similarity 0.93, 9 bits apart, found by minhash\n");

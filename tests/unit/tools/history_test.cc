@@ -8,7 +8,7 @@
 #include "model/hashes.h"
 #include "scratch_folder.h"
 #include "tools/history/history_file.h"
-#include "tools/replay/state_sample.h"
+#include "tools/replay/dry_run.h"
 
 namespace seen {
 namespace {

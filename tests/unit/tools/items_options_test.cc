@@ -22,8 +22,8 @@ Result<ItemsTopicOptions::Outcome> Read(std::vector<std::string> arguments) {
 TEST(ItemsTopicOptions, AreTheDaemonsDefaultsWithoutAConfiguration) {
   const auto read = Read({});
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->places.topic, "items");
-  EXPECT_EQ(read->places.brokers, "127.0.0.1:9092");
+  EXPECT_EQ(read->topic.topic, "items");
+  EXPECT_EQ(read->topic.brokers, "127.0.0.1:9092");
   EXPECT_EQ(read->items.similarity_min, 0.8);
 }
 
@@ -33,12 +33,12 @@ TEST(ItemsTopicOptions, TakeFromTheConfigurationWhatTheCommandLineDoesNotSay) {
       "seend.json", R"({"kafka": {"brokers": "k:9092"}, "items": {"topic": "articles", "distance_max": 1}})");
   const auto read = Read({"--config", path});
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->places.topic, "articles");
-  EXPECT_EQ(read->places.brokers, "k:9092");
+  EXPECT_EQ(read->topic.topic, "articles");
+  EXPECT_EQ(read->topic.brokers, "k:9092");
   EXPECT_EQ(read->items.distance_max, 1);
   const auto given = Read({"--config", path, "--topic", "other", "--brokers", "b:1"});
-  EXPECT_EQ(given->places.topic, "other");
-  EXPECT_EQ(given->places.brokers, "b:1");
+  EXPECT_EQ(given->topic.topic, "other");
+  EXPECT_EQ(given->topic.brokers, "b:1");
 }
 
 TEST(ItemsTopicOptions, NameTheFileAndEveryMistakeInIt) {

@@ -390,14 +390,6 @@ TEST(Oracle, WhatWasRemovedGoesOnCountingAgainstTheDailyLimit) {
   EXPECT_EQ(told.May(), (NameSet{items[2].second, items[3].second}));
 }
 
-TEST(Oracle, KnowsTheBusiestUser) {
-  Told told;
-  EXPECT_EQ(told.oracle().BusiestUser(), "");
-  for (const char* user : {"b", "a", "c", "b", "a"}) told.AddRecord(kNoon, EventOf(user, "n", kNoon));
-  EXPECT_EQ(told.oracle().BusiestUser(), "a") << "among equals the first in byte order";
-  EXPECT_EQ(told.oracle().ExposuresOf("a"), 2u);
-}
-
 TEST(NegativesFor, AreNeverItemsOfTheUserAndAlwaysTheSame) {
   Told told;
   for (int i = 0; i < 100; ++i)

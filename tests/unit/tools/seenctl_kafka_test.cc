@@ -14,7 +14,6 @@
 #include "kafka/embedded_broker.h"
 #include "kafka/topic_reader.h"
 #include "scratch_folder.h"
-#include "tools/check/snapshot_topic.h"
 #include "tools/commands.h"
 #include "tools/history/history_file.h"
 #include "tools/load/event_sink.h"
@@ -197,7 +196,7 @@ TEST_F(SeenctlOnKafka, ReplayCopiesATopicAndGoesOnWithWhatIsNew) {
   EXPECT_EQ(Read("exposures").size(), 650u);
 }
 
-TEST_F(SeenctlOnKafka, SnapshotTopicKeepsEachUsersLastRecord) {
+TEST_F(SeenctlOnKafka, SnapshotShowsAUsersLastRecordOfTheTopic) {
   const auto render = [](int64_t offset) {
     const std::vector<Fingerprint> fingerprints = {FingerprintOf("n")};
     return RenderSnapshot({.as_of = {}, .horizon = {}, .input_offset = offset}, fingerprints);
@@ -207,23 +206,14 @@ TEST_F(SeenctlOnKafka, SnapshotTopicKeepsEachUsersLastRecord) {
   ASSERT_TRUE(producer);
   ASSERT_TRUE((*producer)->Send("u", render(1), std::nullopt));
   ASSERT_TRUE((*producer)->Send("v", render(2), std::nullopt));
-  ASSERT_TRUE(FlushAll(**producer));
-  SnapshotTopic topic({broker_->bootstrap(), {}, "seen-filters"});
-  ASSERT_TRUE(topic.CatchUp());
-  EXPECT_EQ(topic.size(), 2u);
   ASSERT_TRUE((*producer)->Send("u", render(3), std::nullopt));
   ASSERT_TRUE(FlushAll(**producer));
-  ASSERT_TRUE(topic.CatchUp());
-  EXPECT_EQ(topic.records_read(), 3u) << "read once each";
-  EXPECT_EQ(SnapshotView::Parse(*topic.Find("u"))->meta().input_offset, 3);
-  EXPECT_EQ(topic.Find("w"), nullptr);
-
   const auto saved = folder_.Path("saved");
   ASSERT_EQ(
       Run({"snapshot", "--user", "u", "--from-topic", "--save", saved, "--brokers", broker_->bootstrap()},
           false),
       kExitOk);
-  EXPECT_EQ(ScratchFolder::Read(saved), *topic.Find("u"));
+  EXPECT_EQ(ScratchFolder::Read(saved), render(3));
   EXPECT_EQ(Run({"snapshot", "--user", "w", "--from-topic", "--brokers", broker_->bootstrap()}, false),
             kExitFailed);
 }

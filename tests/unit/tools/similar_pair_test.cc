@@ -11,7 +11,6 @@
 namespace seen {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr TimeMs kAt{1'763'700'000'000};
 
 FeatureReader Reader() { return FeatureReader({.idf = IdfTable::Bundled()}); }
@@ -30,7 +29,7 @@ std::string Words(int first = 0, int count = 60) {
   return text;
 }
 
-Json Compare(const PairItem& a, const PairItem& b, const GroupOptions& rules = {}) {
+OrderedJson Compare(const PairItem& a, const PairItem& b, const GroupOptions& rules = {}) {
   FeatureReader reader = Reader();
   return ComparePair(a, b, rules, reader);
 }
@@ -61,7 +60,7 @@ TEST(SimilarPair, SaysHowAPairIsAlikeOrWhyItIsNot) {
   };
   for (const auto& c : cases) {
     for (const bool swapped : {false, true}) {
-      const Json pair = swapped ? Compare(c.b, c.a, c.rules) : Compare(c.a, c.b, c.rules);
+      const OrderedJson pair = swapped ? Compare(c.b, c.a, c.rules) : Compare(c.a, c.b, c.rules);
       EXPECT_EQ(pair.at("alike"), c.alike) << pair.dump();
       EXPECT_EQ(pair.at("because"), c.because) << pair.dump();
     }
@@ -74,7 +73,7 @@ TEST(SimilarPair, SaysHowAPairIsAlikeOrWhyItIsNot) {
 }
 
 TEST(SimilarPair, MeasuresWhatDecides) {
-  const Json pair = Compare(Item("a", Words()), Item("b", Words() + " extra words"));
+  const OrderedJson pair = Compare(Item("a", Words()), Item("b", Words() + " extra words"));
   // Both texts have the same 58 runs of three words. The second text has two more.
   EXPECT_EQ(pair.at("jaccard").at("in_common"), 58);
   EXPECT_EQ(pair.at("jaccard").at("of"), 60);
@@ -91,7 +90,7 @@ TEST(SimilarPair, MeasuresWhatDecides) {
 }
 
 TEST(SimilarPair, ComparesNoSimHashesOfLongAndShortTexts) {
-  const Json pair = Compare(Item("a", Words(0, 29)), Item("b", Words(0, 31)));
+  const OrderedJson pair = Compare(Item("a", Words(0, 29)), Item("b", Words(0, 31)));
   EXPECT_EQ(pair.at("a").at("length"), "short");
   EXPECT_EQ(pair.at("b").at("length"), "long");
   EXPECT_EQ(pair.at("simhash").at("distance_max"), -1);
@@ -118,20 +117,20 @@ TEST(SimilarPair, FindsTheCopiesAmongTheItemsOfTheExample) {
   std::string before;
   int copies = 0;
   while (*lines->Next(line)) {
-    const auto json = Json::parse(line);
+    const auto json = OrderedJson::parse(line);
     const std::string id = json.at("item_id");
     const PairItem& item =
         items.emplace(id, PairItem{id, json.at("title"), json.at("text"), json.at("lang"), kAt})
             .first->second;
     if (const std::string original = json.value("copy_of", ""); !original.empty()) {
       ++copies;
-      const Json pair = ComparePair(items.at(original), item, {}, reader);
+      const OrderedJson pair = ComparePair(items.at(original), item, {}, reader);
       EXPECT_TRUE(pair.at("alike")) << id << " of " << original << ": " << pair.at("why");
       if (json.at("edit") == "verbatim") {
         EXPECT_EQ(pair.at("because"), "copy") << id;
       }
     } else if (!before.empty()) {
-      const Json pair = ComparePair(item, items.at(before), {}, reader);
+      const OrderedJson pair = ComparePair(item, items.at(before), {}, reader);
       EXPECT_FALSE(pair.at("alike")) << id << ": " << pair.at("why");
     }
     before = id;

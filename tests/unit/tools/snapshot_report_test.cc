@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "filter/snapshot.h"
-#include "tools/check/snapshot_topic.h"
+#include "tools/ask/answer_text.h"
 
 namespace seen {
 namespace {

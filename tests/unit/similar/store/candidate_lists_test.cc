@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "similar/store/item_index_keys.h"
+#include "similar/store/item_index_rows.h"
 #include "similar/store/rocks_item_indexes.h"
 #include "support/map_index.h"
 #include "unit/store/store_fixture.h"

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "similar/store/item_index_families.h"
-#include "similar/store/item_index_keys.h"
 #include "similar/store/item_index_rows.h"
 #include "similar/store/item_presence.h"
 #include "similar/store/rocks_item_indexes.h"
