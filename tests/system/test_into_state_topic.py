@@ -131,7 +131,7 @@ def test_mistakes_are_named(topics, member, topic_name, build, tmp_path, chance)
     source = history(tmp_path / "history.jsonl", Oracle(), chance, 100)
     assert "--config" in replay(source, "--into-state-topic", status=2)[1]
     seend = member(0)
-    assert "one of them" in build(seend, source, "--into-state", tmp_path / "x", status=2)
+    assert "excludes" in build(seend, source, "--into-state", tmp_path / "x", status=2)
     assert "--progress" in build(seend, source, "--progress", tmp_path / "p", status=2)
     assert "--partitions" in build(seend, source, status=1), "the input topic doesn't exist"
     without = member(1, state={"topic": None})

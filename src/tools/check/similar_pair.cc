@@ -146,41 +146,28 @@ Verdict Decide(const PairSide& a, const PairSide& b, const Measured& m, const Gr
                       : "")};
 }
 
-struct TwoWeights {
-  std::optional<double> a, b;
-};
+double WeightOf(const OrderedJson& token) { return token.value("a", 0.0) + token.value("b", 0.0); }
 
 OrderedJson Tokens(const PairSide& a, const PairSide& b) {
-  std::map<std::string_view, TwoWeights> by_token;
-  for (const WeighedToken& token : a.tokens) by_token[token.token].a = token.weight;
-  for (const WeighedToken& token : b.tokens) by_token[token.token].b = token.weight;
-  struct Line {
-    double weight;
-    std::string_view token;
-    TwoWeights weights;
-  };
-  std::vector<Line> common, a_only, b_only;
-  for (const auto& [token, weights] : by_token) {
-    auto& list = weights.a && weights.b ? common : weights.a ? a_only : b_only;
-    list.push_back({weights.a.value_or(0) + weights.b.value_or(0), token, weights});
-  }
-  const auto lines = [](std::vector<Line>& list) {
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Line& x, const Line& y) { return x.weight > y.weight; });
-    OrderedJson json = OrderedJson::array();
-    for (const Line& line : list) {
-      OrderedJson entry = {{"token", line.token}};
-      if (line.weights.a) entry["a"] = Rounded(*line.weights.a);
-      if (line.weights.b) entry["b"] = Rounded(*line.weights.b);
-      json.push_back(std::move(entry));
+  std::map<std::string_view, OrderedJson> by_token;
+  for (const auto& [side, tokens] : {std::pair{"a", &a.tokens}, std::pair{"b", &b.tokens}}) {
+    for (const WeighedToken& token : *tokens) {
+      OrderedJson& entry = by_token[token.token];
+      entry["token"] = token.token;
+      entry[side] = Rounded(token.weight);
     }
-    return json;
-  };
-  OrderedJson tokens;
-  tokens["common"] = lines(common);
-  tokens["a_only"] = lines(a_only);
-  tokens["b_only"] = lines(b_only);
-  return tokens;
+  }
+  OrderedJson lists;
+  for (const char* list : {"common", "a_only", "b_only"}) lists[list] = OrderedJson::array();
+  for (auto& [token, entry] : by_token) {
+    const char* const list = !entry.contains("b") ? "a_only" : !entry.contains("a") ? "b_only" : "common";
+    lists[list].push_back(std::move(entry));
+  }
+  for (OrderedJson& list : lists) {
+    std::stable_sort(list.begin(), list.end(),
+                     [](const OrderedJson& x, const OrderedJson& y) { return WeightOf(x) > WeightOf(y); });
+  }
+  return lists;
 }
 
 // Makes a token or title fit on one line of a terminal.
@@ -206,10 +193,8 @@ std::string ItemLine(const OrderedJson& item) {
 
 std::string TokenLines(std::string_view heading, const OrderedJson& tokens, size_t tokens_max) {
   double weight = 0;
-  for (const OrderedJson& token : tokens) {
-    const double a = token.value("a", 0.0), b = token.value("b", 0.0);
-    weight += token.contains("a") && token.contains("b") ? (a + b) / 2 : a + b;
-  }
+  for (const OrderedJson& token : tokens)
+    weight += WeightOf(token) / (token.contains("a") && token.contains("b") ? 2 : 1);
   std::string text = fmt::format("  {}: {}, weight {:.1f}\n", heading, tokens.size(), weight);
   for (size_t i = 0; i < std::min(tokens.size(), tokens_max); ++i) {
     const OrderedJson& token = tokens[i];

@@ -26,9 +26,16 @@ namespace seen {
 /// One thread. Starts threads of its own.
 class BucketChecker {
  public:
-  /// The references must outlive this object. kInvalidArgument: the daemon's address.
-  static Result<std::unique_ptr<BucketChecker>> Make(const VerifyOptions& options, const VerifyPlan& plan,
-                                                     const UserSample& sample, const VerifiedTopic& read);
+  /// The references must outlive this object. `daemons`: one for each thread.
+  BucketChecker(const VerifyOptions& options, const VerifyPlan& plan, const UserSample& sample,
+                const VerifiedTopic& read, std::vector<DaemonClient> daemons)
+      : options_(options),
+        plan_(plan),
+        sample_(sample),
+        read_(read),
+        daemons_(std::move(daemons)),
+        outcomes_(plan.filters.size()),
+        progress_("check", 0, "users", options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto) {}
 
   /// Adds to outcomes(). kUnavailable: the daemon gives no answer, or the run was interrupted.
   Status Check(std::string_view records);
@@ -38,8 +45,6 @@ class BucketChecker {
 
  private:
   using Published = std::vector<std::unordered_map<std::string, std::string>>;  // by the filter's place
-  BucketChecker(const VerifyOptions& options, const VerifyPlan& plan, const UserSample& sample,
-                const VerifiedTopic& read, std::vector<DaemonClient> daemons);
   std::vector<UserChecker> CheckersOf(const Oracle& oracle, DaemonClient& daemon) const;
   Status Load(std::string_view records, Oracle& oracle, Published& published) const;
   Status CheckUsers(const Oracle& oracle, const Published& published);
@@ -48,33 +53,11 @@ class BucketChecker {
   const VerifyPlan& plan_;
   const UserSample& sample_;
   const VerifiedTopic& read_;
-  std::vector<DaemonClient> daemons_;  // one per thread
+  std::vector<DaemonClient> daemons_;
   std::vector<CheckOutcome> outcomes_;
   uint64_t users_ = 0;
   Progress progress_;
 };
-
-BucketChecker::BucketChecker(const VerifyOptions& options, const VerifyPlan& plan, const UserSample& sample,
-                             const VerifiedTopic& read, std::vector<DaemonClient> daemons)
-    : options_(options),
-      plan_(plan),
-      sample_(sample),
-      read_(read),
-      daemons_(std::move(daemons)),
-      outcomes_(plan.filters.size()),
-      progress_("check", 0, "users", options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto) {}
-
-Result<std::unique_ptr<BucketChecker>> BucketChecker::Make(const VerifyOptions& options,
-                                                           const VerifyPlan& plan, const UserSample& sample,
-                                                           const VerifiedTopic& read) {
-  std::vector<DaemonClient> daemons;
-  for (unsigned i = 0; i < options.connections; ++i) {
-    auto daemon = DaemonClient::Make(options.daemon.http);
-    if (!daemon) return Fail(daemon.error());
-    daemons.push_back(std::move(*daemon));
-  }
-  return std::unique_ptr<BucketChecker>(new BucketChecker(options, plan, sample, read, std::move(daemons)));
-}
 
 // Asks the sample again: a user may have been in it when the event was read, and dropped out later.
 Status BucketChecker::Load(std::string_view records, Oracle& oracle, Published& published) const {
@@ -271,28 +254,30 @@ std::string VerifyText(const VerifyReport& report) {
 }
 
 Result<VerifyReport> CheckAll(const VerifyOptions& options, const VerifyPlan& plan) {
-  auto daemon = DaemonClient::Make(options.daemon.http);
-  if (!daemon) return Fail(daemon.error());
+  std::vector<DaemonClient> daemons;
+  for (unsigned i = 0; i < options.connections; ++i) {
+    auto daemon = DaemonClient::Make(options.daemon.http);
+    if (!daemon) return Fail(daemon.error());
+    daemons.push_back(std::move(*daemon));
+  }
   UserBuckets buckets({.scratch = options.scratch, .memory_bytes = options.memory_mib << 20});
   UserSample sample(options.sample, options.seed);
   EventJudge judge(plan.rules);
-  const auto read = ReadVerifyInput(options, plan, *daemon, {buckets, sample, judge});
+  const auto read = ReadVerifyInput(options, plan, daemons.front(), {buckets, sample, judge});
   if (!read) return Fail(read.error());
-  const auto checker = BucketChecker::Make(options, plan, sample, *read);
-  if (!checker) return Fail(checker.error());
-  const Status checked =
-      buckets.ForEach([&](std::string_view records) { return (*checker)->Check(records); });
+  BucketChecker checker(options, plan, sample, *read, std::move(daemons));
+  const Status checked = buckets.ForEach([&](std::string_view records) { return checker.Check(records); });
   if (!checked) return Fail(checked.error());
   VerifyReport report{.counts = judge.counts(),
                       .from_the_start = read->from_the_start,
                       .published = options.snapshots,
-                      .users = (*checker)->users(),
+                      .users = checker.users(),
                       .spilled_bytes = buckets.spilled_bytes(),
                       .filters = {}};
   for (size_t place = 0; place < plan.filters.size(); ++place) {
     const size_t filter = plan.filters[place];
     report.filters.push_back(
-        {plan.rules.filters[filter].name, judge.too_old()[filter], (*checker)->outcomes()[place]});
+        {plan.rules.filters[filter].name, judge.too_old()[filter], checker.outcomes()[place]});
   }
   return report;
 }

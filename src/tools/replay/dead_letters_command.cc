@@ -137,7 +137,7 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
   return {.brokers = target.brokers,
           .client = target.client,
           .topic = options.from.empty() ? target.config.input.dead_letter_topic : options.from,
-          .since = since,
+          .times = {since, {}},
           .words = fmt::format("reason {}, from {}", reason.empty() ? "any" : reason,
                                options.since.empty() ? "its start" : options.since),
           .takes =
@@ -149,9 +149,10 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
 
 int List(const DeadLettersOptions& options, const TopicRange& range) {
   DeadLetterGroups groups;
-  const WholeTopic whole{range.brokers, range.client, range.topic, range.since, options.quiet ? "" : "read"};
+  const WholeTopic whole{range.brokers, range.client, range.topic, range.times.since,
+                         options.quiet ? "" : "read"};
   const auto read = ReadWholeTopic(whole, [&](int32_t, const Record& record) -> Status {
-    if (range.Has(record.timestamp) &&
+    if (range.times.Has(record.timestamp) &&
         (options.reason.empty() || LetterHeader(record, "reason") == options.reason))
       AddLetter(record, options.examples, groups);
     return {};

@@ -18,8 +18,7 @@ Result<std::vector<TopicRange>> RangesOf(const HistoryOptions& options, const Re
   TopicRange range{.brokers = options.from_brokers.empty() ? target.brokers : options.from_brokers,
                    .client = {},
                    .topic = {},
-                   .since = times.since,
-                   .until = times.until,
+                   .times = times,
                    .from_offsets = {},
                    .to_offsets = {},
                    .words = {}};

@@ -75,14 +75,12 @@ struct TopicRange {
   std::string brokers;
   ClientSettings client;
   std::string topic;
-  std::optional<TimeMs> since{};  // limits of record timestamps
-  std::optional<TimeMs> until{};
+  HistoryTimes times{};                       // limits of record timestamps
   std::map<int32_t, int64_t> from_offsets{};  // reading begins there; the times still apply
   std::map<int32_t, int64_t> to_offsets{};    // exclusive
   std::string words;  // the range as requested; a resumed run must request the same range
   std::function<bool(const Record&)> takes = {};  // empty: takes all records
   bool keeps_headers = true;
-  bool Has(TimeMs at) const { return (!since || at >= *since) && (!until || at < *until); }
 };
 /// Reads one topic after the other. kRefused: the manifest has another range of a topic.
 Result<std::unique_ptr<HistorySource>> MakeTopicSource(const std::vector<TopicRange>& ranges,

@@ -36,7 +36,7 @@ class TopicSource final : public HistorySource {
     auto reader = TopicReader::Open({.brokers = range.brokers,
                                      .client = range.client,
                                      .topic = range.topic,
-                                     .from_time = range.since,
+                                     .from_time = range.times.since,
                                      .from_offsets = from,
                                      .to_offsets = range.to_offsets},
                                     std::chrono::seconds(15));
@@ -64,7 +64,7 @@ class TopicSource final : public HistorySource {
         track.offsets.push_back(record.offset);
         const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
         const uint64_t ticket = place << kSequenceBits | sequence;
-        if (!part.range.Has(record.timestamp) || (part.range.takes && !part.range.takes(record))) {
+        if (!part.range.times.Has(record.timestamp) || (part.range.takes && !part.range.takes(record))) {
           Finish(ticket, LineOutcome::kSkipped);
           continue;
         }
