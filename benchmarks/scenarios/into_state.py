@@ -213,7 +213,7 @@ def build(config, folder, s, source, stdin=None):
         "items_per_s": round(result["items"] / took),
         "read_s": round(result["read_s"], 1),
         "write_s": round(result["write_s"], 1),
-        "cpu_s": round(result["cpu_s"], 1),
+        "cpu_s": round(usage.ru_utime + usage.ru_stime, 1),
         "bytes_an_item": round(result["state_bytes"] / result["items"], 2),
         "peak_mib": round(usage.ru_maxrss / 1024),
     }
