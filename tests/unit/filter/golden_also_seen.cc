@@ -81,8 +81,8 @@ std::string JsonOf(const AlsoSeenCase& one, const std::vector<GoldenSnapshot>& a
 
 std::string AlsoSeenCases() {
   const std::vector<GoldenSnapshot> all = Snapshots();
-  std::string text;
-  for (const AlsoSeenCase& one : CasesOfAlsoSeen()) text += (text.empty() ? "" : ",\n") + JsonOf(one, all);
+  const std::string text =
+      Joined(CasesOfAlsoSeen(), ",\n", [&](const AlsoSeenCase& one) { return JsonOf(one, all); });
   return "{\n  \"about\": \"What a reader answers that knows ids besides a snapshot's: of the candidates "
          "those "
          "that are unseen, and how many to recall.\",\n  \"cases\": [\n" +

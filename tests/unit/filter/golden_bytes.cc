@@ -234,11 +234,7 @@ std::string Quoted(std::string_view text) {
   return quoted + '"';
 }
 
-std::string List(const std::vector<std::string>& ids) {
-  std::string list = "[";
-  for (const std::string& id : ids) list += (list.size() > 1 ? "," : "") + Quoted(id);
-  return list + "]";
-}
+std::string List(const std::vector<std::string>& ids) { return "[" + Joined(ids, ",", Quoted) + "]"; }
 
 uint64_t RecallSize(const SnapshotMeta& meta, int64_t want, uint64_t also_seen) {
   if (want <= 0) return 0;

@@ -142,6 +142,14 @@ std::string FingerprintsPayload(uint32_t k, std::span<const Fingerprint> values)
 
 std::vector<Fingerprint> PrintsOf(std::span<const std::string> ids);
 
+/// The text of each of `all`, with `between` them.
+template <typename All, typename TextOf>
+std::string Joined(const All& all, std::string_view between, TextOf text_of) {
+  std::string text;
+  for (const auto& one : all) text.append(text.empty() ? "" : between).append(text_of(one));
+  return text;
+}
+
 /// A JSON string; of UTF-8.
 std::string Quoted(std::string_view text);
 std::string List(const std::vector<std::string>& ids);

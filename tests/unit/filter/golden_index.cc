@@ -26,12 +26,13 @@ void AddMember(std::string& object, std::string_view name, const std::string& va
 }
 
 std::string RecallSizes(const SnapshotMeta& meta) {
-  std::string sizes;
-  for (const int want : {-1, 0, 1, 2, 9, 10, 100, 1000, 100'000}) {
-    const uint64_t size = RecallSize(meta, want, 0);
-    sizes += (sizes.empty() ? "{" : ", ") + Quoted(std::to_string(want)) + ": " + std::to_string(size);
-  }
-  return sizes + "}";
+  const std::vector<int> wants = {-1, 0, 1, 2, 9, 10, 100, 1000, 100'000};
+  return "{" +
+         Joined(wants, ", ",
+                [&](int want) {
+                  return Quoted(std::to_string(want)) + ": " + std::to_string(RecallSize(meta, want, 0));
+                }) +
+         "}";
 }
 
 /// The shortest text of the number.
@@ -100,13 +101,12 @@ void AddLeftOut(std::string& entry, const GoldenSnapshot& snapshot, const Snapsh
 }
 
 void AddDays(std::string& entry, const GoldenSnapshot& snapshot, const SnapshotView& view) {
-  std::string days;
-  for (const GoldenDay& day : snapshot.days) {
-    days += (days.empty() ? "" : ", ") + ("{\"day\": " + std::to_string(day.day.since_epoch)) +
-            ", \"first_second\": " + std::to_string(day.first_second) +
-            ", \"last_second\": " + std::to_string(day.last_second) + ", \"seen\": " + List(day.seen) + "}";
-  }
-  AddMember(entry, "days", "[" + days + "]");
+  const auto text_of = [](const GoldenDay& day) {
+    return "{\"day\": " + std::to_string(day.day.since_epoch) +
+           ", \"first_second\": " + std::to_string(day.first_second) +
+           ", \"last_second\": " + std::to_string(day.last_second) + ", \"seen\": " + List(day.seen) + "}";
+  };
+  AddMember(entry, "days", "[" + Joined(snapshot.days, ", ", text_of) + "]");
   AddLeftOut(entry, snapshot, view);
 }
 
@@ -125,9 +125,7 @@ void AddEntries(std::string& entry, const GoldenSnapshot& snapshot, const Indexe
 }
 
 std::string ListOf(const std::vector<Fingerprint>& fingerprints) {
-  std::string list;
-  for (const Fingerprint f : fingerprints) list += (list.empty() ? "" : ",") + std::to_string(f.value);
-  return "[" + list + "]";
+  return "[" + Joined(fingerprints, ",", [](Fingerprint f) { return std::to_string(f.value); }) + "]";
 }
 
 void AddSimilar(std::string& entry, const GoldenSimilar& ids, const SnapshotView& view) {
@@ -199,15 +197,11 @@ std::string Hashes() {
 }  // namespace
 
 std::string Index() {
-  std::string snapshots;
-  for (const GoldenSnapshot& snapshot : Snapshots()) {
-    snapshots += (snapshots.empty() ? "" : ",\n") + Entry(snapshot);
-  }
-  std::string refused;
-  for (const RefusedSnapshot& snapshot : Refused()) {
-    refused += (refused.empty() ? "" : ",\n") + ("    {\"file\": " + Quoted(snapshot.file)) +
-               ", \"step\": " + std::to_string(snapshot.step) + ", \"why\": " + Quoted(snapshot.why) + "}";
-  }
+  const std::string snapshots = Joined(Snapshots(), ",\n", Entry);
+  const std::string refused = Joined(Refused(), ",\n", [](const RefusedSnapshot& snapshot) {
+    return "    {\"file\": " + Quoted(snapshot.file) + ", \"step\": " + std::to_string(snapshot.step) +
+           ", \"why\": " + Quoted(snapshot.why) + "}";
+  });
   return "{\n  \"about\": \"Snapshots every reader is tested with; schemas/snapshot.md says how they are "
          "read. "
          "Written by test_filter with SEEN_WRITE_GOLDEN=1.\",\n  \"hashes\": [\n" +

@@ -200,13 +200,12 @@ std::vector<Record> RefusedRecords() {
 std::string JsonOf(const Text& text) { return text ? Quoted(*text) : "null"; }
 
 std::string JsonOf(const std::vector<Expected>& list, std::string_view name, bool is_number) {
-  std::string text;
-  for (const Expected& one : list) {
-    text += (text.empty() ? "" : ", ") + ("{" + Quoted(name) + ": " + (is_number ? one.of : Quoted(one.of))) +
-            ", \"as_of_ms\": " + std::to_string(one.as_of_ms) +
-            ", \"stale_by_ms\": " + std::to_string(one.stale_by_ms) + "}";
-  }
-  return "[" + text + "]";
+  const auto text_of = [&](const Expected& one) {
+    return "{" + Quoted(name) + ": " + (is_number ? one.of : Quoted(one.of)) +
+           ", \"as_of_ms\": " + std::to_string(one.as_of_ms) +
+           ", \"stale_by_ms\": " + std::to_string(one.stale_by_ms) + "}";
+  };
+  return "[" + Joined(list, ", ", text_of) + "]";
 }
 
 std::string JsonOf(const WatermarkCase& one) {
@@ -235,8 +234,7 @@ std::string WatermarkCases() {
                            {{"one.bin", kBeat, 2500}}};
   refused.records.insert(refused.records.begin(), Good({}));
   cases.push_back(std::move(refused));
-  std::string text;
-  for (const WatermarkCase& one : cases) text += (text.empty() ? "" : ",\n") + JsonOf(one);
+  const std::string text = Joined(cases, ",\n", [](const WatermarkCase& one) { return JsonOf(one); });
   return "{\n  \"about\": \"Records of the topic of watermarks, in order, and what a reader answers then; "
          "schemas/snapshot.md says why. A null key or value is null; spaces are so many spaces behind the "
          "value.\",\n  \"cases\": [\n" +

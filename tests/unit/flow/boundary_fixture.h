@@ -86,6 +86,13 @@ class BoundaryTest : public TimedTest, public ::testing::WithParamInterface<Row>
   }
 };
 
+/// After `before`, the item a is seen until the last moment before `end_ms`.
+inline std::vector<Asked> SeenUntil(int64_t end_ms, std::vector<Asked> before = {}) {
+  before.push_back({end_ms - 1, "a", true});
+  before.push_back({end_ms, "a", false});
+  return before;
+}
+
 inline constexpr int64_t kSecond = 1'000, kHour = 3'600'000, kDay = kMsPerDay;
 
 }  // namespace seen::test

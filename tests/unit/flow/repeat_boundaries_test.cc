@@ -9,6 +9,7 @@ using test::kDay;
 using test::kHour;
 using test::kSecond;
 using test::Row;
+using test::SeenUntil;
 using test::Sent;
 
 class RepeatBoundaries : public BoundaryTest {};
@@ -46,11 +47,11 @@ std::vector<Row> Repeats() {
       {"ThreeDays",
        times(3),
        {first, next_day, day_after},
-       {{kAt + 2 * kDay, "a", true}, {End(30) - 1, "a", true}, {End(30), "a", false}}},
+       SeenUntil(End(30), {{kAt + 2 * kDay, "a", true}})},
       {"FourOfThreeLastADayLonger",
        times(3),
        {first, next_day, day_after, {"exposed", "a", kAt + 2 * kDay + kSecond}},
-       {{End(31) - 1, "a", true}, {End(31), "a", false}}},
+       SeenUntil(End(31))},
       {"OthersExposuresDoNotCount",
        times(2),
        {first, {"exposed", "b", kAt + kSecond}},
@@ -78,34 +79,25 @@ std::vector<Row> Cooldowns() {
     };
   };
   return {
-      {"ItComesBackAfterTheCooldown",
-       cooldown(7),
-       {{"exposed", "a", kAt}},
-       {{End(7) - 1, "a", true}, {End(7), "a", false}}},
-      {"TheLastMsOfADay",
-       cooldown(7),
-       {{"exposed", "a", kMidnight + kDay - 1}},
-       {{End(7) - 1, "a", true}, {End(7), "a", false}}},
+      {"ItComesBackAfterTheCooldown", cooldown(7), {{"exposed", "a", kAt}}, SeenUntil(End(7))},
+      {"TheLastMsOfADay", cooldown(7), {{"exposed", "a", kMidnight + kDay - 1}}, SeenUntil(End(7))},
       {"ItsNewestExposureCounts",
        cooldown(7),
        {{"exposed", "a", kAt}, {"exposed", "a", kAt + 3 * kDay}},
-       {{End(10) - 1, "a", true}, {End(10), "a", false}}},
+       SeenUntil(End(10))},
       {"AnOlderOneThatComesLateDoesNot",
        cooldown(7),
        {{"exposed", "a", kAt + 3 * kDay}, {"exposed", "a", kAt, "", kAt + 3 * kDay}},
-       {{End(10) - 1, "a", true}, {End(10), "a", false}}},
-      {"AsLongAsTheWindow",
-       cooldown(30),
-       {{"exposed", "a", kAt}},
-       {{End(30) - 1, "a", true}, {End(30), "a", false}}},
+       SeenUntil(End(10))},
+      {"AsLongAsTheWindow", cooldown(30), {{"exposed", "a", kAt}}, SeenUntil(End(30))},
       {"TwoInTheWindowTheNewestWithinTheCooldown",
        cooldown(7, 2),
        {{"exposed", "a", kAt}, {"exposed", "a", kAt + 20 * kDay}},
-       {{kAt + 20 * kDay, "a", true}, {End(27) - 1, "a", true}, {End(27), "a", false}}},
+       SeenUntil(End(27), {{kAt + 20 * kDay, "a", true}})},
       {"TheFirstOfTwoHasLeftTheWindow",
        cooldown(7, 2),
        {{"exposed", "a", kAt}, {"exposed", "a", kAt + 28 * kDay}},
-       {{kAt + 28 * kDay, "a", true}, {End(30) - 1, "a", true}, {End(30), "a", false}}},
+       SeenUntil(End(30), {{kAt + 28 * kDay, "a", true}})},
   };
 }
 INSTANTIATE_TEST_SUITE_P(Cooldowns, RepeatBoundaries, testing::ValuesIn(Cooldowns()), test::NameOf);
@@ -122,7 +114,7 @@ std::vector<Row> Served() {
       {"FirstSecondOfAStretch",
        ttl(1'800),
        {{"served", "a", kAt}},
-       {{kAt, "a", true}, {end - kSecond, "a", true}, {end - 1, "a", true}, {end, "a", false}}},
+       SeenUntil(end, {{kAt, "a", true}, {end - kSecond, "a", true}})},
       {"LastSecondOfAStretch",
        ttl(1'800),
        {{"served", "a", kAt + 299'999}},
@@ -139,10 +131,7 @@ std::vector<Row> Served() {
        ttl(1),
        {{"served", "a", kAt}},
        {{kAt + 6'999, "a", true}, {kAt + 7'000, "a", false}}},
-      {"OfADaysTtl",
-       ttl(86'400),
-       {{"served", "a", kMidnight}},
-       {{kMidnight + 28 * kHour - 1, "a", true}, {kMidnight + 28 * kHour, "a", false}}},
+      {"OfADaysTtl", ttl(86'400), {{"served", "a", kMidnight}}, SeenUntil(kMidnight + 28 * kHour)},
       {"AcrossMidnight",
        ttl(1'800),
        {{"served", "a", kMidnight - kSecond}},
@@ -155,11 +144,11 @@ std::vector<Row> Served() {
       {"ServedThenExposed",
        ttl(1'800),
        {{"served", "a", kAt}, {"exposed", "a", kAt + 60 * kSecond}},
-       {{end, "a", true}, {End(30) - 1, "a", true}, {End(30), "a", false}}},
+       SeenUntil(End(30), {{end, "a", true}})},
       {"ExposedThenServed",
        ttl(1'800),
        {{"exposed", "a", kAt}, {"served", "a", kAt + 60 * kSecond}},
-       {{end, "a", true}, {End(30) - 1, "a", true}, {End(30), "a", false}}},
+       SeenUntil(End(30), {{end, "a", true}})},
       {"ServedThenRemoved",
        ttl(1'800),
        {{"served", "a", kAt}, {"served", "b", kAt}, {"removed", "a", kAt + 60 * kSecond}},
@@ -178,7 +167,7 @@ std::vector<Row> Served() {
          filter.limits.repeated = true;
        },
        {{"served", "a", kAt}},
-       {{kAt, "a", true}, {end - 1, "a", true}, {end, "a", false}}},
+       SeenUntil(end, {{kAt, "a", true}})},
   };
 }
 INSTANTIATE_TEST_SUITE_P(Served, RepeatBoundaries, testing::ValuesIn(Served()), test::NameOf);

@@ -10,6 +10,7 @@ using test::BoundaryTest;
 using test::kDay;
 using test::kHour;
 using test::Row;
+using test::SeenUntil;
 using test::Sent;
 
 class WindowBoundaries : public BoundaryTest {};
@@ -32,7 +33,7 @@ Row Until(std::string name, int32_t window_days, int64_t at_ms, int64_t end_ms) 
   return {std::move(name),
           Window(window_days),
           {{"exposed", "a", at_ms}},
-          {{at_ms, "a", true}, {end_ms - 1, "a", true}, {end_ms, "a", false}}};
+          SeenUntil(end_ms, {{at_ms, "a", true}})};
 }
 
 std::vector<Row> Midnights() {
@@ -49,7 +50,7 @@ std::vector<Row> Midnights() {
     rows.push_back({of + "ReadOnItsLastDay",
                     Window(days),
                     {{"exposed", "a", kMidnight, "", record}},
-                    {{record, "a", true}, {end - 1, "a", true}, {end, "a", false}}});
+                    SeenUntil(end, {{record, "a", true}})});
     rows.push_back({of + "ReadADayTooLate",
                     Window(days),
                     {{"exposed", "a", kMidnight - 1, "", record}},
@@ -88,11 +89,11 @@ std::vector<Row> LateOnes() {
       {"AnOlderExposureShortensNothing",
        Window(3),
        {{"exposed", "a", day(2)}, {"exposed", "a", day(0), "", day(2)}},
-       {{kMidnight + 6 * kDay - 1, "a", true}, {kMidnight + 6 * kDay, "a", false}}},
+       SeenUntil(kMidnight + 6 * kDay)},
       {"ANewerExposureProlongs",
        Window(3),
        {{"exposed", "a", day(0)}, {"exposed", "a", day(3)}},
-       {{kMidnight + 7 * kDay - 1, "a", true}, {kMidnight + 7 * kDay, "a", false}}},
+       SeenUntil(kMidnight + 7 * kDay)},
       {"ALateOneDoesNotUndoARemoval",
        Window(3),
        {{"exposed", "a", day(1)}, {"removed", "a", day(2)}, {"exposed", "a", day(0), "", day(2)}},
@@ -132,7 +133,7 @@ std::vector<Row> ByCreation() {
     return {std::move(name),
             by_creation,
             {{"exposed", "a", shown, std::move(more)}},
-            {{shown, "a", true}, {end_ms - 1, "a", true}, {end_ms, "a", false}}};
+            SeenUntil(end_ms, {{shown, "a", true}})};
   };
   return {
       of("CreatedToday", Created(kMidnight), kMidnight + 31 * kDay),
@@ -149,7 +150,7 @@ std::vector<Row> ByCreation() {
        by_creation,
        {{"exposed", "a", shown, Created(kMidnight - 20 * kDay)},
         {"exposed", "a", shown + 5 * kDay, Created(kMidnight - 20 * kDay)}},
-       {{kMidnight + 11 * kDay - 1, "a", true}, {kMidnight + 11 * kDay, "a", false}}},
+       SeenUntil(kMidnight + 11 * kDay)},
       {"RemovedByTheDayItWasShown",
        by_creation,
        {{"exposed", "a", shown, Created(kMidnight - 20 * kDay)},
@@ -171,16 +172,16 @@ std::vector<Row> Declared() {
   const int64_t at = kMidnight + 9 * kHour;
   const auto end = [](int64_t days) { return kMidnight + (days + 1) * kDay; };
   return {
-      {"AShorterWindow", kinds, {{"clicked", "a", at}}, {{end(7) - 1, "a", true}, {end(7), "a", false}}},
-      {"ALongerWindow", kinds, {{"purchased", "a", at}}, {{end(365) - 1, "a", true}, {end(365), "a", false}}},
+      {"AShorterWindow", kinds, {{"clicked", "a", at}}, SeenUntil(end(7))},
+      {"ALongerWindow", kinds, {{"purchased", "a", at}}, SeenUntil(end(365))},
       {"ExposedAndClickedTheExposureStays",
        kinds,
        {{"exposed", "a", at}, {"clicked", "a", at}},
-       {{end(7), "a", true}, {end(30) - 1, "a", true}, {end(30), "a", false}}},
+       SeenUntil(end(30), {{end(7), "a", true}})},
       {"ExposedAndPurchasedThePurchaseStays",
        kinds,
        {{"exposed", "a", at}, {"purchased", "a", at}, {"exposed", "b", at}},
-       {{end(30), "a", true}, {end(30), "b", false}, {end(365) - 1, "a", true}, {end(365), "a", false}}},
+       SeenUntil(end(365), {{end(30), "a", true}, {end(30), "b", false}})},
       {"ReadOnTheLastDayOfItsOwnWindow",
        kinds,
        {{"purchased", "a", at, "", at + 365 * kDay}, {"clicked", "b", at, "", at + 7 * kDay}},
