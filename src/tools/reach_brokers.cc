@@ -60,6 +60,9 @@ Result<std::vector<TopicReader::Range>> ReadWholeTopic(const WholeTopic& whole, 
 
 Result<std::vector<TopicReader::Range>> ReadShrinkingTopic(const WholeTopic& whole, const UseRecord& use) {
   constexpr int kAttempts = 5;
+  // Brokers that are down aren't a topic that shrank.
+  if (Status reached = ReachBrokers("--brokers", whole.brokers, whole.client); !reached)
+    return Fail(reached.error());
   for (int attempt = 1;; ++attempt) {
     auto read = ReadWholeTopic(whole, use);
     if (read || attempt == kAttempts || read.error().code != Code::kUnavailable || Interrupted()) return read;

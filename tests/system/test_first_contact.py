@@ -61,6 +61,51 @@ def test_a_slip_is_named_with_what_was_meant(typed, says):
     assert "--help`" in said, "where to look"
 
 
+@pytest.mark.parametrize(
+    "typed, option",
+    [
+        (["replay", "-", "--config", "x", "--into-state", ""], "--into-state"),
+        (["generate", "--from", ""], "--from"),
+        (["digest", "--expect", ""], "--expect"),
+        (["backup", "--to", ""], "--to"),
+        (["unseen", "u", "a", ""], "items"),
+        (["config", "explain", ""], "KEY"),
+    ],
+)
+def test_an_empty_value_is_a_mistake(typed, option):
+    """A shell variable that isn't set would have an option ignored, and events sent to the live topic."""
+    assert f'{option}: "": the value is empty' in refused(*typed)
+
+
+@pytest.mark.parametrize("option", [["--replace"], ["--whole"], ["--live-from", "end"], ["--partitions", 7]])
+def test_what_belongs_to_a_built_state_needs_one(option):
+    assert f"{option[0]}: it needs --into-state" in refused("replay", "-", *option)
+
+
+def test_what_belongs_to_sending_does_not_go_with_a_built_state(tmp_path):
+    config = tmp_path / "seend.json"
+    config.write_text('{"kafka": {"brokers": "127.0.0.1:9"}}')
+    said = refused("replay", "-", "--into-state", tmp_path / "s", "--config", config, "--rate", 5)
+    assert "--rate: it doesn't go with --into-state" in said
+    said = refused("snapshot", config, "--from-topic")
+    assert "--from-topic" in said and "--user" in said
+
+
+def test_an_item_that_is_not_utf8_is_not_replaced_by_another():
+    assert "items/1: not UTF-8" in refused("remove", "u", "a", os.fsdecode(b"b\xff"))
+
+
+@pytest.mark.parametrize(
+    "typed", [["size", "--users", 1_000_000, "--items-a-day", 3], ["config", "explain", "kafka"]]
+)
+def test_a_full_disk_behind_standard_output_is_an_error(typed):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [str(SEENCTL), *map(str, typed)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=20
+        )
+    assert done.returncode == 1 and "No space left" in done.stderr, done
+
+
 def test_without_a_command_it_says_what_there_is():
     assert "Check:" in refused() and "replay" in refused()
 
@@ -88,7 +133,7 @@ def test_every_command_that_needs_brokers_says_within_seconds_that_they_are_down
     source, config = tmp_path / "history.jsonl", tmp_path / "seend.json"
     nobody = f"127.0.0.1:{free_port()}"
     source.write_text(event("u", "i", now_ms()) + "\n")
-    config.write_text(f'{{"kafka": {{"brokers": "{nobody}"}}, "items": {{}}}}')
+    config.write_text(f'{{"kafka": {{"brokers": "{nobody}"}}, "items": {{}}, "state": {{"topic": "s"}}}}')
     for command in (
         ["generate", "--brokers", nobody, "--events", "1"],
         ["replay", source, "--brokers", nobody],
@@ -96,6 +141,9 @@ def test_every_command_that_needs_brokers_says_within_seconds_that_they_are_down
         ["verify", "--brokers", nobody, "--http", f"http://{nobody}"],
         ["digest", "--config", config, "--from-topic", "x"],
         ["dead-letters", "--config", config],
+        ["snapshot", "--user", "u", "--from-topic", "--brokers", nobody],
+        ["similar", "--config", config, "a", "b"],
+        ["digest", "--config", config, "--from-state-topic"],
     ):
         begun = time.monotonic()
         said = refused(*command, status=1)

@@ -145,8 +145,17 @@ Result<HttpAnswer> DaemonClient::Ask(std::string_view method, std::string_view t
 
 Result<HttpAnswer> DaemonClient::Ask(std::string_view method, std::string_view target,
                                      const SortedJson& question) {
-  return Checked(
-      target, http_.Ask(method, target, question.dump(-1, ' ', false, SortedJson::error_handler_t::replace)));
+  // Replaced bytes would make another id.
+  const SortedJson values = question.flatten();
+  for (const auto& [at, value] : values.items()) {
+    try {
+      static_cast<void>(value.dump());
+    } catch (const SortedJson::type_error&) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("{}: not UTF-8, as ids and texts of events must be", at.substr(1)));
+    }
+  }
+  return Checked(target, http_.Ask(method, target, question.dump()));
 }
 
 Result<SortedJson> DaemonClient::AskJson(std::string_view method, std::string_view target) {

@@ -271,10 +271,12 @@ void AddSnapshotArguments(CLI::App& app, AskArguments& given) {
   given.kafka.topic = "seen-filters";
   AddKafkaOptions(app, given.kafka);
   app.get_option("--topic")->description("the snapshot topic, with --from-topic");
-  app.add_option("file", given.file, "file with a snapshot's bytes; - is standard input");
-  app.add_option("--user", given.user, "ask the daemon for this user's snapshot");
+  auto* const file = app.add_option("file", given.file, "file with a snapshot's bytes; - is standard input");
+  auto* const user = app.add_option("--user", given.user, "ask the daemon for this user's snapshot");
+  user->excludes(file);
   app.add_flag("--from-topic", given.from_topic,
-               "with --user: the last published snapshot, not the daemon's answer");
+               "with --user: the last published snapshot, not the daemon's answer")
+      ->needs(user);
   app.add_option("--test", given.test_ids, "item ids to test")->expected(1, -1);
   app.add_option("--save", given.save, "write the bytes to this file");
 }

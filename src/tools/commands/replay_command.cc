@@ -52,6 +52,20 @@ bool BuildsState(const ReplayOptions& options) {
   return !options.into_state.empty() || options.into_state_topic;
 }
 
+/// Options that count only with one of --into-state and --into-state-topic, or only without them. Events of
+/// such a mistake would go to the live topic.
+Status CheckCompanions(const CLI::App& app, bool builds) {
+  const std::initializer_list<const char*> of_state = {"--scratch",   "--memory-mib", "--partitions",
+                                                       "--live-from", "--whole",      "--replace"};
+  const std::initializer_list<const char*> of_sending = {"--rate", "--max-lag", "--pace", "--publish"};
+  for (const char* const option : builds ? of_sending : of_state) {
+    if (app.count(option) == 0) continue;
+    return Fail(Code::kInvalidArgument, fmt::format("{}: it {} --into-state DIR or --into-state-topic",
+                                                    option, builds ? "doesn't go with" : "needs"));
+  }
+  return {};
+}
+
 /// Parses "2s" or "500ms".
 Result<std::optional<std::chrono::milliseconds>> LagMaxOf(const ReplayOptions& options) {
   const std::string_view text = options.max_lag;
@@ -208,6 +222,7 @@ Status CheckStateTopic(const std::string& path, const Config& config) {
 
 int RunReplay(ReplayOptions& options, const CLI::App& app) {
   if (options.status) return ShowStatus(options);
+  if (Status goes = CheckCompanions(app, BuildsState(options)); !goes) return ExitWith(goes.error());
   if (Status checked = CheckHistoryOptions(options.history, "replay: give FILES"); !checked)
     return ExitWith(checked.error());
   const auto share = ParseShare("--rejects-max", options.rejects_max);

@@ -2,9 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/text.h"
@@ -65,6 +68,35 @@ std::string UnknownCommand(const CLI::App& root, int argc, const char* const* ar
   return fmt::format("{}: no such command{}", *word, meant.empty() ? "." : meant);
 }
 
+/// The first value that is empty, as that of a shell variable that isn't set. Left alone, it would count as
+/// if the option weren't there. Empty: each value has bytes.
+std::string EmptyValue(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const auto& values = option->results();
+    if (option->get_expected_max() > 0 && std::find(values.begin(), values.end(), "") != values.end()) {
+      return fmt::format("{}: \"\": the value is empty. Give one, or leave it out",
+                         option->get_name(!option->nonpositional()));
+    }
+  }
+  for (const CLI::App* parsed : command.get_subcommands()) {
+    if (std::string empty = EmptyValue(*parsed); !empty.empty()) return empty;
+  }
+  return {};
+}
+
+/// Runs the command. Fails if its output can't be written, such as to a full disk.
+int Run(const Subcommand& command) {
+  int status = kExitFailed;
+  try {
+    status = command.run();
+  } catch (const std::system_error& error) {  // fmt::print throws
+    return ExitWith({Code::kUnavailable, error.what()});
+  }
+  if (std::ferror(stdout) == 0 && std::fflush(stdout) == 0) return status;
+  return ExitWith(
+      {Code::kUnavailable, fmt::format("standard output: not all was written: {}", std::strerror(errno))});
+}
+
 /// The text to print for a mistake in a command's options.
 std::string ExplainMistake(const CLI::App& root, const CLI::Error& error) {
   std::string command = "seenctl";
@@ -102,8 +134,10 @@ int RunSeenctl(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
+  if (const std::string empty = EmptyValue(app); !empty.empty())
+    return ExitWith({Code::kInvalidArgument, empty});
   for (const Subcommand& command : commands) {
-    if (command.app->parsed()) return command.run();
+    if (command.app->parsed()) return Run(command);
   }
   return kExitUsage;
 }
