@@ -1,6 +1,7 @@
 """seenctl replay --into-state builds history into a daemon's directory. Then the real daemon continues from
 there."""
 
+import gzip
 import json
 import signal
 import time
@@ -138,6 +139,24 @@ def test_mistakes_are_named(topics, daemon, topic_name, build, tmp_path, chance)
     broken = tmp_path / "broken.jsonl"
     broken.write_text("nonsense\n" * 100)
     assert "not_json" in build(seend, broken, "--replace", status=3)
+
+
+def test_a_damaged_file_gives_no_state_that_says_it_is_whole(
+    topics, daemon, topic_name, build, tmp_path, chance
+):
+    topics.create(topic_name, partitions=2)
+    oracle = Oracle()
+    source = history(tmp_path / "history.jsonl", oracle, chance, 2_000)
+    cut = tmp_path / "cut.jsonl.gz"
+    cut.write_bytes(gzip.compress(source.read_bytes())[:-2_000])
+    seend = daemon(topic_name)
+    said = build(seend, source, cut, status=1)
+    assert str(cut) in said and "nothing was written" in said, said
+    build(seend, source)  # there is no state to replace
+    assert "nothing was written" in build(seend, cut, "--replace", status=1)
+    seend.start()
+    seend.wait_at_rest()
+    oracle.check_http(seend)  # the state before the refused build
 
 
 def test_a_killed_build_leaves_nothing_and_the_same_command_builds_again(

@@ -10,6 +10,7 @@
 #include "kafka/topic_reader.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
+#include "tools/replay/history_options.h"
 
 namespace seen {
 namespace {
@@ -104,6 +105,13 @@ Result<std::vector<PartitionHead>> HistoryState::Heads(CopySink& sink) {
   builder_ = std::move(*builder);
   const Instant started = SystemClock().Now();
   if (Status read = ReadAll(); !read) return Fail(read.error());
+  Manifest read;
+  source_.Describe(read);
+  if (ReportFiles(read, settings_.quiet)) {
+    return Fail(Code::kCorrupt,
+                "nothing was written: without the damaged files the state isn't whole. "
+                "Remedy: mend the files, or leave them out");
+  }
   report_.read_s = Seconds(started);
   sorted_at_ = SystemClock().Now();
   report_.sorted_bytes = builder_->sorted_bytes();
@@ -212,20 +220,15 @@ std::string IntoStateText(const IntoStateReport& report, uint64_t rejected) {
       report.write_s);
 }
 
-std::string IntoStateJson(const IntoStateReport& report, uint64_t rejected, bool damaged) {
+std::string IntoStateJson(const IntoStateReport& report, uint64_t rejected) {
   nlohmann::ordered_json offsets = nlohmann::ordered_json::object();
   for (const auto& [partition, offset] : report.live_offsets) offsets[std::to_string(partition)] = offset;
-  const nlohmann::ordered_json result = {{"events", report.counts.events},
-                                         {"items", report.counts.items},
-                                         {"skipped", report.counts.skipped},
-                                         {"rejected", rejected},
-                                         {"partitions", report.partitions},
-                                         {"state_bytes", report.state_bytes},
-                                         {"sorted_bytes", report.sorted_bytes},
-                                         {"read_s", report.read_s},
-                                         {"write_s", report.write_s},
-                                         {"damaged", damaged},
-                                         {"live_offsets", offsets}};
+  const nlohmann::ordered_json result = {
+      {"events", report.counts.events},      {"items", report.counts.items},
+      {"skipped", report.counts.skipped},    {"rejected", rejected},
+      {"partitions", report.partitions},     {"state_bytes", report.state_bytes},
+      {"sorted_bytes", report.sorted_bytes}, {"read_s", report.read_s},
+      {"write_s", report.write_s},           {"live_offsets", offsets}};
   return result.dump();
 }
 

@@ -42,6 +42,6 @@ Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const Repla
 
 /// As text for people, and as JSON for programs.
 std::string IntoStateText(const IntoStateReport& report, uint64_t rejected);
-std::string IntoStateJson(const IntoStateReport& report, uint64_t rejected, bool damaged);
+std::string IntoStateJson(const IntoStateReport& report, uint64_t rejected);
 
 }  // namespace seen
