@@ -2,9 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "unit/serve/asked_pages.h"
-#include "unit/serve/fake_change.h"
-#include "unit/serve/fake_query.h"
+#include "unit/serve/pages_fixture.h"
 
 namespace seen {
 namespace {
@@ -27,18 +25,10 @@ class FakeFills final : public FillPort {
   FillStatus status;
 };
 
-class FillRoutesTest : public testing::Test {
+class FillRoutesTest : public PagesTest {
  protected:
   FillRoutesTest() { sources_.fills = &fills_; }
-  HttpResponse Ask(std::string_view method, std::string_view target, std::string_view body = {},
-                   std::string_view type = "application/json") {
-    return Asked(routes_, {method, target, body, type});
-  }
-  FakeQuery query_;
-  FakeChange change_;
   FakeFills fills_;
-  PageSources sources_{query_, change_, [] { return std::string(); }};
-  Routes routes_{sources_};
 };
 
 TEST_F(FillRoutesTest, StartsAFillUnderAName) {

@@ -4,10 +4,8 @@
 #include <future>
 
 #include "serve/http_message.h"
-#include "unit/serve/asked_pages.h"
-#include "unit/serve/fake_change.h"
-#include "unit/serve/fake_query.h"
 #include "unit/serve/http_server_fixture.h"
+#include "unit/serve/pages_fixture.h"
 
 namespace seen {
 namespace {
@@ -32,12 +30,6 @@ class ForwarderTest : public HttpServerTest {
     forwarder.Forward(std::move(request),
                       [promise](HttpResponse response) { promise->set_value(std::move(response)); });
     return promise->get_future();
-  }
-  static std::string Header(const HttpResponse& response, std::string_view name) {
-    for (const auto& [n, value] : response.headers) {
-      if (n == name) return value;
-    }
-    return "(none)";
   }
 
   // A handler that waits for `gone_` holds its request until the test sets `go_`.

@@ -67,11 +67,9 @@ TEST_F(HttpLimitsTest, TakesWhatIsJustSmallEnough) {
   Start({.header_bytes_max = 1024}, {.body_bytes_max = 1000});
   RawClient client(server_->port());
   const std::string body(1000, 'b');
-  client.Send("POST / HTTP/1.1\r\nHost: x\r\nX: " + std::string(900, 'x') +
-              "\r\nContent-Length: 1000\r\n\r\n" + body);
-  const auto answer = client.Receive();
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->body, "POST / " + body);
+  const RawAnswer answer = client.AnswerTo("POST / HTTP/1.1\r\nHost: x\r\nX: " + std::string(900, 'x') +
+                                           "\r\nContent-Length: 1000\r\n\r\n" + body);
+  EXPECT_EQ(answer.body, "POST / " + body);
 }
 
 // Bodies of up to 1,000 bytes, and "/long" takes 1,500. Each byte of a body takes two bytes of memory.
@@ -87,11 +85,10 @@ TEST_F(HttpLimitsTest, TakesWhatTheRuleOfARequestAllows) {
   Start({}, Limited());
   const std::string text(1501, 'b');
   RawClient client(server_->port());
-  client.Send(Post("/long", 1'500) + text.substr(1));
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /long " + text.substr(1));
+  EXPECT_EQ(client.AnswerTo(Post("/long", 1'500) + text.substr(1)).body, "POST /long " + text.substr(1));
   client.Send("POST /long HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n" +
               text.substr(501) + "\r\n1f4\r\n" + text.substr(1001) + "\r\n0\r\n\r\n");
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /long " + text.substr(1));
+  EXPECT_EQ(client.Next().body, "POST /long " + text.substr(1));
   ExpectRefusal(Post("/long", 1'501) + text, 413);
   ExpectRefusal("POST /long HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5dd\r\n" + text, 413);
   ExpectRefusal(Post("/short", 1'001) + text, 413);
@@ -107,9 +104,8 @@ TEST_F(HttpLimitsTest, AnswersARefusedRequestWithoutKeepingItsBody) {
   client.Send(Post("/none", 1'000'000));
   client.Send(std::string(500'000, 'x'));
   EXPECT_EQ(server_->bodies_bytes(), 0U);
-  client.Send(std::string(500'000, 'x') + kGet);
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 404U);
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "GET /a ");
+  EXPECT_EQ(client.AnswerTo(std::string(500'000, 'x') + kGet).status, 404U);
+  EXPECT_EQ(client.Next().body, "GET /a ");
   // The server doesn't wait for a long body, for a body whose client waits, or for one of unknown length.
   ExpectRefusal(Post("/none", 3'000'000), 404);
   ExpectRefusal("POST /none HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n", 404);
@@ -120,14 +116,12 @@ TEST_F(HttpLimitsTest, AnswersARefusedRequestWithoutKeepingItsBody) {
 TEST_F(HttpLimitsTest, AsksForARefusalOnlyBeforeABodyThatIsNotHereYet) {
   Start();
   RawClient client(server_->port());
-  client.Send(Post("/unwanted", 2) + "hi");
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /unwanted hi");
+  EXPECT_EQ(client.AnswerTo(Post("/unwanted", 2) + "hi").body, "POST /unwanted hi");
   ExpectRefusal("POST /unwanted HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n",
                 503);
   client.Send(Post("/unwanted", 2) + "h");
   std::this_thread::sleep_for(50ms);
-  client.Send("i");
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 503U);
+  EXPECT_EQ(client.AnswerTo("i").status, 503U);
 }
 
 TEST_F(HttpLimitsTest, RefusesABodyForWhichThereIsNoRoomNow) {
@@ -153,15 +147,11 @@ TEST_F(HttpLimitsTest, RefusesABodyForWhichThereIsNoRoomNow) {
   EXPECT_EQ(Answers("/route", 503), 50);
   ExpectRefusal(
       "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n65\r\n" + std::string(101, 'z'), 503);
-  third.Send(Post("/a", 100) + std::string(100, 'z'));
-  EXPECT_EQ(third.Receive().value_or(RawAnswer{}).status, 200U) << "this one fits";
-  first.Send("x");
-  EXPECT_EQ(first.Receive().value_or(RawAnswer{}).status, 200U);
-  third.Send(Post("/a", 1'000) + std::string(1'000, 'z'));
-  EXPECT_EQ(third.Receive().value_or(RawAnswer{}).status, 200U)
+  EXPECT_EQ(third.AnswerTo(Post("/a", 100) + std::string(100, 'z')).status, 200U) << "this one fits";
+  EXPECT_EQ(first.AnswerTo("x").status, 200U);
+  EXPECT_EQ(third.AnswerTo(Post("/a", 1'000) + std::string(1'000, 'z')).status, 200U)
       << "the first one has given back what it took";
-  second.Send("y");
-  EXPECT_EQ(second.Receive().value_or(RawAnswer{}).status, 200U);
+  EXPECT_EQ(second.AnswerTo("y").status, 200U);
   EXPECT_EQ(server_->bodies_bytes(), 0U);
 }
 
@@ -173,11 +163,10 @@ TEST_F(HttpLimitsTest, GivesBackWhatABodyTookHoweverTheRequestEnds) {
     while (server_->bodies_bytes() == 0) std::this_thread::sleep_for(1ms);
   }
   RawClient slow(server_->port());
-  slow.Send(Post("/a", 1'000) + "x");
-  EXPECT_EQ(slow.Receive().value_or(RawAnswer{}).status, 408U);
+  EXPECT_EQ(slow.AnswerTo(Post("/a", 1'000) + "x").status, 408U);
   RawClient wrong(server_->port());
   wrong.Send("POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nxyzzy\r\n");
-  EXPECT_EQ(wrong.Receive().value_or(RawAnswer{}).status, 400U);
+  EXPECT_EQ(wrong.Next().status, 400U);
   for (int i = 0; i < 2'000 && server_->bodies_bytes() > 0; ++i) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(server_->bodies_bytes(), 0U);
 }
@@ -185,25 +174,22 @@ TEST_F(HttpLimitsTest, GivesBackWhatABodyTookHoweverTheRequestEnds) {
 TEST_F(HttpLimitsTest, NamesTheRemedyWhereABodyCanNeverFit) {
   Start({.bodies_bytes_max = 600}, Limited());
   RawClient client(server_->port());
-  client.Send(Post("/a", 301));
-  const auto answer = client.Receive();
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->status, 413U);
-  EXPECT_NE(answer->body.find(
+  const RawAnswer answer = client.AnswerTo(Post("/a", 301));
+  EXPECT_EQ(answer.status, 413U);
+  EXPECT_NE(answer.body.find(
                 "longer than 300 bytes, the most that fits into the memory for bodies. That memory is 600 "
                 "bytes, and each byte of this body takes 2 of them. Send less, or raise "
                 "store.memory_mib"),
             std::string::npos)
-      << answer->body;
+      << answer.body;
 }
 
 TEST_F(HttpLimitsTest, AnswersWhatCameBeforeABadRequest) {
   Start();
   RawClient client(server_->port());
-  client.Send(kGet + kGet + "BAD\r\n\r\n" + kGet);
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 200U);
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 200U);
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 400U);
+  EXPECT_EQ(client.AnswerTo(kGet + kGet + "BAD\r\n\r\n" + kGet).status, 200U);
+  EXPECT_EQ(client.Next().status, 200U);
+  EXPECT_EQ(client.Next().status, 400U);
   client.FinishSending();
   EXPECT_TRUE(client.SeesEnd());
 }
@@ -242,8 +228,7 @@ TEST_F(HttpLimitsTest, SurvivesAnyBytes) {
     }
   }
   RawClient client(server_->port());
-  client.Send(kGet);
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 200U);
+  EXPECT_EQ(client.AnswerTo(kGet).status, 200U);
 }
 
 TEST_F(HttpLimitsTest, LetsALargeUploadReadItsRefusal) {
@@ -251,7 +236,7 @@ TEST_F(HttpLimitsTest, LetsALargeUploadReadItsRefusal) {
   RawClient client(server_->port());
   client.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n");
   client.Send(std::string(300'000, 'x'));  // sent before the client reads the answer
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 413U);
+  EXPECT_EQ(client.Next().status, 413U);
 }
 
 TEST_F(HttpLimitsTest, GivesASlowRequestUp) {
@@ -266,9 +251,7 @@ TEST_F(HttpLimitsTest, GivesASlowRequestUp) {
       std::this_thread::sleep_for(30ms);
       client.Send("x");
     }
-    const auto answer = client.Receive();
-    ASSERT_TRUE(answer) << start;
-    EXPECT_EQ(answer->status, 408U);
+    EXPECT_EQ(client.Next().status, 408U) << start;
     client.FinishSending();
     EXPECT_TRUE(client.SeesEnd());
   }
@@ -298,23 +281,20 @@ TEST_F(HttpLimitsTest, SaysThatThereAreTooManyConnections) {
   auto first = std::make_unique<RawClient>(server_->port());
   RawClient second(server_->port());
   for (RawClient* client : {first.get(), &second}) {
-    client->Send(kGet);
-    EXPECT_EQ(client->Receive().value_or(RawAnswer{}).status, 200U);
+    EXPECT_EQ(client->AnswerTo(kGet).status, 200U);
   }
   {
     RawClient third(server_->port());
-    const auto answer = third.Receive();
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->status, 503U);
-    EXPECT_NE(answer->head.find("Retry-After: 1"), std::string::npos);
+    const RawAnswer answer = third.Next();
+    EXPECT_EQ(answer.status, 503U);
+    EXPECT_NE(answer.head.find("Retry-After: 1"), std::string::npos);
   }
   first.reset();
   bool served = false;
   for (int tries = 0; tries < 50 && !served; ++tries) {
     std::this_thread::sleep_for(20ms);
     RawClient next(server_->port());
-    next.Send(kGet);
-    served = next.Receive().value_or(RawAnswer{}).status == 200;
+    served = next.AnswerTo(kGet).status == 200;
   }
   EXPECT_TRUE(served);
 }

@@ -13,15 +13,13 @@ TEST_F(HttpServerTest, KeepsAConnectionForManyRequests) {
   Start();
   RawClient client(server_->port());
   for (int i = 0; i < 3; ++i) {
-    client.Send("GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n");
-    const auto answer = client.Receive();
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->status, 200U);
-    EXPECT_EQ(answer->body, "GET /" + std::to_string(i) + " ");
-    EXPECT_NE(answer->head.find("\r\nX-Echo: yes\r\n"), std::string::npos);
-    EXPECT_NE(answer->head.find("\r\nContent-Type: text/plain\r\n"), std::string::npos);
-    EXPECT_NE(answer->head.find("\r\nDate: "), std::string::npos);
-    EXPECT_EQ(answer->head.find("Connection"), std::string::npos);
+    const RawAnswer answer = client.AnswerTo("GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(answer.status, 200U);
+    EXPECT_EQ(answer.body, "GET /" + std::to_string(i) + " ");
+    EXPECT_NE(answer.head.find("\r\nX-Echo: yes\r\n"), std::string::npos);
+    EXPECT_NE(answer.head.find("\r\nContent-Type: text/plain\r\n"), std::string::npos);
+    EXPECT_NE(answer.head.find("\r\nDate: "), std::string::npos);
+    EXPECT_EQ(answer.head.find("Connection"), std::string::npos);
   }
   EXPECT_EQ(Answers("/echo", 200), 3);
 }
@@ -31,18 +29,14 @@ TEST_F(HttpServerTest, ClosesWhereTheClientWantsIt) {
   for (const std::string request :
        {"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"}) {
     RawClient client(server_->port());
-    client.Send(request);
-    const auto answer = client.Receive();
-    ASSERT_TRUE(answer);
-    EXPECT_NE(answer->head.find("Connection: close"), std::string::npos);
+    const RawAnswer answer = client.AnswerTo(request);
+    EXPECT_NE(answer.head.find("Connection: close"), std::string::npos);
     EXPECT_TRUE(client.SeesEnd());
   }
   RawClient client(server_->port());
   for (int i = 0; i < 2; ++i) {
-    client.Send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-    const auto answer = client.Receive();
-    ASSERT_TRUE(answer);
-    EXPECT_NE(answer->head.find("Connection: keep-alive"), std::string::npos);
+    const RawAnswer answer = client.AnswerTo("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    EXPECT_NE(answer.head.find("Connection: keep-alive"), std::string::npos);
   }
 }
 
@@ -113,15 +107,14 @@ TEST_F(HttpServerTest, AsksForTheBodyOfAClientThatWaits) {
   Start({}, {.body_bytes_max = 1000});
   RawClient client(server_->port());
   client.Send(kGet + "POST /w HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 5\r\n\r\n");
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "GET /a ");
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 100U);
-  client.Send("hello");
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /w hello");
+  EXPECT_EQ(client.Next().body, "GET /a ");
+  EXPECT_EQ(client.Next().status, 100U);
+  EXPECT_EQ(client.AnswerTo("hello").body, "POST /w hello");
   // No 100 Continue for a body that has already arrived, or for a body that the server refuses.
   client.Send("POST /w HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi");
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /w hi");
+  EXPECT_EQ(client.Next().body, "POST /w hi");
   client.Send("POST /w HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5000\r\n\r\n");
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 413U);
+  EXPECT_EQ(client.Next().status, 413U);
 }
 
 TEST_F(HttpServerTest, ServesManyConnectionsAtOnce) {
@@ -150,9 +143,8 @@ TEST_F(HttpServerTest, ServesManyConnectionsAtOnce) {
 TEST_F(HttpServerTest, TurnsAnExceptionIntoAnAnswer) {
   Start({}, [](const HttpRequest&) -> HttpResponse { throw std::runtime_error("broken"); });
   RawClient client(server_->port());
-  client.Send(kGet + kGet);
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 500U);
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 500U);
+  EXPECT_EQ(client.AnswerTo(kGet + kGet).status, 500U);
+  EXPECT_EQ(client.Next().status, 500U);
 }
 
 TEST_F(HttpServerTest, FinishesRequestsUnderWayWhenStopped) {
@@ -169,10 +161,9 @@ TEST_F(HttpServerTest, FinishesRequestsUnderWayWhenStopped) {
   while (!inside) std::this_thread::sleep_for(1ms);
   const auto started = std::chrono::steady_clock::now();
   std::thread stopper([&] { server_->Stop(); });
-  const auto answer = busy.Receive();
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->status, 200U);
-  EXPECT_NE(answer->head.find("Connection: close"), std::string::npos);
+  const RawAnswer answer = busy.Next();
+  EXPECT_EQ(answer.status, 200U);
+  EXPECT_NE(answer.head.find("Connection: close"), std::string::npos);
   EXPECT_TRUE(busy.SeesEnd());
   EXPECT_TRUE(idle.SeesEnd());
   stopper.join();
@@ -210,8 +201,7 @@ TEST_F(HttpServerTest, ListensOnIpv6) {
   Start({.listen = "[::1]:0"});
   RawClient client(server_->port(), true);
   if (!client.connected()) GTEST_SKIP() << "no IPv6 here";
-  client.Send(kGet);
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 200U);
+  EXPECT_EQ(client.AnswerTo(kGet).status, 200U);
 }
 
 TEST_F(HttpServerTest, SaysWhyItCannotListen) {
@@ -292,10 +282,9 @@ TEST_F(LaterTest, HoldsNobodyUp) {
   other.Send(kGet);
   ASSERT_TRUE(other.Receive());
   GiveAll();
-  const auto answer = waits.Receive();
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->status, 202U);
-  EXPECT_EQ(answer->body, "later /later");
+  const RawAnswer answer = waits.Next();
+  EXPECT_EQ(answer.status, 202U);
+  EXPECT_EQ(answer.body, "later /later");
   EXPECT_EQ(Answers("/echo", 202), 1);
   waits.Send(kGet);  // the connection stays open
   EXPECT_TRUE(waits.Receive());
@@ -326,9 +315,8 @@ TEST_F(LaterTest, ClosesWhereTheClientWantsIt) {
   client.Send("GET /later HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   ASSERT_TRUE(WaitForRequests(1));
   GiveAll();
-  const auto answer = client.Receive();
-  ASSERT_TRUE(answer);
-  EXPECT_NE(answer->head.find("Connection: close"), std::string::npos);
+  const RawAnswer answer = client.Next();
+  EXPECT_NE(answer.head.find("Connection: close"), std::string::npos);
   EXPECT_TRUE(client.SeesEnd());
 }
 

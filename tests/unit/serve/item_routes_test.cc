@@ -3,23 +3,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include "unit/serve/asked_pages.h"
-#include "unit/serve/fake_change.h"
-#include "unit/serve/fake_query.h"
+#include "unit/serve/pages_fixture.h"
 
 namespace seen {
 namespace {
 
 using nlohmann::json;
 
-class ItemRoutesTest : public testing::Test {
+class ItemRoutesTest : public PagesTest {
  protected:
-  Answered Get(const std::string& page) { return Asked(routes_, {"GET", "/v1/groups/" + page, "", ""}); }
+  Answered Get(const std::string& page) { return PagesTest::Get("/v1/groups/" + page); }
   std::string DetailOf(const HttpResponse& response) { return json::parse(response.body).at("detail"); }
-  FakeQuery query_;
-  FakeChange change_;
-  PageSources sources_{query_, change_, [] { return std::string(); }};
-  Routes routes_{sources_};
 };
 
 TEST_F(ItemRoutesTest, ListAnItemsGroup) {

@@ -4,29 +4,21 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/request_input.h"
-#include "unit/serve/asked_pages.h"
-#include "unit/serve/fake_change.h"
-#include "unit/serve/fake_query.h"
+#include "unit/serve/pages_fixture.h"
 
 namespace seen {
 namespace {
 
 using nlohmann::json;
 
-class JournalRoutesTest : public testing::Test {
+class JournalRoutesTest : public PagesTest {
  protected:
-  Answered Get(const std::string& page) {
-    return Asked(routes_, {"GET", "/v1/filters/home/users/u1/" + page, "", ""});
-  }
+  Answered Get(const std::string& page) { return PagesTest::Get("/v1/filters/home/users/u1/" + page); }
   std::string ProblemAt(const std::string& page) {
     const Answered response = Get(page);
     EXPECT_EQ(response.status, 400U) << page;
     return json::parse(response.body).at("detail");
   }
-  FakeQuery query_;
-  FakeChange change_;
-  PageSources sources_{query_, change_, [] { return std::string(); }};
-  Routes routes_{sources_};
 };
 
 TEST_F(JournalRoutesTest, ListExposures) {

@@ -79,6 +79,13 @@ class RawClient {
     input_.erase(0, head_end + length);
     return answer;
   }
+  /// The next answer, or one of status 0 if none comes.
+  RawAnswer Next() { return Receive().value_or(RawAnswer{}); }
+  /// The next answer after the client has sent `bytes`, also if the server didn't take all of them.
+  RawAnswer AnswerTo(std::string_view bytes) {
+    Send(bytes);
+    return Next();
+  }
   /// Whether the server ends the connection within `timeout_ms` without another byte, and without a reset.
   bool SeesEnd(int timeout_ms = 5'000) {
     if (!input_.empty()) return false;

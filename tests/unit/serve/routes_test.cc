@@ -7,28 +7,15 @@
 #include <sstream>
 
 #include "serve/unseen_body.h"
-#include "unit/serve/asked_pages.h"
-#include "unit/serve/fake_change.h"
-#include "unit/serve/fake_query.h"
+#include "unit/serve/pages_fixture.h"
 
 namespace seen {
 namespace {
 
 using nlohmann::json;
 
-class RoutesTest : public testing::Test {
+class RoutesTest : public PagesTest {
  protected:
-  Answered Ask(std::string_view method, std::string_view target, std::string_view body = {},
-               std::string_view content_type = "application/json") {
-    return Asked(routes_, {method, target, body, content_type});
-  }
-  Answered Get(std::string_view target) { return Ask("GET", target); }
-  static std::string Header(const HttpResponse& response, std::string_view name) {
-    for (const auto& [n, value] : response.headers) {
-      if (n == name) return value;
-    }
-    return "(none)";
-  }
   /// Returns the problem document. Checks that the document is as RFC 9457 demands.
   static json ProblemOf(const HttpResponse& response) {
     EXPECT_EQ(response.content_type, "application/problem+json");
@@ -43,11 +30,6 @@ class RoutesTest : public testing::Test {
   static bool Names(const json& problem, const std::string& text) {
     return problem["detail"].get<std::string>().find(text) != std::string::npos;
   }
-
-  FakeQuery query_;
-  FakeChange change_;
-  PageSources sources_{query_, change_, [] { return std::string("seen_ready 1\n"); }};
-  Routes routes_{sources_};
 };
 
 TEST_F(RoutesTest, GiveASnapshotsBytesAsTheyAre) {

@@ -4,9 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/answer_json.h"
-#include "unit/serve/asked_pages.h"
-#include "unit/serve/fake_change.h"
-#include "unit/serve/fake_query.h"
+#include "unit/serve/pages_fixture.h"
 
 namespace seen {
 namespace {

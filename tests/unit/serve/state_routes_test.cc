@@ -3,9 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/answer_json.h"
-#include "unit/serve/asked_pages.h"
-#include "unit/serve/fake_change.h"
-#include "unit/serve/fake_query.h"
+#include "unit/serve/pages_fixture.h"
 
 namespace seen {
 namespace {
@@ -32,25 +30,10 @@ class FakeCopies : public StateCopiesPort {
   }
 };
 
-class StateRoutesTest : public testing::Test {
+class StateRoutesTest : public PagesTest {
  protected:
   StateRoutesTest() { sources_.copies = &copies_; }
-  HttpResponse Ask(std::string_view method, std::string_view target,
-                   std::string_view content_type = "application/json") {
-    return Asked(routes_, {method, target, {}, content_type});
-  }
-  static std::string Header(const HttpResponse& response, std::string_view name) {
-    for (const auto& [n, value] : response.headers) {
-      if (n == name) return value;
-    }
-    return "(none)";
-  }
-
-  FakeQuery query_;
-  FakeChange change_;
   FakeCopies copies_;
-  PageSources sources_{query_, change_, [] { return std::string(); }};
-  Routes routes_{sources_};
 };
 
 TEST_F(StateRoutesTest, ADigestIsUnderWayAndThenThere) {
@@ -98,7 +81,8 @@ TEST_F(StateRoutesTest, WhatIsWrongIsNamed) {
 
 TEST_F(StateRoutesTest, ACopyIsMadeAndReleased) {
   EXPECT_EQ(Ask("GET", "/v1/copies").status, 405U);
-  EXPECT_EQ(Ask("POST", "/v1/copies", "text/plain").status, 415U) << "a page of another origin could send it";
+  EXPECT_EQ(Ask("POST", "/v1/copies", "", "text/plain").status, 415U)
+      << "a page of another origin could send it";
   const HttpResponse made = Ask("POST", "/v1/copies");
   EXPECT_EQ(made.status, 200U);
   const json copy = json::parse(made.body);
