@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,16 +29,30 @@ std::string Plain(std::string_view path) {
   return plain;
 }
 
+/// Prints lines of at most 80 columns, of which the first begins with `name`.
+void ExplainPart(std::string_view name, std::string_view text) {
+  constexpr size_t kColumns = 80;
+  std::string line = fmt::format("  {:9}", name);
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (line.size() + 1 + word.size() > kColumns) {
+      fmt::print("{}\n", line);
+      line.assign(11, ' ');
+    }
+    line.append(" ").append(word);
+  }
+  fmt::print("{}\n", line);
+}
+
 void ExplainKey(const ConfigKey& key) {
   fmt::print("{}\n", Painted(Paint::kTitle, key.path, stdout));
-  if (key.type != ConfigType::kSection) fmt::print("  value     {}\n", DescribeRange(key));
-  if (key.type != ConfigType::kSection)
-    fmt::print("  default   {}\n",
-               key.default_json.empty() ? "none: you must give a value" : key.default_json);
-  if (key.type != ConfigType::kSection)
-    fmt::print("  changes   {}\n",
-               key.is_live ? "at a reload: seenctl config reload, or SIGHUP" : "at a restart");
-  fmt::print("  meaning   {}\n", key.meaning);
+  if (key.type != ConfigType::kSection) {
+    ExplainPart("value", DescribeRange(key));
+    ExplainPart("default", key.default_json.empty() ? "none: you must give a value" : key.default_json);
+    ExplainPart("changes", key.is_live ? "at a reload: seenctl config reload, or SIGHUP" : "at a restart");
+  }
+  ExplainPart("meaning", key.meaning);
 }
 
 int RunExplain(const std::string& asked) {

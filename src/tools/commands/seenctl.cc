@@ -118,7 +118,7 @@ int RunSeenctl(int argc, const char* const* argv) {
   app.footer(
       "Exit status:\n"
       "  0  all is well\n"
-      "  1  a check failed, something was out of reach, or not all was done\n"
+      "  1  a check failed, something was out of reach or not there, or not all was done\n"
       "  2  an argument is wrong, or a file that it names is missing\n"
       "  3  too many lines of the input can't be used (--rejects-max)");
   app.failure_message([&](const CLI::App*, const CLI::Error& error) { return ExplainMistake(app, error); });
