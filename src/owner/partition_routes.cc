@@ -68,7 +68,13 @@ const PartitionRoutes::Heard* PartitionRoutes::FormerOwnersBeat(int32_t partitio
 
 PartitionRoute PartitionRoutes::RouteOf(const Heard& heard, bool is_replica) const {
   const Beat& beat = heard.beat;
-  PartitionRoute route{beat.partition, beat.from.instance, beat.from.address, beat.state, beat.lag_messages};
+  PartitionRoute route{.partition = beat.partition,
+                       .instance = beat.from.instance,
+                       .address = beat.from.address,
+                       .state = beat.state,
+                       .next_offset = beat.next_offset,
+                       .lag_messages = beat.lag_messages,
+                       .unpublished_users = beat.unpublished_users};
   route.heard_ago = std::chrono::duration_cast<milliseconds>(clock_.Now() - heard.at);
   route.here = IsHere(beat);
   route.is_replica = is_replica;

@@ -13,9 +13,11 @@ namespace seen {
 struct PartitionRoute {
   int32_t partition = 0;
   std::string instance;
-  std::string address;  // HOST:PORT; empty: the daemon names none
-  std::string state;    // "ready": it answers
+  std::string address;      // HOST:PORT; empty: the daemon names none
+  std::string state;        // "ready": it answers
+  int64_t next_offset = 0;  // of the input: all records below it are applied
   int64_t lag_messages = 0;
+  uint64_t unpublished_users = 0;
   std::chrono::milliseconds heard_ago{0};
   bool here = false;        // this daemon
   bool is_replica = false;  // its group follows the group that owns

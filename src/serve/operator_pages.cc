@@ -90,7 +90,9 @@ Json RoutesJson(const RoutesAnswer& answer) {
                 {"instance", route.instance},
                 {"address", nullptr},
                 {"state", route.state},
+                {"next_offset", route.next_offset},
                 {"lag_messages", route.lag_messages},
+                {"unpublished_users", route.unpublished_users},
                 {"heard_ms_ago", route.heard_ago.count()},
                 {"here", route.here},
                 {"role", route.is_replica ? "replica" : "owner"}};

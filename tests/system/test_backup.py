@@ -124,6 +124,9 @@ def test_users_are_exported_with_the_ids_that_the_journal_has(loaded, tmp_path):
     assert nameless(later) == nameless(lines)
     run("export", "--dir", seend.store, "--out", "/dev/full", "--quiet", status=1)
     run("export", "--quiet", status=2)
+    none = ["--dir", seend.store, "--filter", "nope", "--out", tmp_path / "none.jsonl"]
+    said = run("export", *none, status=2)[1]
+    assert "--filter: nope: the state has default" in said and not (tmp_path / "none.jsonl").exists()
 
 
 def test_a_second_backup_takes_only_what_is_new(topics, loaded, topic_name, tmp_path):

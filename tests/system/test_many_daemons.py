@@ -8,6 +8,7 @@ import pytest
 from http_json import Http, user_path
 from load import Aside, Load
 from places import wait_until
+from seenctl_tool import run_json
 from seend import SESSION, wait_read_by, wait_streamed
 
 PARTITIONS = 6
@@ -64,6 +65,13 @@ def test_any_daemon_answers_for_any_user(topics, routed, topic_name):
     for partition, route in routes(members[0]).items():
         direct = next(m for m in members if m.address == route["address"])
         assert partition in direct.owned(), "a client that asks there saves the hop"
+
+
+def test_verify_asks_any_daemon_about_what_all_have(routed):
+    members, load = routed(2)
+    for m in members:
+        result = run_json("verify", "--snapshots", config=m.config_path, http=m.url)
+        assert result["ok"] and result["users"] == len(load.oracle.users()), result
 
 
 def test_a_daemon_passes_on_only_where_it_may(topics, member, topic_name, chance):

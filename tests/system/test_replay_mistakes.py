@@ -44,6 +44,19 @@ def test_nothing_is_sent_where_a_file_of_the_run_cant_be_written(topics, topic_n
     assert count(topics, topic_name) == 0
 
 
+def test_lines_that_are_no_events_are_described(topics, topic_name, into, tmp_path):  # noqa: F811
+    dry = {"dry_run": True, "quiet": True}
+    source = tmp_path / "history.jsonl"
+    source.write_text("odd\n")
+    said = run("replay", source, *into, rejects=source, status=2, **dry)[1]
+    assert f"--rejects: {source}: replay reads this file" in said and source.read_text() == "odd\n"
+    for mark in ('{"seen-history":5}', '{"seen-history":{"row":"x"}}', '{"seen-history":{}'):
+        said = run("replay", "-", *into, stdin=mark + "\n", status=1, **dry)[1]
+        assert f"-: line 1: {mark}: seen-history writes no such mark" in said and "exception" not in said
+    long = run("replay", "-", *into, stdin="a" * (70 << 20), rejects_max="100%", **dry)[0]
+    assert "more than 67108864 bytes" in long
+
+
 def test_a_full_disk_ends_a_run_and_the_same_command_goes_on(small_disk, topics, topic_name, into, tmp_path):  # noqa: F811
     source, progress = lines(tmp_path / "history.jsonl", 30_000), small_disk.place / "progress"
     command = ["replay", source, *into, "--quiet", "--progress", progress]

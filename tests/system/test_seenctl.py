@@ -81,6 +81,12 @@ def test_generate_is_a_function_of_its_seed():
     assert by_user[0] > 3 * by_user[len(by_user) // 2], "users are skewed"
 
 
+def test_generate_refuses_times_before_1970():
+    for span in (("--days", "1e9"), ("--days", "inf"), ("--until", "2026-11-01", "--rate", "1e-9")):
+        said = run("generate", "--stdout", "--events", 5, *span, status=2)[1]
+        assert "back to 1970" in said, said
+
+
 def test_generate_keeps_its_rate_and_keys_by_user(kafka, started, topic_name):
     seend = started(partitions=4)
     start = time.monotonic()

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -55,9 +56,11 @@ DaemonSummary Summarise(const SortedJson& json) {
   summary.next_offsets.assign(static_cast<size_t>(std::max(summary.partitions_total, 0)), -1);
   summary.watermarks_known = true;
   for (const SortedJson& partition : json.value("partitions", SortedJson::array())) {
+    if (!partition.value("assigned", true)) continue;  // its owner has read on
     const auto number = partition.value("partition", size_t{0});
-    if (number < summary.next_offsets.size())
-      summary.next_offsets[number] = partition.value("next_offset", int64_t{-1});
+    const SortedJson next_offset = partition.value("next_offset", SortedJson(nullptr));
+    if (number < summary.next_offsets.size() && !next_offset.is_null())
+      summary.next_offsets[number] = next_offset.get<int64_t>();
     const SortedJson lag = partition.value("lag_messages", SortedJson(nullptr));
     if (lag.is_null()) {
       summary.watermarks_known = false;
@@ -82,6 +85,34 @@ DaemonSummary Summarise(const SortedJson& json) {
     }
   }
   return summary;
+}
+
+/// Adds how far the other daemons of the group are with their partitions. kUnavailable: the daemon doesn't
+/// know it.
+Status AddOthers(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, DaemonSummary& summary) {
+  const auto is_unknown = [&](int32_t partition) {
+    const auto number = static_cast<size_t>(partition);
+    return number < summary.next_offsets.size() && summary.next_offsets[number] < 0;
+  };
+  const auto missing = [&] {
+    return std::find_if(ends.begin(), ends.end(), [&](const auto& end) { return is_unknown(end.first); });
+  };
+  if (missing() == ends.end()) return {};
+  const auto routes = daemon.AskJson("GET", "/v1/routes");
+  if (!routes) return Fail(routes.error());
+  try {
+    for (const SortedJson& route : routes->at("routes")) {
+      const auto partition = route.at("partition").get<int32_t>();
+      if (!is_unknown(partition) || route.at("role") != "owner" || route.at("state") != "ready") continue;
+      summary.next_offsets[static_cast<size_t>(partition)] = route.at("next_offset").get<int64_t>();
+      summary.marks_outstanding += route.at("unpublished_users").get<uint64_t>();
+    }
+  } catch (const nlohmann::json::exception& error) {
+    return Fail(Code::kMalformed, fmt::format("/v1/routes: {}", error.what()));
+  }
+  if (missing() == ends.end()) return {};
+  return Fail(Code::kUnavailable,
+              fmt::format("partition {} has no owner in /v1/routes that is ready", missing()->first));
 }
 
 /// What the daemon still lacks. Empty: nothing.
@@ -119,7 +150,7 @@ Status WaitFor(DaemonClient& daemon, Missing missing_of, std::chrono::duration<d
   Progress progress("wait", 0, "looks", quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
   const Instant start = SystemClock().Now();
   for (uint64_t looks = 1;; ++looks) {
-    const auto status = daemon.Status();
+    auto status = daemon.Status();
     const std::string missing = status ? missing_of(*status) : status.error().message;
     if (missing.empty()) return {};
     progress.Update(looks, missing);
@@ -209,9 +240,11 @@ seen::Status DaemonClient::ReleaseCopy(std::string_view copy) {
 
 Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, bool published,
                          std::chrono::duration<double> timeout, bool quiet) {
-  return WaitFor(
-      daemon, [&](const DaemonSummary& status) { return WhatIsMissing(status, ends, published); }, timeout,
-      quiet);
+  const auto missing_of = [&](DaemonSummary& status) {
+    const seen::Status others = status.ready ? AddOthers(daemon, ends, status) : seen::Status();
+    return others ? WhatIsMissing(status, ends, published) : others.error().message;
+  };
+  return WaitFor(daemon, missing_of, timeout, quiet);
 }
 
 Status WaitUntilRekeyed(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends,

@@ -70,9 +70,9 @@ class DaemonClient {
   HttpClient http_;
 };
 
-/// Waits until the daemon is ready and has applied all records below `ends` (partition -> offset; empty: all
-/// records of the topic). With `published`, waits until every snapshot is acknowledged, too. kUnavailable
-/// after `timeout`; the message says what is still missing.
+/// Waits until the daemon is ready, and until it and the owners in its routes have applied all records below
+/// `ends` (partition -> offset). With `published`, waits until every snapshot is acknowledged, too.
+/// kUnavailable after `timeout`; the message says what is still missing.
 Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, bool published,
                          std::chrono::duration<double> timeout, bool quiet);
 

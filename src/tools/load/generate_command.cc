@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -56,6 +57,22 @@ TimeMs ExposedAt(const GenerateOptions& options, TimeMs until, uint64_t event, T
   return {until.value - static_cast<int64_t>(ms_per_event * static_cast<double>(options.events - event - 1))};
 }
 
+/// An event before 1970 has no valid time.
+Status CheckSpan(const GenerateOptions& options, TimeMs until) {
+  if (!options.from.empty()) return {};
+  const double ms_per_day = static_cast<double>(kMsPerDay);
+  const double seconds = static_cast<double>(options.events) / (options.rate > 0 ? options.rate : 1000);
+  const double days = options.days > 0        ? options.days
+                      : options.until.empty() ? 0
+                                              : seconds * 1000 / ms_per_day;
+  const double days_max = static_cast<double>(until.value) / ms_per_day;
+  if (days <= days_max) return {};
+  return Fail(
+      Code::kInvalidArgument,
+      fmt::format("{}: {:g} days before {}: expected at most {:.0f} days, back to 1970",
+                  options.days > 0 ? "--days" : "--events", days, TimeText(until), std::floor(days_max)));
+}
+
 Result<SentCounts> SendSynthetic(const GenerateOptions& options, TimeMs until, EventSink& sink,
                                  Progress& progress) {
   ExposureGenerator generator(options.stream);
@@ -106,6 +123,7 @@ int RunGenerate(GenerateOptions& options) {
     if (!parsed) return ExitWith(parsed.error());
     until = *parsed;
   }
+  if (Status fits = CheckSpan(options, until); !fits) return ExitWith(fits.error());
   Result<std::unique_ptr<EventSink>> sink =
       options.to_stdout ? MakeStdoutSink() : MakeTopicSink(options.kafka);
   if (!sink) return ExitWith(sink.error());

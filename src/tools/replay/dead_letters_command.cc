@@ -144,7 +144,8 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
               [reason](const Record& record) {
                 return !IsCutOff(record) && (reason.empty() || LetterHeader(record, "reason") == reason);
               },
-          .keeps_headers = false};
+          .keeps_headers = false,
+          .tries_rejected_again = true};
 }
 
 int List(const DeadLettersOptions& options, const TopicRange& range) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kLinesAtOnce = 256;
 constexpr int kLinesUntilAnEvent = 1000;
+constexpr size_t kMarkBytesMax = 200;
 constexpr std::string_view kMark = R"({"seen-history":)";
 
 /// Reads files, or standard input. There, `seen-history` writes marks between the lines of its tables:
@@ -114,6 +115,13 @@ class FileSource final : public HistorySource {
     return OrderedJson{{"file", part.file.name}, {part.is_table ? "row" : "line", place.number}}.dump();
   }
 
+  bool Reads(const std::string& path) const override {
+    return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+      std::error_code error;  // "-" and rows of tables: no such file
+      return std::filesystem::equivalent(part.file.name, path, error) && !error;
+    });
+  }
+
   bool PartEnded() override { return std::exchange(part_ended_, false); }
   uint64_t Position() const override { return bytes_before_ + (reader_ ? reader_->position() : 0); }
   uint64_t Total() const override { return total_bytes_; }
@@ -141,7 +149,7 @@ class FileSource final : public HistorySource {
     const OrderedJson json = OrderedJson::parse(line, nullptr, false);
     const OrderedJson* const mark = json.is_object() ? &json.at("seen-history") : nullptr;
     try {
-      if (mark == nullptr) return Fail(Code::kMalformed, "-: a broken mark of seen-history");
+      if (mark == nullptr || !mark->is_object()) return Fail(BrokenMark(line));
       if (mark->contains("error")) return Fail(Code::kInvalidArgument, mark->at("error").get<std::string>());
       if (mark->contains("file")) return BeginTable(*mark);
       if (mark->contains("row")) row_ = mark->at("row").get<uint64_t>() - 1;
@@ -150,9 +158,15 @@ class FileSource final : public HistorySource {
       problem_ = mark->value("problem", "");
       text_ = mark->value("text", "");
       return !problem_.empty();
-    } catch (const OrderedJson::exception& error) {
-      return Fail(Code::kMalformed, fmt::format("-: a broken mark of seen-history: {}", error.what()));
+    } catch (const OrderedJson::exception&) {
+      return Fail(BrokenMark(line));
     }
+  }
+  Error BrokenMark(std::string_view line) const {
+    return {Code::kMalformed, fmt::format("-: line {}: {}{}: seen-history writes no such mark. Remedy: pass "
+                                          "on the lines of seen-history unchanged, or take this line out",
+                                          reader_->line_number(), line.substr(0, kMarkBytesMax),
+                                          line.size() > kMarkBytesMax ? "..." : "")};
   }
   Result<bool> BeginTable(const OrderedJson& mark) {
     const Part& before = parts_[at_];

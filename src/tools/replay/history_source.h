@@ -54,6 +54,8 @@ class HistorySource {
   virtual LinePlace Place() const = 0;
   /// "FILE line 17", "TOPIC partition 3 offset 17", as members of a reject's JSON object.
   virtual std::string WhereOf(const LinePlace& place) const = 0;
+  /// Whether this file is among those to read.
+  virtual bool Reads(const std::string& /*path*/) const { return false; }
   /// Whether a part ended since the last call. Then the caller checks the share of rejects.
   virtual bool PartEnded() = 0;
   /// For the progress bar, in Unit(): how far, and of how much (0: unknown).
@@ -81,6 +83,7 @@ struct TopicRange {
   std::string words;  // the range as requested; a resumed run must request the same range
   std::function<bool(const Record&)> takes = {};  // empty: takes all records
   bool keeps_headers = true;
+  bool tries_rejected_again = false;  // in the next run of the same manifest
 };
 /// Reads one topic after the other. kRefused: the manifest has another range of a topic.
 Result<std::unique_ptr<HistorySource>> MakeTopicSource(const std::vector<TopicRange>& ranges,

@@ -49,7 +49,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ManifestFile::State, {{ManifestFile::State::kPartly
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LineCounts, sent, rejected, skipped)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ManifestFile, name, size, first_block_hash, lines, bytes_not_read, state,
                                    damage)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ManifestTopic, name, range, next_offsets, records, done)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ManifestTopic, name, range, next_offsets, rejected, records,
+                                                done)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Manifest, run, target, files, topics, finished)
 
 namespace {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/durable_file.h"
@@ -64,10 +65,14 @@ struct ManifestFile {
   friend bool operator==(const ManifestFile&, const ManifestFile&) = default;
 };
 
+/// Offsets as ascending ranges, each from the first to the last.
+using OffsetRanges = std::vector<std::pair<int64_t, int64_t>>;
+
 struct ManifestTopic {
   std::string name;
   std::string range;  // as requested; a different range is a different replay
   std::map<int32_t, int64_t> next_offsets;
+  std::map<int32_t, OffsetRanges> rejected = {};  // below next_offsets; only if the next run tries them again
   LineCounts records;
   bool done = false;
   friend bool operator==(const ManifestTopic&, const ManifestTopic&) = default;

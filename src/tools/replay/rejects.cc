@@ -9,8 +9,10 @@
 #include <charconv>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tools/common_options.h"
+#include "tools/history/line_reader.h"
 
 namespace seen {
 namespace {
@@ -47,9 +49,20 @@ Status Rejects::Add(std::string_view reason, std::string_view message, const std
   line["message"] = message;
   line["text"] = text.substr(0, kTextBytesMax);
   const std::string bytes = line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
-  const auto written = write(file_, bytes.data(), bytes.size());
-  if (written != static_cast<ssize_t>(bytes.size())) return Fail(Broken());
+  // A full disk may take a part first. Only the next call has the reason.
+  for (std::string_view left = bytes; !left.empty();) {
+    const ssize_t written = write(file_, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return Fail(Broken());
+    left.remove_prefix(static_cast<size_t>(written));
+  }
   return {};
+}
+
+Status Rejects::CheckNotReadBy(const HistorySource& source) const {
+  if (file_ < 0 || !source.Reads(path_)) return {};
+  return Fail(Code::kInvalidArgument,
+              fmt::format("--rejects: {}: replay reads this file. Remedy: name another file", path_));
 }
 
 Status Rejects::Sync() {
@@ -86,6 +99,7 @@ EntryJudge::EntryJudge(const Rules& rules, const std::shared_ptr<const EventPlan
       now_(SystemClock().WallNow()) {}
 
 Result<EntryJudge> EntryJudge::Make(const Rules& rules, HistorySource& source, Rejects& rejects) {
+  if (Status other = rejects.CheckNotReadBy(source); !other) return Fail(other.error());
   const auto plan = EventPlan::Make(rules.config.input.format);
   if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
   return EntryJudge(rules, *plan, source, rejects);
@@ -100,7 +114,11 @@ Result<std::optional<Event>> EntryJudge::Judge(const HistoryEntry& entry) {
   if (!entry.problem.empty())
     return reject(entry.record != nullptr ? "null_value" : "not_a_row", std::string(entry.problem));
   auto event = decoder_.Decode(entry.event);
-  if (!event) return reject(RejectReasonName(event.error().reason), event.error().message);
+  if (!event) {
+    const auto& [reason, message] = std::pair(event.error().reason, event.error().message);
+    const bool is_cut = reason == RejectReason::kTooLarge && entry.event.size() >= LineReader::kLineBytesMax;
+    return reject(RejectReasonName(reason), is_cut ? "more than " + message : message);
+  }
   const TimeMs at = event->exposed_at;
   if (event->skip != SkipReason::kNone || event->filters == 0 || !rules_.times.Has(at)) {
     ++skipped_;

@@ -44,6 +44,8 @@ class Rejects {
   Status Add(std::string_view reason, std::string_view message, const std::string& where,
              std::string_view text);
   Status Sync();
+  /// kInvalidArgument: `source` reads the file of OpenFile.
+  Status CheckNotReadBy(const HistorySource& source) const;
 
   uint64_t total() const { return total_; }
   const std::map<std::string, Reason, std::less<>>& reasons() const { return reasons_; }

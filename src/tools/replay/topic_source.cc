@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <deque>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/result.h"
@@ -15,6 +16,26 @@ namespace {
 
 // A ticket has a topic, a partition, and a number in the partition's sequence.
 constexpr int kPartitionBits = 16;
+
+void AddOffset(OffsetRanges& ranges, int64_t offset) {
+  if (!ranges.empty() && ranges.back().second + 1 == offset) {
+    ranges.back().second = offset;
+  } else {
+    ranges.emplace_back(offset, offset);
+  }
+}
+
+bool HasOffset(const OffsetRanges& ranges, int64_t offset) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), offset,
+                                      [](int64_t at, const auto& range) { return at < range.first; });
+  return after != ranges.begin() && offset <= std::prev(after)->second;
+}
+
+uint64_t CountOf(const OffsetRanges& ranges) {
+  uint64_t count = 0;
+  for (const auto& [first, last] : ranges) count += static_cast<uint64_t>(last - first + 1);
+  return count;
+}
 
 class TopicSource final : public HistorySource {
  public:
@@ -29,6 +50,12 @@ class TopicSource final : public HistorySource {
     std::map<int32_t, int64_t> from = range.from_offsets;
     if (known != nullptr) {
       for (const auto& [partition, offset] : known->next_offsets) from[partition] = offset;
+      for (const auto& [partition, rejected] : known->rejected) {
+        if (!range.tries_rejected_again || rejected.empty()) continue;
+        part.tracks[partition].again = rejected;
+        part.tracks[partition].read_to = from[partition];
+        from.erase(partition);  // reads from the start: retention may have deleted the first of them
+      }
       part.before = known->records;
     }
     // Records may be out of order: a record of the requested time may follow a later one. So only the end of
@@ -43,7 +70,14 @@ class TopicSource final : public HistorySource {
     if (!reader) return Fail(reader.error().code, "--from-topic: " + reader.error().message);
     part.reader = std::move(*reader);
     for (const TopicReader::Range& each : part.reader->ranges()) {
-      part.tracks[each.partition].next_offset = each.from;
+      Track& track = part.tracks[each.partition];
+      track.next_offset = each.from;
+      if (each.to < track.read_to) {
+        return Fail(Code::kInvalidArgument,
+                    fmt::format("{}/{}: offset {} of --progress is beyond its end, {}. Remedy: name another "
+                                "file with --progress",
+                                range.topic, each.partition, track.read_to, each.to));
+      }
       total_ += static_cast<uint64_t>(each.to - each.from);
     }
     parts_.push_back(std::move(part));
@@ -60,8 +94,9 @@ class TopicSource final : public HistorySource {
       for (const Record& record : records) {
         if (!used) return;
         if (record.replay != nullptr) continue;  // a mark of an earlier replay is no event
+        if (record.offset < track.read_to && !HasOffset(track.again, record.offset)) continue;
         const uint64_t sequence = track.outcomes.Begin();
-        track.offsets.push_back(record.offset);
+        track.pending.push_back({record.offset, false});
         const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
         const uint64_t ticket = place << kSequenceBits | sequence;
         if (!part.range.times.Has(record.timestamp) || (part.range.takes && !part.range.takes(record))) {
@@ -91,10 +126,14 @@ class TopicSource final : public HistorySource {
     Track& track = parts_[place >> kPartitionBits].tracks.at(
         static_cast<int32_t>(place & ((uint64_t{1} << kPartitionBits) - 1)));
     const uint64_t before = track.outcomes.done();
-    track.outcomes.Finish(ticket & ((uint64_t{1} << kSequenceBits) - 1), outcome);
+    const uint64_t sequence = ticket & ((uint64_t{1} << kSequenceBits) - 1);
+    track.outcomes.Finish(sequence, outcome);
+    track.pending[sequence - before].is_rejected = outcome == LineOutcome::kRejected;
     for (uint64_t i = before; i < track.outcomes.done(); ++i) {
-      track.next_offset = track.offsets.front() + 1;
-      track.offsets.pop_front();
+      const Pending& done = track.pending.front();
+      track.next_offset = done.offset + 1;
+      if (done.is_rejected) AddOffset(track.rejected, done.offset);
+      track.pending.pop_front();
     }
   }
 
@@ -106,9 +145,15 @@ class TopicSource final : public HistorySource {
                         .records = part.before,
                         .done = part.read_whole};
       for (const auto& [partition, track] : part.tracks) {
-        now.next_offsets[partition] = track.next_offset;
+        now.next_offsets[partition] = std::max(track.next_offset, track.read_to);
         now.records += track.outcomes.counts();
-        now.done = now.done && track.outcomes.outstanding() == 0;
+        const bool is_done = part.read_whole && track.outcomes.outstanding() == 0;
+        now.done = now.done && is_done;
+        if (part.range.tries_rejected_again) now.rejected[partition] = track.RejectedNow(is_done);
+      }
+      if (part.range.tries_rejected_again) {
+        now.records.rejected = 0;
+        for (const auto& [partition, rejected] : now.rejected) now.records.rejected += CountOf(rejected);
       }
       if (ManifestTopic* known = manifest.FindTopic(now.name)) {
         *known = std::move(now);
@@ -135,10 +180,26 @@ class TopicSource final : public HistorySource {
   std::string_view Unit() const override { return "records"; }
 
  private:
+  struct Pending {
+    int64_t offset = 0;
+    bool is_rejected = false;
+  };
   struct Track {
     LineOutcomes outcomes;
-    std::deque<int64_t> offsets;  // of records that are not finished without a gap
+    std::deque<Pending> pending;  // records that are not finished without a gap
     int64_t next_offset = 0;
+    OffsetRanges rejected;  // by this run, below next_offset
+    OffsetRanges again;     // rejected by an earlier run, which read up to read_to
+    int64_t read_to = 0;
+
+    /// `is_done`: what is left of `again` is gone.
+    OffsetRanges RejectedNow(bool is_done) const {
+      OffsetRanges now = rejected;
+      for (const auto& [first, last] : again) {
+        if (!is_done && last >= next_offset) now.emplace_back(std::max(first, next_offset), last);
+      }
+      return now;
+    }
   };
   struct Part {
     TopicRange range;

@@ -192,6 +192,7 @@ Status HistoryState::PassRows(CopySink& sink) {
 
 Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const ReplayTarget& target,
                                   CopySink& sink, HistorySource& source, Rejects& rejects) {
+  if (Status other = rejects.CheckNotReadBy(source); !other) return Fail(other.error());
   auto offsets = LiveOffsets(settings, target);
   if (!offsets) return Fail(offsets.error());
   IntoStateReport report;

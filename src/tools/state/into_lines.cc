@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "model/delta.h"
 #include "model/hashes.h"
@@ -126,34 +127,46 @@ Result<ItemIds> IdsOf(RestingRows& rows, const UserKey& user) {
 class LinesSink final : public CopySink {
  public:
   LinesSink(std::string filter, const std::string& path)
-      : filter_(std::move(filter)),
-        path_(path.empty() ? "standard output" : path),
-        file_(path.empty() ? stdout : std::fopen(path.c_str(), "wb")) {}
+      : filter_(std::move(filter)), is_stdout_(path.empty()), path_(is_stdout_ ? "standard output" : path) {}
   ~LinesSink() override {
     if (file_ != nullptr && file_ != stdout) std::fclose(file_);
   }
   LinesSink(const LinesSink&) = delete;
   LinesSink& operator=(const LinesSink&) = delete;
 
-  Status Prepare(int32_t) override { return file_ == nullptr ? Failed() : Status(); }
   Result<std::string> SortFolder() override { return Fail(Code::kInvalidArgument, "lines are of a store"); }
   Status Begin(std::vector<PartitionHead> heads) override {
     heads_ = std::move(heads);
-    return {};
+    if (Status has = CheckFilter(); !has) return has;
+    file_ = is_stdout_ ? stdout : std::fopen(path_.c_str(), "wb");
+    return file_ == nullptr ? Failed() : Status();
   }
   Status Add(int32_t place, const Row& row, RestingRows* stored) override;
   Status Finish() override { return std::fflush(file_) == 0 ? Status() : Failed(); }
 
  private:
+  Status CheckFilter() const;
   Status Failed() const {
     return Fail(Code::kUnavailable, fmt::format("--out: can't write {}: {}", path_, std::strerror(errno)));
   }
 
   const std::string filter_;
+  const bool is_stdout_;
   const std::string path_;
-  std::FILE* const file_;
+  std::FILE* file_ = nullptr;
   std::vector<PartitionHead> heads_;
 };
+
+Status LinesSink::CheckFilter() const {
+  if (filter_.empty()) return {};
+  std::set<std::string> names;
+  for (const PartitionHead& head : heads_) {
+    for (const auto& filter : head.descriptor.filters) names.insert(filter.name);
+  }
+  if (names.contains(filter_)) return {};
+  return Fail(Code::kInvalidArgument,
+              fmt::format("--filter: {}: the state has {}", filter_, fmt::join(names, ", ")));
+}
 
 Status LinesSink::Add(int32_t place, const Row& row, RestingRows* stored) {
   if (static_cast<Table>(row.key[0]) != Table::kDeltas) return {};

@@ -148,6 +148,7 @@ Status StoredState::PassRows(CopySink& sink) {
     if (!read) return Fail(Located(rows.descriptor().identity.partition, read.error()));
     open_[i].reset();
   }
+  progress.Update(passed);
   return {};
 }
 

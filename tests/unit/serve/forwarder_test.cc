@@ -140,7 +140,8 @@ TEST_F(ForwarderTest, AnswersWhoWaitsWhenItStops) {
 class FakeRoutes final : public RoutePort {
  public:
   RoutesAnswer Routes() const override {
-    return {"exposures", "murmur2", 2, {{1, "seend-2", "host:80", "ready", 3, milliseconds(40), false}}};
+    return {
+        "exposures", "murmur2", 2, {{1, "seend-2", "host:80", "ready", 8, 3, 0, milliseconds(40), false}}};
   }
   std::vector<std::string> AddressesFor(std::string_view user_id) const override {
     if (user_id == "u3") return {"away:80", "host:80"};
@@ -229,8 +230,8 @@ TEST_F(ForwardedRoutesTest, EachAnswerNamesWhoAnswered) {
   EXPECT_EQ(
       Ask({.method = "GET", .target = "/v1/routes"}).body,
       "{\"topic\":\"exposures\",\"partitioner\":\"murmur2\",\"partitions\":2,\"routes\":[{\"partition\":1,"
-      "\"instance\":\"seend-2\",\"address\":\"host:80\",\"state\":\"ready\",\"lag_messages\":3,\"heard_ms_"
-      "ago\":40,"
+      "\"instance\":\"seend-2\",\"address\":\"host:80\",\"state\":\"ready\",\"next_offset\":8,"
+      "\"lag_messages\":3,\"unpublished_users\":0,\"heard_ms_ago\":40,"
       "\"here\":false,\"role\":\"owner\"}]}\n");
 }
 

@@ -1,7 +1,10 @@
 #include "tools/ask/http_client.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <thread>
 
 #include "tiny_server.h"
@@ -110,6 +113,36 @@ TEST(DaemonClient, SumsUpTheStatus) {
   const auto odd = daemon->Status();
   ASSERT_FALSE(odd) << "an answer of another shape is an error, not a crash";
   EXPECT_EQ(odd.error().code, Code::kMalformed);
+}
+
+TEST(DaemonClient, WaitsForTheOwnersOfPartitionsThatItDoesNotHave) {
+  // Partition 1 went to another daemon. That daemon isn't ready, lacks a record, has to publish, has all.
+  const std::string routes[] = {R"("catching_up","next_offset":5,"unpublished_users":0)",
+                                R"("ready","next_offset":3,"unpublished_users":0)",
+                                R"("ready","next_offset":5,"unpublished_users":7)",
+                                R"("ready","next_offset":5,"unpublished_users":0)"};
+  size_t looks = 0;
+  TinyServer server([&](int, const std::string& request) {
+    if (request.starts_with("GET /v1/routes")) {
+      return TinyServer::Response(
+          200,
+          R"({"routes":[{"partition":1,"role":"replica","state":"ready","next_offset":9,"unpublished_users":0},
+            {"partition":1,"role":"owner","state":)" +
+              routes[std::min<size_t>(looks++, 3)] + "}]}");
+    }
+    return TinyServer::Response(200, R"({"topic":"t","ready":true,"partitions_total":2,"partitions":[
+      {"partition":0,"assigned":true,"next_offset":5,"lag_messages":0,"high_watermark":5},
+      {"partition":1,"assigned":false,"next_offset":2,"lag_messages":null,"high_watermark":null}]})");
+  });
+  auto daemon = DaemonClient::Make(DaemonAddress{server.base(), "", ""});
+  const std::map<int32_t, int64_t> ends = {{0, 5}, {1, 5}};
+  for (const char* missing : {"partition 1 has no owner in /v1/routes that is ready",
+                              "partition 1 is at offset 3 of 5", "7 snapshots are unacknowledged"}) {
+    const Status waited = WaitUntilCaughtUp(*daemon, ends, true, std::chrono::seconds(0), true);
+    ASSERT_FALSE(waited) << missing;
+    EXPECT_EQ(waited.error().message, fmt::format("after 0 s: {}", missing));
+  }
+  EXPECT_TRUE(WaitUntilCaughtUp(*daemon, ends, true, std::chrono::seconds(0), true));
 }
 
 TEST(DaemonClient, HandsOnTheDaemonsWords) {

@@ -268,6 +268,25 @@ TEST(Rejects, EndARunBeyondTheirShare) {
     EXPECT_NE(many.error().message.find(part), std::string::npos) << many.error().message;
 }
 
+TEST(Rejects, RefuseAFileThatIsReadOrAFullDisk) {
+  const ScratchFolder folder;
+  const std::string path = folder.Write("history.jsonl", "odd\n");
+  const auto source = Source({path});
+  Rejects itself(1);
+  EXPECT_TRUE(itself.CheckNotReadBy(*source)) << "no file";
+  ASSERT_TRUE(itself.OpenFile(path));
+  const Status refused = itself.CheckNotReadBy(*source);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kInvalidArgument);
+  EXPECT_NE(refused.error().message.find("--rejects: " + path), std::string::npos);
+  Rejects full(1);
+  ASSERT_TRUE(full.OpenFile("/dev/full"));
+  EXPECT_TRUE(full.CheckNotReadBy(*source));
+  const Status written = full.Add("a", "m", "{}", "x");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().message, "--rejects: /dev/full: No space left on device");
+}
+
 TEST(Rejects, KeepThreeExamplesOfEachReason) {
   Rejects rejects(1);
   for (int i = 0; i < 10; ++i)
