@@ -133,7 +133,10 @@ class Daemon {
   Metrics metrics_;
   SpaceWait space_{stop_, status_, metrics_};
   const BrokerWait wait_{[this](milliseconds timeout) { return stop_.WaitFor(timeout); },
-                         [this](std::string problem) { status_.SetProblem(std::move(problem)); }};
+                         [this](std::string problem, bool brokers_answer) {
+                           status_.SetProblem(std::move(problem));
+                           status_.SetBrokersAnswer(brokers_answer);
+                         }};
   std::atomic<const Exposures*> shown_exposures_{nullptr};  // read by HTTP threads
   std::atomic<const OwnersWork*> shown_owners_work_{nullptr};
   std::atomic<const GroupReader*> shown_groups_{nullptr};

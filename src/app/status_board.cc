@@ -42,6 +42,11 @@ void StatusBoard::SetProblem(std::string problem) {
   problem_ = std::move(problem);
 }
 
+void StatusBoard::SetBrokersAnswer(bool answer) {
+  const MutexLock lock(mutex_);
+  base_.brokers_reachable = answer;
+}
+
 void StatusBoard::SetStateProblem(std::string problem) {
   const MutexLock lock(mutex_);
   base_.state_topic.emplace();

@@ -29,6 +29,8 @@ class StatusBoard {
   void SetPartitionCount(int32_t partitions);
   /// Why the daemon can't work yet, or any more; empty: no problem.
   void SetProblem(std::string problem);
+  /// Before the exposures are read. From then on, their consumer knows.
+  void SetBrokersAnswer(bool answer);
   /// Why the configured state topic can't be used.
   void SetStateProblem(std::string problem);
   void SetRetention(std::optional<int64_t> retention_ms);

@@ -66,12 +66,13 @@ PartitionFlow::PartitionFlow(CorrectedTag, const std::optional<Position>& positi
 
 PartitionStatus PartitionFlow::GetStatus() const {
   PartitionStatus status;
+  status.republish = sweep.GetStatus();  // before next_offset and the marks, which then are of a later time
   state.FillStatus(status, reader.clock().WallNow());
   if (journal) status.tail_bytes += journal->AllBytes();
   status.marks_outstanding = publish.Outstanding();
+  status.published_to = publish.PublishedTo();
   status.replays = intake.ReplayNames();
   status.store = store_.Figures();
-  status.republish = sweep.GetStatus();
   if (unexposed) status.unexposed = unexposed->GetStatus();
   reader.FillHeaviestUsers(status);
   return status;

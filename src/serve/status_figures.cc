@@ -258,6 +258,7 @@ constexpr auto kFigures<PartitionStatus> = [] {
        "Memory of the changes since the last checkpoint."},
       {"marks_outstanding", Of<&S::marks_outstanding>, "seen_snapshot_marks_outstanding",
        "Users whose snapshot is not acknowledged yet (an upper bound)."},
+      {"published_to", Offset<&S::published_to>},
       {"replays", Of<&S::replays>},
       {"misrouted", Of<&S::misrouted>},
       {"misrouted_last",

@@ -181,7 +181,7 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
                                                                  : input_topics.snapshot_bytes_max;
     least = std::min(least, *bytes);
   }
-  wait.on_problem({});
+  wait.on_problem({}, true);
   return input_topics;
 }
 

@@ -21,8 +21,8 @@ namespace seen {
 /// How to wait and report while brokers don't answer.
 struct BrokerWait {
   std::function<bool(std::chrono::milliseconds)>
-      stops_within;                                     // waits this long; true at once if the program stops
-  std::function<void(std::string problem)> on_problem;  // empty: the brokers answer
+      stops_within;  // waits this long; true at once if the program stops
+  std::function<void(std::string problem, bool brokers_answer)> on_problem;  // empty: there is no problem
   bool stops() const { return stops_within(std::chrono::milliseconds(0)); }
 };
 
@@ -35,7 +35,9 @@ auto RetryKafka(Attempt attempt, const BrokerWait& wait) -> decltype(attempt()) 
     auto result = attempt();
     if (result || result.error().code == Code::kRefused || result.error().code == Code::kInvalidArgument)
       return result;
-    wait.on_problem("waiting for Kafka: " + result.error().message);
+    const Code code = result.error().code;
+    wait.on_problem("waiting for Kafka: " + result.error().message,
+                    code == Code::kNotFound || code == Code::kDenied);
     if (tries % kTriesALine == 0) log::Warning("waiting for Kafka", {{"reason", result.error().message}});
     if (wait.stops_within(back_off.Next())) return result;
   }

@@ -69,9 +69,11 @@ def by_partition(report):
     return {(p["partition"], f["filter"]): f["digest"] for p in report["partitions"] for f in p["filters"]}
 
 
-def seen_history(*arguments):
+def seen_history(*arguments, output=subprocess.PIPE):
     command = [str(CONVERT / "python3"), "-m", "seen_history", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, timeout=60, check=False, env=ENVIRONMENT)
+    return subprocess.run(
+        command, stdout=output, stderr=subprocess.PIPE, timeout=60, check=False, env=ENVIRONMENT
+    )
 
 
 def program_in(folder):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from places import now_ms, wait_until
+from seenctl_tool import begin
 from seend import one_filter
 from snapshot_reader import might_contain, read_snapshot
 
@@ -205,6 +206,21 @@ def test_unexposed_items_are_told_of(topics, started, topic_name):
     told = {"user_id": "u", "item_id": "a", "served_at": start, "scene": "search"}
     told |= {"position": 1, "request_id": "r1"}
     assert [(m.key(), json.loads(m.value())) for m in messages] == [(b"u", told)]
+
+
+def test_publish_ends_while_users_see_more(kafka, topics, daemon, topic_name):
+    topics.create(topic_name)
+    config = one_filter(topic_name, debounce_ms=1000) | {"store": {"checkpoint_interval_s": 1}}
+    seend = daemon(topic_name, config).start()
+    load = begin("generate", brokers=kafka.bootstrap, topic=topic_name, rate=600, events=60_000, quiet=True)
+    try:
+        at_work = lambda: all(s["marks_outstanding"] > 0 for s in seend.partition_status().values())  # noqa: E731
+        wait_until(at_work, "snapshots of live users are outstanding")
+        assert "all acknowledged" in seend.seenctl("publish", timeout=20)[0]
+        assert load.poll() is None, "users saw more all the time"
+    finally:
+        load.kill()
+        load.wait()
 
 
 def test_publish_all_and_changed_settings(topics, running):

@@ -101,6 +101,28 @@ def test_what_is_no_table_of_events_ends_with_status_2(text, tmp_path):
     assert "table.csv" in marks[-1]["error"]
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "why"),
+    [("--encoding", each, "no encoding of texts") for each in ("nope", "rot13", "hex", "undefined")]
+    + [("--separator", each, "one ASCII character") for each in ("ab", "、", '"')]
+    + [(each, "", "empty") for each in ("--encoding", "--separator", "--config")],
+)
+def test_an_option_that_means_nothing_is_a_wrong_argument(option, value, why, tmp_path):
+    (tmp_path / "a.csv").write_text("user_id,item_id\nu,1\n")
+    done = seen_history(tmp_path / "a.csv", option, value)
+    errors = done.stderr.decode()
+    assert done.returncode == 2 and option in errors and why in errors and "Traceback" not in errors, errors
+
+
+def test_a_full_disk_is_one_line_and_status_1(tmp_path):
+    (tmp_path / "a.csv").write_text("user_id,item_id\nu,1\n")
+    for name in ("a.csv", "missing.csv"):
+        with open("/dev/full", "wb") as full:
+            done = seen_history(tmp_path / name, output=full)
+        last = done.stderr.decode().splitlines()[-1]
+        assert done.returncode == 1 and last == "seen-history: standard output: No space left on device"
+
+
 def test_parquet_keeps_its_types(tmp_path):
     path = tmp_path / "day.parquet"
     script = (

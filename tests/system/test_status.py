@@ -12,6 +12,18 @@ from oracle import Oracle
 from places import SEENCTL, wait_until
 
 
+def test_a_broker_without_the_topic_is_reachable(daemon, topic_name):
+    seend = daemon(topic_name).start(ready=False)
+    reason = wait_until(
+        lambda: (
+            (s := seend.get("/v1/status")) and "waiting for" in (why := s.json()["not_ready_reason"]) and why
+        ),
+        "it waits for the topic",
+    )
+    shown = seend.seenctl("status", status=1)[0]
+    assert "Unknown topic" in reason and ", reachable\n" in shown, shown
+
+
 def test_one_screen_says_whether_all_is_well_and_why_not(topics, started, topic_name, chance):
     seend = started(partitions=3)
     Load(chance, users=20).send(topics, topic_name, 300)

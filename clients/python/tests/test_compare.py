@@ -35,6 +35,13 @@ def parsed(text):
     return parse_request(text.encode(), collections.Counter())
 
 
+@pytest.mark.parametrize("option", ["--page", "--token-file", "--answers"])
+def test_an_empty_value_is_a_wrong_argument(option, capsys):
+    with pytest.raises(SystemExit) as ended:
+        options(option, "")
+    assert ended.value.code == 2 and f"argument {option}: empty" in capsys.readouterr().err
+
+
 # --- Requests and answers
 
 
@@ -410,6 +417,7 @@ def test_a_report_says_whether_all_was_compared():
     assert report.is_complete and report_json(report)["complete"]
     report.without_new = 1
     assert not report.is_complete
+    assert not Report(Comparison(1, seed=1), at_ms=0).is_complete, "nothing was compared"
     report.without_new, report.stopped = 0, "interrupted"
     assert not report.is_complete and "stopped early: interrupted" in report_text(report)
     assert "nothing was compared" in report_text(Report(Comparison(1, seed=1), at_ms=0))

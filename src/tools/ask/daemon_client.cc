@@ -45,6 +45,12 @@ std::string UserPath(std::string_view filter, std::string_view user_id) {
   return "/v1/filters/" + PercentEncode(filter) + "/users/" + PercentEncode(user_id);
 }
 
+/// -1: missing or null, as while the partition isn't open.
+int64_t OffsetIn(const SortedJson& partition, const char* name) {
+  const auto found = partition.find(name);
+  return found == partition.end() || found->is_null() ? -1 : found->get<int64_t>();
+}
+
 DaemonSummary Summarise(const SortedJson& json) {
   DaemonSummary summary;
   summary.topic = json.value("topic", "");
@@ -58,19 +64,22 @@ DaemonSummary Summarise(const SortedJson& json) {
   for (const SortedJson& partition : json.value("partitions", SortedJson::array())) {
     if (!partition.value("assigned", true)) continue;  // its owner has read on
     const auto number = partition.value("partition", size_t{0});
-    const SortedJson next_offset = partition.value("next_offset", SortedJson(nullptr));
-    if (number < summary.next_offsets.size() && !next_offset.is_null())
-      summary.next_offsets[number] = next_offset.get<int64_t>();
+    if (number < summary.next_offsets.size())
+      summary.next_offsets[number] = OffsetIn(partition, "next_offset");
     const SortedJson lag = partition.value("lag_messages", SortedJson(nullptr));
     if (lag.is_null()) {
       summary.watermarks_known = false;
     } else {
       summary.lag_messages += lag.get<uint64_t>();
     }
-    summary.marks_outstanding += partition.value("marks_outstanding", uint64_t{0});
     const SortedJson republish = partition.value("republish", SortedJson::object());
-    const bool sweeping = republish.value("sweeping", false) || republish.value("all_requested", false);
-    summary.partitions_sweeping += sweeping ? 1 : 0;
+    const DaemonSummary::Publishing publishing{
+        .sweeping = republish.value("sweeping", false) || republish.value("all_requested", false),
+        .marks_outstanding = partition.value("marks_outstanding", uint64_t{0}),
+        .next_offset = OffsetIn(partition, "next_offset"),
+        .published_to = OffsetIn(partition, "published_to")};
+    summary.marks_outstanding += publishing.marks_outstanding;
+    summary.publishing[partition.value("partition", -1)] = publishing;
     summary.users_swept += republish.value("users_made_due", uint64_t{0});
     if (!partition.contains("high_watermark") || partition["high_watermark"].is_null())
       summary.watermarks_known = false;

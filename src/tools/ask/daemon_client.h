@@ -27,7 +27,12 @@ struct DaemonSummary {
   int32_t partitions_total = 0;
   uint64_t lag_messages = 0;
   uint64_t marks_outstanding = 0;
-  int partitions_sweeping = 0;  // sweeping, or about to sweep
+  struct Publishing {
+    bool sweeping = false;  // or about to sweep
+    uint64_t marks_outstanding = 0;
+    int64_t next_offset = -1, published_to = -1;  // as in /v1/status; -1: not known
+  };
+  std::map<int32_t, Publishing> publishing;  // by partition
   uint64_t users_swept = 0;
   bool watermarks_known = false;               // of every partition; without them a lag of 0 means nothing
   std::vector<int64_t> next_offsets;           // by partition; -1: another daemon owns it

@@ -79,11 +79,12 @@ int AskAndWait(const DaemonCommand& command, const AskArguments& given, DaemonCl
   if (status != kExitOk || given.no_wait) return status;
   std::fflush(stdout);
   CatchInterrupts();
+  SweepEnds ends;
   const Instant until = SystemClock().Now() + std::chrono::seconds(given.timeout_s);
   while (!Interrupted() && SystemClock().Now() < until) {
     const auto now = daemon.Status();
     if (!now) return ExitWith(now.error());
-    if (wait.is_over(*now)) {
+    if (wait.is_over(*now, ends)) {
       if (!given.json) fmt::print("{}\n", wait.result(*before, *now));
       return kExitOk;
     }

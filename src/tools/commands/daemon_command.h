@@ -3,6 +3,7 @@
 // until the daemon has done what it asked, and prints the answer. --json prints the daemon's answer as it is.
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -30,9 +31,12 @@ struct AskArguments {
   PairQuestion pair;
 };
 
+/// By partition: `next_offset` when its sweep had ended. -1: all its users were published.
+using SweepEnds = std::map<int32_t, int64_t>;
+
 /// What a command waits for after its request, for at most --timeout.
 struct DaemonWait {
-  bool (*is_over)(const DaemonSummary& now);
+  bool (*is_over)(const DaemonSummary& now, SweepEnds& ends);
   std::string (*result)(const DaemonSummary& before, const DaemonSummary& now);
   const char* not_over;                                           // the error after --timeout
   std::string (*nothing_to_ask)(const DaemonSummary&) = nullptr;  // a sentence; empty: ask

@@ -218,9 +218,24 @@ std::optional<int> UnlessConfirmed(const AskArguments& given) {
 
 // --- waits
 
+// Live users always have marks. A round of PublishFlow::PublishedTo that leads beyond the sweep's end began
+// after the sweep, so it waited for all users that the sweep made due.
+bool IsRepublished(const DaemonSummary& now, SweepEnds& ends) {
+  bool is_over = true;
+  for (const auto& [partition, publishing] : now.publishing) {
+    if (publishing.sweeping) {
+      is_over = false;
+      continue;
+    }
+    int64_t& end = ends.emplace(partition, publishing.next_offset).first->second;
+    if (publishing.marks_outstanding == 0 || publishing.published_to > end) end = -1;
+    is_over &= end == -1;
+  }
+  return is_over;
+}
+
 constexpr DaemonWait kAllRepublished = {
-    .is_over =
-        [](const DaemonSummary& now) { return now.partitions_sweeping == 0 && now.marks_outstanding == 0; },
+    .is_over = IsRepublished,
     .result =
         [](const DaemonSummary& before, const DaemonSummary& now) {
           return fmt::format("{} snapshots re-rendered, all acknowledged",
@@ -229,7 +244,7 @@ constexpr DaemonWait kAllRepublished = {
     .not_over = "not done yet; the daemon continues: see republish in /v1/status"};
 
 constexpr DaemonWait kPromoted = {
-    .is_over = [](const DaemonSummary& now) { return !now.is_replica; },
+    .is_over = [](const DaemonSummary& now, SweepEnds&) { return !now.is_replica; },
     .result =
         [](const DaemonSummary& before, const DaemonSummary& now) {
           return fmt::format(

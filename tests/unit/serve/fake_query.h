@@ -165,6 +165,7 @@ inline DaemonStatus BusyStatus() {
   ready.retention_headroom_s = 3600.5;
   ready.tail_bytes = 4096;
   ready.marks_outstanding = 5;
+  ready.published_to = 80;
   ready.replays = {"run-1"};
   ready.misrouted = 2;
   ready.misrouted_last = {42, 1, "user-\xe6\x97"};  // cut within a character

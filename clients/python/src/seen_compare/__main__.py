@@ -10,6 +10,7 @@ import sys
 import time
 from typing import Any
 
+from seen_arguments import Arguments
 from seen_compare import Problem, Stopped, WrongArgument
 from seen_compare.compare_run import CompareRun, Report
 from seen_compare.daemon import Daemon
@@ -34,8 +35,8 @@ Examples:
   seen-compare requests.jsonl --answers answers.jsonl --json > compare.json
   seen-compare requests.jsonl --route http://recall:9000/filter --route-kept /items
 
-Exit status: 0 every request was compared, whatever the filters say; 1 not all was compared, or something
-was out of reach; 2 wrong arguments."""
+Exit status: 0 every request was compared, whatever the filters say; 1 not all or nothing was compared, or
+something was out of reach; 2 wrong arguments."""
 
 
 def number(least: int, most: int) -> Any:
@@ -50,7 +51,7 @@ def number(least: int, most: int) -> Any:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Arguments(
         prog="seen-compare",
         description="Compares the old filter with this one, on real requests.",
         epilog=EPILOG,
@@ -212,6 +213,9 @@ def main() -> int:
         return 2 if isinstance(error, WrongArgument) else 1
     if report.is_complete:
         return 0
+    if not report.comparison.requests and not report.stopped and not report.not_compared:
+        print("seen-compare: nothing was compared: the files have no requests", file=sys.stderr)
+        return 1
     unanswered = f"{report.not_compared:,} requests and {report.why_unanswered:,} reasons had no answer"
     print(f"seen-compare: not all was compared: {report.stopped or unanswered}", file=sys.stderr)
     return 1

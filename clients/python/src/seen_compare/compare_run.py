@@ -51,8 +51,8 @@ class Report:
 
     @property
     def is_complete(self) -> bool:
-        """Every request was compared, and every question was answered."""
-        return not (self.stopped or self.not_compared or self.why_unanswered)
+        """There were requests, every request was compared, and every question was answered."""
+        return self.comparison.requests > 0 and not (self.stopped or self.not_compared or self.why_unanswered)
 
     def add_failure(self, place: str, problem: object) -> None:
         if len(self.failures) < FAILURE_EXAMPLES_MAX:

@@ -1,6 +1,5 @@
 """The command seen-history. Between the lines, marks tell `seenctl replay -` their file and row."""
 
-import argparse
 import hashlib
 import json
 import os
@@ -8,12 +7,17 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 
+from seen_arguments import Arguments
 from seen_history.mapping import Mapping, Unreadable
 from seen_history.rows import Renderer
-from seen_history.tables import Damaged, Rows, find_files, table_of
+from seen_history.tables import Damaged, Rows, check_texts, find_files, table_of
 
 FIRST_BLOCK_BYTES = 64 * 1024
 LINES_UNTIL_AN_EVENT = 1000
+
+
+class Unwritten(Exception):
+    """Standard output takes nothing more."""
 
 
 def write_all(file, data):
@@ -38,8 +42,13 @@ class Output:
     def flush(self):
         """Waits for the last write. Raises what that write raised."""
         writing, self.writing = self.writing, None
-        if writing:
-            writing.result()
+        try:
+            if writing:
+                writing.result()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise Unwritten(f"standard output: {error.strerror}") from error
 
     def mark(self, **about):
         self.write(json.dumps({"seen-history": about}, separators=(",", ":")).encode() + b"\n")
@@ -109,6 +118,7 @@ def in_order(files, options, mapping):
 
 
 def run(options, output):
+    check_texts(options.encoding, options.separator)
     mapping = Mapping.read(options.config) if options.config else Mapping()
     status = 0
     for path in in_order(find_files(options.files), options, mapping):
@@ -131,7 +141,7 @@ def run(options, output):
 
 
 def main():
-    parser = argparse.ArgumentParser(
+    parser = Arguments(
         prog="seen-history", description=__doc__, epilog="Use: seen-history FILES | seenctl replay -"
     )
     parser.add_argument("files", nargs="+", help="CSV, TSV, Parquet, ORC or Avro: files, folders, globs")
@@ -143,13 +153,16 @@ def main():
     parser.add_argument("--separator", help="of CSV, if the header doesn't show it")
     options, output = parser.parse_args(), Output()
     try:
-        status = run(options, output)
+        try:
+            status = run(options, output)
+        except Unreadable as error:
+            print(f"seen-history: {error}", file=sys.stderr)
+            output.mark(error=str(error))
+            status = 2
         output.flush()
     except BrokenPipeError:
         status = 1
-    except Unreadable as error:
+    except Unwritten as error:
         print(f"seen-history: {error}", file=sys.stderr)
-        output.mark(error=str(error))
-        output.flush()
-        status = 2
+        status = 1
     sys.exit(status)

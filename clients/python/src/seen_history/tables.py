@@ -63,6 +63,20 @@ def files_in(folder):
         seen.add(real)
 
 
+def check_texts(encoding, separator):
+    """Raises Unreadable if no table of texts can have them."""
+    try:
+        if encoding:
+            "".encode(encoding)  # refuses codecs that aren't of texts, such as hex
+            codecs.getincrementaldecoder(encoding)("replace").decode(b"a,b\n")
+    except (LookupError, UnicodeError) as error:
+        raise Unreadable(
+            f"--encoding: {encoding}: no encoding of texts. Give a name that Python knows, such as gbk or latin-1"
+        ) from error
+    if separator and (len(separator) > 1 or not separator.isascii() or separator in '"\r\n'):
+        raise Unreadable(f"--separator: {separator}: expected one ASCII character, such as ;")
+
+
 def table_of(path, encoding=None, separator=None):
     """(columns, whether all cells are texts, an iterator of Rows and Problems)."""
     with open(path, "rb") as file:
