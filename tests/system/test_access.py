@@ -387,25 +387,10 @@ def test_what_is_open_to_strangers_is_refused(changes, said, tmp_path):
             assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    "content, said",
-    [
-        ("", "there is no token"),
-        ("owner ops 0123456789abcdef\n", "line 1: the role must be"),
-        (
-            "# one\nread a 0123456789abcdef\nread b 0123456789abcdef\n",
-            "line 3: another line has the same token",
-        ),
-        ("read recall 0123456789abcde\n", "line 1: the token must be 16"),
-        ("admin ops 0123456789abcdef x\n", "fourth word"),
-    ],
-)
-def test_a_bad_file_of_tokens_names_the_line_and_never_the_token(
-    content, said, topics, daemon, topic_name, tmp_path
-):
+def test_a_bad_file_of_tokens_names_the_line_and_never_the_token(topics, daemon, topic_name, tmp_path):
     topics.create(topic_name, partitions=1)
-    path = tmp_path / "tokens"
-    path.write_text(content)
+    path, said = tmp_path / "tokens", "line 2: the token must be 16"
+    path.write_text("# one\nread recall 0123456789abcde\n")
     seend = daemon(topic_name, {"access": {"tokens": str(path)}})
     seend.start(ready=False)
     assert seend.wait_exit() == 1
