@@ -53,8 +53,7 @@ bool IsAllowed(const ConfigKey& key, const ConfigJson& value) {
       if (!value.is_number()) return false;
       const auto number = value.get<double>();
       const bool whole = number == std::floor(number);  // as in JSON Schema, 1e3 and 1000.0 are whole
-      const bool above = key.minimum_excluded ? number > key.minimum : number >= key.minimum;
-      return above && number <= key.maximum && (whole || key.type == ConfigType::kNumber);
+      return number >= key.minimum && number <= key.maximum && (whole || key.type == ConfigType::kNumber);
     }
     case ConfigType::kBoolean:
       return value.is_boolean();
@@ -181,6 +180,10 @@ class Checker {
 };
 
 }  // namespace
+
+std::string ProblemOf(const TextRule& rule, const std::string& text) {
+  return Matches(rule, text) ? std::string() : fmt::format("must be {}", rule.description);
+}
 
 CheckedConfig CheckConfig(const ConfigJson& document) {
   CheckedConfig result;

@@ -15,8 +15,6 @@ namespace {
 
 using enum ConfigType;
 
-constexpr TextRule kBrokerList = {"host:port, several separated by commas without spaces, at most 1024 bytes",
-                                  "[^\\s,]+:[0-9]{1,5}(,[^\\s,]+:[0-9]{1,5})*", 1024};
 constexpr TextRule kGroupName = {"1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-'",
                                  "[a-zA-Z0-9._-]{1,249}", 249};
 constexpr TextRule kListenAddress = {
@@ -25,7 +23,6 @@ constexpr TextRule kListenAddress = {
     "([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-fA-F:.]{2,45}\\])"
     ":(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5]?[0-9]{1,4})",
     64};
-constexpr TextRule kHostPort = {"HOST:PORT with a port from 1 to 65535", "[^\\s,/]+:[0-9]{1,5}", 260};
 constexpr TextRule kPeerList = {
     "HOST, HOST:PORT or ADDRESS/PREFIX, several separated by commas without spaces",
     "([^\\s,]+(,[^\\s,]+)*)?", 4096};
@@ -185,10 +182,9 @@ constexpr ConfigKey kKeys[] = {
            "\"power_of_two\": \"split_block_bloom\" with a power of two of blocks, for libraries that accept "
            "only that (Arrow C++, Velox, ClickHouse). It takes up to twice the bytes.")
         .Live(),
-    Number("filters[].snapshot.false_positive_rate", "0.01", {0, 0.5},
+    Number("filters[].snapshot.false_positive_rate", "0.01", {kRateMin, kRateMax},
            "Share of unseen items that a published filter may call seen: 0.01 takes about 10.6 bits an item. "
            "Look-ups over HTTP are exact.")
-        .Above()
         .Live(),
     Whole("filters[].snapshot.debounce_ms", "milliseconds", "1000", {0, 3'600'000},
           "seend publishes a user's filter at once, and then at most once in this time.")
@@ -468,8 +464,7 @@ std::string DescribeRange(const ConfigKey& key) {
       text = "true or false";
       break;
     case kNumber:
-      text = fmt::format("a number {} {} and at most {}", key.minimum_excluded ? "above" : "of at least",
-                         key.minimum, key.maximum);
+      text = fmt::format("a number of at least {} and at most {}", key.minimum, key.maximum);
       break;
   }
   if (!key.unit.empty()) text += fmt::format(" ({})", key.unit);

@@ -50,7 +50,7 @@ ConfigJson ValueSchema(const ConfigNode& node) {
     case ConfigType::kInteger:
     case ConfigType::kNumber:
       return {{"type", key.type == ConfigType::kInteger ? "integer" : "number"},
-              {key.minimum_excluded ? "exclusiveMinimum" : "minimum", NumberJson(key.minimum)},
+              {"minimum", NumberJson(key.minimum)},
               {"maximum", NumberJson(key.maximum)}};
     case ConfigType::kBoolean:
       return {{"type", "boolean"}};

@@ -80,12 +80,6 @@ class ConfigRow {
     row.key_.nullable = true;
     return row;
   }
-  /// The minimum isn't allowed.
-  constexpr ConfigRow Above() const {
-    ConfigRow row = *this;
-    row.key_.minimum_excluded = true;
-    return row;
-  }
   constexpr ConfigRow Secret() const {
     ConfigRow row = *this;
     row.key_.is_secret = true;

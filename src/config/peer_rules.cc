@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "config/config_keys.h"
 
 namespace seen {
 namespace {
@@ -49,7 +50,9 @@ Result<PeerRules> PeerRules::Parse(std::string_view text) {
       auto [host, port] = SplitHostPort(entry);
       rule.host = std::move(host);
       rule.port = std::move(port);
-      if (rule.host.empty()) return bad();
+      const bool names_port = !rule.port.empty() || entry.ends_with(':');
+      if (rule.host.empty() || (names_port && !ProblemOf(kHostPort, std::string(entry)).empty()))
+        return bad();
     } else {
       rule.host = entry.substr(0, slash);
       const std::string_view prefix = entry.substr(slash + 1);

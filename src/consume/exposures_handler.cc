@@ -160,9 +160,9 @@ Result<std::shared_ptr<PartitionHandler>> ExposuresHandler::Open(const Assignmen
                 Name(assignment.partition) + " was added to the topic, which has " +
                     std::to_string(assignment.partition_count) + " partitions now, but users are mapped to " +
                     std::to_string(mapped) +
-                    ": users that moved to the new partition would lose their history. Remedy: reshard: copy "
-                    "the input into a topic with the new number of partitions, and read that topic with "
-                    "--rebuild. Until then, let producers use the first " +
+                    ": users that moved to the new partition would lose their history. Remedy: stop the "
+                    "daemons, and give their state to a topic with more partitions: seenctl reshard --dir, "
+                    "see docs/RESHARD.md. Until then, let producers use the first " +
                     std::to_string(mapped) + " partitions");
   }
   if (PartitionPointer open = open_.Find(assignment.partition); open && GoesOn(*open, assignment)) {

@@ -19,7 +19,7 @@ std::optional<SnapshotFormat> ParseSnapshotFormat(std::string_view name) {
 double LeastRate(SnapshotFormat format) {
   if (format == SnapshotFormat::kBinaryFuse8) return 1.0 / 256;
   if (format == SnapshotFormat::kBinaryFuse16) return 1.0 / 65'536;
-  return 0;
+  return kRateMin;
 }
 
 namespace {
@@ -68,9 +68,8 @@ Status CheckShape(const SnapshotShape& shape) {
   if (rate >= least) return {};
   return Fail(
       Code::kInvalidArgument,
-      fmt::format("{} is below the rate of \"{}\", which is always {}; ask for at least that, or for another "
-                  "format",
-                  rate, SnapshotFormatName(shape.format), least));
+      fmt::format("{} is below {}, the least rate of \"{}\"; ask for at least that{}", rate, least,
+                  SnapshotFormatName(shape.format), least > kRateMin ? ", or for another format" : ""));
 }
 
 }  // namespace seen

@@ -70,8 +70,8 @@ struct SnapshotShape {
   friend bool operator==(const SnapshotShape&, const SnapshotShape&) = default;
 };
 
-/// The lowest rate that a format accepts. The rate of a binary fuse filter is fixed; other formats accept
-/// any.
+/// The lowest rate that a format accepts. The rate of a binary fuse filter is fixed; that of others is
+/// kRateMin.
 double LeastRate(SnapshotFormat format);
 
 /// kInvalidArgument: the format can't have the rate. The message names rate and remedy.
@@ -97,7 +97,7 @@ constexpr bool CanBeSimilar(SnapshotFormat format) {
 }
 
 /// A rate is in (0, kRateMax]. A rate below kRateMin means nothing, because two fingerprints collide with
-/// probability 2.3e-10. It counts as kRateMin.
+/// probability 2.3e-10. CheckShape refuses it, and elsewhere it counts as kRateMin.
 inline constexpr double kRateMin = 1e-9;
 inline constexpr double kRateMax = 0.5;
 

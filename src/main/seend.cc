@@ -1,6 +1,8 @@
 // seend: reads exposures from Kafka, keeps what each user has seen, publishes and serves filters.
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <variant>
 
 #include "app/daemon.h"
@@ -24,8 +26,11 @@ int main(int argc, char** argv) {
   seen::Command command = seen::ParseCommandLine(argc, argv, versions);
   if (const auto* check = std::get_if<seen::CheckCommand>(&command)) command = seen::CheckFiles(*check);
   if (const auto* print = std::get_if<seen::PrintCommand>(&command)) {
-    std::fputs(print->out.c_str(), stdout);
     std::fputs(print->error.c_str(), stderr);
+    if (std::fputs(print->out.c_str(), stdout) == EOF || std::fflush(stdout) == EOF) {
+      std::fprintf(stderr, "seend: standard output: %s\n", std::strerror(errno));
+      return 1;
+    }
     return print->exit_status;
   }
   auto& run = *std::get_if<seen::RunCommand>(&command);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "config/config_keys.h"
 #include "config/config_text.h"
 #include "decode/field_rule.h"
 #include "tools/commands.h"
@@ -77,7 +78,9 @@ Result<ClientSettings> ReadClientSettings(std::string_view option, const std::ve
 Result<ClientSettings> KafkaOptions::Settings() const { return ReadClientSettings("--client", client); }
 
 void AddKafkaOptions(CLI::App& app, KafkaOptions& options) {
-  app.add_option("--brokers", options.brokers, "Kafka's HOST:PORT,...")->capture_default_str();
+  app.add_option("--brokers", options.brokers, "Kafka's HOST:PORT,...")
+      ->check(BrokersProblem)
+      ->capture_default_str();
   app.add_option("--topic", options.topic, "the daemon's input topic")->capture_default_str();
   app.add_option("--client", options.client,
                  "a librdkafka property, KEY=VALUE, or KEY=@FILE for a secret; may be repeated")
@@ -104,6 +107,11 @@ void AddDaemonOptions(CLI::App& app, DaemonAddress& address, const char* meaning
 void AddAskOptions(CLI::App& app, AskOptions& options) {
   AddDaemonOptions(app, options.http);
   app.add_option("--filter", options.filter, "the filter's name")->capture_default_str();
+}
+
+std::string BrokersProblem(const std::string& text) {
+  const std::string problem = ProblemOf(kBrokerList, text);
+  return problem.empty() ? problem : fmt::format("{}: {}", text, problem);
 }
 
 std::string NotNegative(const std::string& text) {

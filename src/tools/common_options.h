@@ -55,6 +55,8 @@ void AddPartitionerOption(CLI::App& app, KafkaOptions& options);
 void AddDaemonOptions(CLI::App& app, DaemonAddress& address, const char* meaning = "the daemon's address");
 void AddAskOptions(CLI::App& app, AskOptions& options);
 
+/// For CLI::Option::check: accepts what kafka.brokers accepts. The error names the value.
+std::string BrokersProblem(const std::string& text);
 /// For CLI::Option::check: accepts numbers from 0 on. The error names the value.
 std::string NotNegative(const std::string& text);
 

@@ -73,10 +73,31 @@ def test_all_mistakes_are_reported_at_once(config_file):
         assert part in said, (part, said)
 
 
-@pytest.mark.parametrize("brokers", ["127.0.0.1", "k1:9092,k2", "k1:9092, k2:9092", "k1:port", ""])
+BAD_BROKERS = [
+    "127.0.0.1",
+    "k1:9092,k2",
+    "k1:9092, k2:9092",
+    "k1:port",
+    "",
+    "h:99999",
+    "h:0",
+    "h:1:2",
+    "::1:9092",
+]
+
+
+@pytest.mark.parametrize("brokers", BAD_BROKERS)
 def test_brokers_without_a_port_are_a_mistake(brokers, config_file):
     done = seend("--config", config_file({"kafka": {"brokers": brokers}}), "--check-config")
     assert done.returncode == 2 and "kafka.brokers" in done.stderr and "host:port" in done.stderr, done.stderr
+    command = [str(SEENCTL), "generate", "--events", "1", "--brokers", brokers]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    assert done.returncode == 2 and "--brokers" in done.stderr and "host:port" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("brokers", ["h:1", "[::1]:65535,k:9092", "SASL_SSL://kafka-1:9093"])
+def test_brokers_are_hosts_and_ports(brokers, config_file):
+    assert seend("--config", config_file({"kafka": {"brokers": brokers}}), "--check-config").returncode == 0
 
 
 @pytest.mark.parametrize("text, word", [("{", "JSON"), ("[]", "object"), ('{"kafka":{}}', "kafka.brokers")])
@@ -132,6 +153,14 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 def test_an_unknown_option_exits_with_2_and_names_it():
     done = seend("--no-such-option")
     assert done.returncode == 2 and "--no-such-option" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("option", ["--print-config", "--print-config-schema", "--version", "--help"])
+def test_what_a_full_disk_cuts_off_exits_with_1(option, config_file):
+    command = [str(SEEND), "--config", str(config_file(GOOD)), option]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=20)
+    assert done.returncode == 1 and done.stderr == "seend: standard output: No space left on device\n"
 
 
 @pytest.mark.parametrize("binary", [SEEND, SEENCTL], ids=["seend", "seenctl"])

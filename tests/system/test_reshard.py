@@ -8,7 +8,7 @@ import time
 import pytest
 from load import Load
 from oracle import DAY_MS, Oracle, event
-from places import SEENCTL, now_ms
+from places import SEENCTL, now_ms, wait_until
 from seenctl_tool import digest, run, run_json
 from seend import one_filter
 from test_into_state import history
@@ -127,6 +127,34 @@ def test_a_cut_over_loses_nothing(kafka, topics, old, daemon, topic_name, tmp_pa
     seend.stop()
     new.kill9()
     new.start()
+    new.wait_at_rest()
+    check(new, load)
+
+
+def test_after_partitions_were_added_the_stopped_daemons_directory_travels(
+    kafka, topics, old, daemon, topic_name, tmp_path
+):
+    seend, load = old
+    added_at = now_ms()
+    topics.add_partitions(topic_name, OLD_PARTITIONS + 1)
+    refused = wait_until(
+        lambda: [p for p in seend.partition_status().values() if p["state"] == "refused"],
+        "it refuses one",
+        60,
+    )
+    assert "seenctl reshard --dir" in refused[0]["reason"] and "--rebuild" not in refused[0]["reason"]
+    shown = seend.seenctl("status", status=1)[0]
+    assert f"{OLD_PARTITIONS} of {OLD_PARTITIONS} partitions here, 1 refused" in shown, shown
+    for what in (["digest", "--wait"], ["backup", "--to", tmp_path / "backups"]):
+        _, said = run(*what, "--http", seend.url, "--quiet", status=1)
+        assert "seenctl reshard --dir" in said and "when the partition is ready" not in said, said
+    load.send(topics, topic_name, 1_000)  # some to the added partition
+    seend.stop()
+    new_topic = topics.create(f"{topic_name}-new", partitions=NEW_PARTITIONS)
+    reshard(kafka, new_topic, f"{topic_name}-new-state", dir=seend.store)
+    again = {"from_topic": topic_name, "since": added_at, "topic": new_topic, "brokers": kafka.bootstrap}
+    run("replay", "--quiet", timestamps="now", **again)
+    new = resharded(daemon, new_topic, f"{topic_name}-new-state", "new").start()
     new.wait_at_rest()
     check(new, load)
 

@@ -215,7 +215,10 @@ StatusScreen MakeStatusScreen(const SortedJson& status, TimeMs now) {
   text += fmt::format("brokers     {}, {}\n", TextOf(status, "brokers"),
                       status.value("brokers_reachable", false) ? "reachable" : "OUT OF REACH");
   const SortedJson& partitions = ListOf(status, "partitions");
-  text += fmt::format("topic       {}: {} of {} partitions here", TextOf(status, "topic"), partitions.size(),
+  const auto here = std::count_if(partitions.begin(), partitions.end(), [](const SortedJson& partition) {
+    return TextOf(partition, "state") != "refused";
+  });
+  text += fmt::format("topic       {}: {} of {} partitions here", TextOf(status, "topic"), here,
                       CountText(IntegerIn(status, "partitions_total")));
   for (const char* list : {"partitions_refused", "partitions_unowned"}) {
     const size_t count = ListOf(status, list).size();

@@ -72,7 +72,8 @@ void AddHistoryOptions(CLI::App& app, HistoryOptions& options) {
       app.add_option("--from-topic", options.from_topics, "read this topic instead of files; may be repeated")
           ->allow_extra_args(false);
   app.add_option("--from-brokers", options.from_brokers,
-                 "the brokers of --from-topic, if it is in another cluster");
+                 "the brokers of --from-topic, if it is in another cluster")
+      ->check(BrokersProblem);
   app.add_option("--from-client", options.from_client,
                  "as --client, for the brokers of --from-topic; may be repeated")
       ->allow_extra_args(false)

@@ -73,15 +73,22 @@ std::vector<int32_t> PartitionsOf(const nlohmann::json& status, const StateCopy*
   return partitions;
 }
 
+/// Waiting doesn't change it. The directory of a stopped daemon has the state of all other partitions.
+Error RefusedPartition(const nlohmann::json& partition) {
+  return {
+      Code::kRefused,
+      fmt::format("partition {} of this daemon is {}, and its state can't be read: {}. Remedy: do what this "
+                  "reason says, or stop the daemon and use its directory: --dir",
+                  partition.at("partition").get<int32_t>(), partition.at("state").get<std::string>(),
+                  partition.value("reason", ""))};
+}
+
 /// Fails for states that waiting doesn't change.
 Status CheckOpen(const nlohmann::json& status) {
   for (const nlohmann::json& partition : status.at("partitions")) {
     const auto state = partition.at("state").get<std::string>();
     if (state != "refused" && state != "stopped") continue;
-    return Fail(Code::kRefused,
-                fmt::format("partition {} of this daemon is {}: its state can't be read. Remedy: see "
-                            "its reason in /v1/status",
-                            partition.at("partition").get<int32_t>(), state));
+    return Fail(RefusedPartition(partition));
   }
   return {};
 }
@@ -120,10 +127,12 @@ Status CheckWhole(const nlohmann::json& status, const StateCopy& copy) {
         std::any_of(copy.partitions.begin(), copy.partitions.end(),
                     [&](const CopiedPartition& copied) { return copied.partition == number; });
     if (is_there) continue;
+    const std::string state = partition.value("state", "not open");
+    if (state == "refused" || state == "stopped") return Fail(RefusedPartition(partition));
     return Fail(Code::kRefused,
                 fmt::format("partition {} of this daemon is {} and can't be copied. Remedy: see its reason "
                             "in /v1/status, and run the command again when the partition is ready",
-                            number, partition.value("state", "not open")));
+                            number, state));
   }
   if (!status.at("partitions_refused").empty()) {
     return Fail(Code::kRefused,
@@ -143,6 +152,7 @@ Status WaitForCheckpoints(DaemonClient& daemon, std::chrono::seconds timeout) {
     const auto status = daemon.WholeStatus();
     std::string what = status ? "" : status.error().message;
     try {
+      if (Status open = status ? CheckOpen(*status) : Status(); !open) return open;
       if (status && ends.empty()) ends = EndsIn(*status);
       if (status)
         what = ends.empty() ? "the daemon doesn't know how long its topic is" : WhatIsBehind(*status, ends);

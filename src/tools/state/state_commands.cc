@@ -135,7 +135,8 @@ void AddStored(CLI::App& app, StateArguments& given) {
                  "with --from-state-topic or a history: the daemon's configuration");
   given.kafka.brokers.clear();  // those of the configuration
   app.add_option("--brokers", given.kafka.brokers,
-                 "with --config: brokers other than the configuration's: HOST:PORT,...");
+                 "with --config: brokers other than the configuration's: HOST:PORT,...")
+      ->check(BrokersProblem);
   app.add_option(
       "--scratch", given.scratch,
       "with --from-state-topic or a history: a directory for temporary files; default: the system's");

@@ -67,6 +67,15 @@ TEST(StatusScreen, NamesReplicasRestoresAndPartitionsOfNobody) {
     EXPECT_NE(screen.text.find(part), std::string::npos) << part << "\n" << screen.text;
 }
 
+TEST(StatusScreen, CountsNoRefusedPartitionAsHere) {
+  SortedJson status = StatusOfTwo();
+  status["partitions_total"] = 1;
+  status["partitions"][1]["state"] = "refused";
+  status["partitions_refused"] = {{{"partition", 11}}};
+  EXPECT_NE(MakeStatusScreen(status, kNow).text.find("1 of 1 partitions here, 1 refused\n"),
+            std::string::npos);
+}
+
 TEST(StatusScreen, TakesTheStatusOfAnotherVersion) {
   for (const char* text : {"{}", R"({"partitions": [{}], "troubles": null, "state_topic": {}})",
                            R"({"partitions": 5, "ready": true})"}) {
