@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -116,8 +117,16 @@ std::string BrokersProblem(const std::string& text) {
 
 std::string NotNegative(const std::string& text) {
   double number = 0;
-  const bool is_number = CLI::detail::lexical_cast(text, number);
+  const bool is_number = CLI::detail::lexical_cast(text, number) && std::isfinite(number);
   return is_number && number >= 0 ? std::string() : fmt::format("{}: expected a number, 0 or more", text);
+}
+
+std::function<std::string(const std::string&)> NumberIn(double low, double high) {
+  return [=](const std::string& text) {
+    double number = 0;
+    const bool is_in = CLI::detail::lexical_cast(text, number) && number >= low && number <= high;
+    return is_in ? std::string() : fmt::format("{}: expected a number from {:g} to {:g}", text, low, high);
+  };
 }
 
 std::string Painted(Paint paint, std::string_view text, std::FILE* stream) {

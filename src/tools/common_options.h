@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -59,6 +60,8 @@ void AddAskOptions(CLI::App& app, AskOptions& options);
 std::string BrokersProblem(const std::string& text);
 /// For CLI::Option::check: accepts numbers from 0 on. The error names the value.
 std::string NotNegative(const std::string& text);
+/// The same, from `low` to `high`. CLI::Range would accept nan.
+std::function<std::string(const std::string&)> NumberIn(double low, double high);
 
 enum class Paint : uint8_t { kGood, kBad, kTitle };
 

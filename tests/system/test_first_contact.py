@@ -52,6 +52,12 @@ def at_a_terminal(*arguments, typed=b"", **environment):
         (["generate", "--zzzzzzzz=5"], "seenctl: --zzzzzzzz: no such option\n"),
         (["generate", "--rate", "-5"], "seenctl: --rate: -5: expected a number, 0 or more"),
         (["replay", "--rate", "fast"], "seenctl: --rate: fast: expected a number, 0 or more"),
+        (["generate", "--rate", "inf"], "seenctl: --rate: inf: expected a number, 0 or more"),
+        (
+            ["size", "--users", 1, "--items-a-day", "nan"],
+            "--items-a-day: nan: expected a number from 0.01 to 50000",
+        ),
+        (["status", "--watch=nan"], "--watch: nan: expected a number from 0.1 to 3600"),
         (["generate", "--partitioner", "md5"], "--partitioner: md5 not in {murmur2,crc32}"),
     ],
 )
@@ -127,6 +133,12 @@ def test_without_a_command_it_says_what_there_is():
 def test_a_missing_file_is_a_wrong_argument(command, tmp_path):
     missing = tmp_path / "missing.jsonl"
     assert str(missing) in refused(*(word.replace("{}", str(missing)) for word in command))
+
+
+def test_a_file_that_is_no_snapshot_is_named(tmp_path):
+    other = tmp_path / "other.bin"
+    other.write_bytes(b"PK")
+    assert f"{other}: " in refused("snapshot", other, status=None)
 
 
 def test_every_command_that_needs_brokers_says_within_seconds_that_they_are_down(tmp_path):

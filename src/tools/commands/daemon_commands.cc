@@ -105,7 +105,10 @@ int DescribeBytes(const AskArguments& given, const std::string& body) {
     if (!file) return ExitWith({Code::kUnavailable, fmt::format("--save: {}: can't be written", given.save)});
   }
   const auto about = DescribeSnapshot(body, given.test_ids);
-  if (!about) return ExitWith(about.error());
+  if (!about) {
+    const std::string source = given.file.empty() ? "snapshot of " + given.user : given.file;
+    return ExitWith({about.error().code, source + ": " + about.error().message});
+  }
   fmt::print("{}", given.json ? about->dump(2) + "\n" : SnapshotText(*about));
   return kExitOk;
 }
@@ -330,7 +333,7 @@ void AddStatusArguments(CLI::App& app, AskArguments& given) {
                  "draw the screen again every so many seconds, until Ctrl-C; default: 2")
       ->expected(0, 1)
       ->default_str("2")
-      ->check(CLI::Range(0.1, 3600.0));
+      ->check(NumberIn(0.1, 3600.0), "NUMBER");
   auto* const lost = app.add_flag(
       "--lost", given.lost, "instead, list messages that retention deleted before the daemon read them");
   app.add_flag("--acknowledge", given.acknowledge,

@@ -225,7 +225,7 @@ Subcommand AddSize(CLI::App& root) {
   app->add_option("--items-a-day", options->platform.items_a_day,
                   "items shown to a user on a day, on average")
       ->required()
-      ->check(CLI::Range(0.01, 50'000.0));
+      ->check(NumberIn(0.01, 50'000.0), "NUMBER");
   app->add_option("--days", options->days, "the filter's window")
       ->check(CLI::Range(1, 400))
       ->capture_default_str();
@@ -234,25 +234,25 @@ Subcommand AddSize(CLI::App& root) {
       ->capture_default_str();
   app->add_option("--peak", options->platform.peak,
                   "events a second in the busiest hour, divided by the day's average")
-      ->check(CLI::Range(1.0, 1'000.0))
+      ->check(NumberIn(1.0, 1'000.0), "NUMBER")
       ->capture_default_str();
   app->add_option("--session-items", options->platform.session_items, "items shown in one visit of a user")
-      ->check(CLI::Range(1.0, 100'000.0))
+      ->check(NumberIn(1.0, 100'000.0), "NUMBER")
       ->capture_default_str();
   app->add_option("--session-s", options->platform.session_s, "seconds that a visit lasts")
-      ->check(CLI::Range(1.0, 86'400.0))
+      ->check(NumberIn(1.0, 86'400.0), "NUMBER")
       ->capture_default_str();
   app->add_option("--debounce-ms", options->debounce_ms, "the filter's snapshot.debounce_ms")
-      ->check(CLI::Range(0.0, 3'600'000.0))
+      ->check(NumberIn(0.0, 3'600'000.0), "NUMBER")
       ->capture_default_str();
   app->add_option("--event-bytes", options->platform.event_bytes, "a record with one item, over the network")
-      ->check(CLI::Range(1.0, 1e6))
+      ->check(NumberIn(1.0, 1e6), "NUMBER")
       ->capture_default_str();
   app->add_option("--queries", options->platform.queries_a_second, "queries over HTTP, a second")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(NumberIn(0.0, 1e9), "NUMBER")
       ->capture_default_str();
   app->add_option("--memory-mib", options->memory_mib, "store.memory_mib of all daemons together")
-      ->check(CLI::Range(64.0, 1e9))
+      ->check(NumberIn(64.0, 1e9), "NUMBER")
       ->capture_default_str();
   app->add_option("--format", options->format, "of the filter's snapshots")->capture_default_str();
   app->add_option("--fpr", options->rate, "false positive rate of the filter")->capture_default_str();
