@@ -82,7 +82,7 @@ def test_generate_is_a_function_of_its_seed():
 
 
 def test_generate_refuses_times_before_1970():
-    for span in (("--days", "1e9"), ("--days", "inf"), ("--until", "2026-11-01", "--rate", "1e-9")):
+    for span in (("--days", "1e9"), ("--until", "2026-11-01", "--rate", "1e-9")):
         said = run("generate", "--stdout", "--events", 5, *span, status=2)[1]
         assert "back to 1970" in said, said
 
