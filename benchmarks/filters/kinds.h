@@ -16,7 +16,7 @@ struct Kind {
 
   bool IsExact() const { return shape.format == SnapshotFormat::kFingerprints; }
   /// Whether the kind has a fixed rate, whatever rate is asked.
-  bool IsFixed() const { return IsExact() || LeastRate(shape.format) > 0; }
+  bool IsFixed() const { return IsExact() || LeastRate(shape.format) > kRateMin; }
   SnapshotShape At(double rate) const;
 };
 
