@@ -85,21 +85,20 @@ std::string DescribeRange(const ConfigKey& key);
 inline constexpr TextRule kTopicName = {
     "a topic name Kafka allows: 1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-', not '.' or '..'",
     "(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,249}", 249};
-inline constexpr TextRule kHostPort = {
-    "HOST:PORT or [IPv6]:PORT with a port from 1 to 65535",
-    "(\\[[0-9a-zA-Z:.%]{2,60}\\]|[^\\s,/:\\[\\]]+)"
-    ":([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])",
-    260};
-/// `text`, one or several of kHostPort with commas between. librdkafka allows a protocol in front: SSL://h:1.
+// Literals can be joined, constants can't. The schema prints each pattern whole.
+#define SEEN_HOST_PORT                            \
+  "(\\[[0-9a-zA-Z:.%]{2,60}\\]|[^\\s,/:\\[\\]]+)" \
+  ":([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+#define SEEN_BROKER "([A-Za-z_]+://)?" SEEN_HOST_PORT
+inline constexpr TextRule kHostPort = {"HOST:PORT or [IPv6]:PORT with a port from 1 to 65535", SEEN_HOST_PORT,
+                                       260};
+/// One or several of kHostPort with commas between. librdkafka allows a protocol in front: SSL://h:1.
 inline constexpr TextRule kBrokerList = {
-    "host:port or [IPv6]:port with a port from 1 to 65535, several separated by commas without spaces, at "
-    "most "
-    "1024 bytes",
-    "([A-Za-z_]+://)?(\\[[0-9a-zA-Z:.%]{2,60}\\]|[^\\s,/:\\[\\]]+)"
-    ":([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
-    "(,([A-Za-z_]+://)?(\\[[0-9a-zA-Z:.%]{2,60}\\]|[^\\s,/:\\[\\]]+)"
-    ":([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))*",
-    1024};
+    "host:port or [IPv6]:port with a port from 1 to 65535, several separated by commas without spaces, "
+    "at most 1024 bytes",
+    SEEN_BROKER "(," SEEN_BROKER ")*", 1024};
+#undef SEEN_BROKER
+#undef SEEN_HOST_PORT
 /// Completes "VALUE: ..."; empty: `text` follows the rule.
 std::string ProblemOf(const TextRule& rule, const std::string& text);
 inline constexpr TextRule kPath = {"a path of 1 to 1024 bytes", "[^\\u0000]+", 1024};

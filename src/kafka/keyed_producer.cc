@@ -8,8 +8,8 @@
 
 namespace seen {
 
-// Each record comes back when the producer is opened again: one that didn't would hold its source's offset
-// for ever.
+// Each record comes back when the producer is opened again. One that didn't would hold its source's offset
+// without end.
 struct KeyedProducer::Impl {
   explicit Impl(const Options& given)
       : options(given),
