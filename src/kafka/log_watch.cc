@@ -176,7 +176,7 @@ bool LogWatch::NoteFinding(int32_t partition, const Question& asked, const kafka
     return false;
   }
   if (finding.kind == Kind::kSame) fetcher_.CountChecked();
-  // SendResult before the sample was compared: if the log is replaced from here on, the next check shows it.
+  // Read before the sample was compared: if the log is replaced from here on, the next check shows it.
   state->log.sample = asked.last;
   const auto stood = next_offsets_.find(partition);
   const bool stands = stood != next_offsets_.end() && stood->second == state->next_offset;
