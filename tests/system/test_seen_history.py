@@ -1,11 +1,19 @@
 """seen-history prints tables as JSON lines. Each cell of an id is its text."""
 
+import bz2
+import gzip
 import json
+import lzma
+import os
+import pty
 import subprocess
+import tarfile
+import zipfile
 
 import pytest
 
-from seenctl_tool import CONVERT, seen_history
+from places import free_port
+from seenctl_tool import CONVERT, ENVIRONMENT, run, seen_history
 
 NESTED = {
     "user_id": "/data/uid",
@@ -141,8 +149,6 @@ def test_parquet_keeps_its_types(tmp_path):
 
 
 def test_order_by_time_and_a_file_that_is_cut_off(tmp_path):
-    import gzip
-
     head = "user_id,item_id,exposed_at\n"
     (tmp_path / "a.csv").write_text(head + "u,late,2000\n")
     (tmp_path / "b.csv").write_text(head + "u,early,1000\n")
@@ -153,3 +159,448 @@ def test_order_by_time_and_a_file_that_is_cut_off(tmp_path):
     (tmp_path / "cut.csv.gz").write_bytes(packed[: len(packed) // 2])
     events, marks = lines_of(tmp_path / "cut.csv.gz", status=1)
     assert "cut off" in marks[-1]["damage"]
+
+
+def parts_of(paths, *options, status=0):
+    """{file's name: (events, problems as (row, text), rows marks)} of one run."""
+    done = seen_history(*paths, *options)
+    assert done.returncode == status, done.stderr[-2000:]
+    files, row = {}, None
+    for line in done.stdout.splitlines():
+        about = json.loads(line)
+        mark = about.get("seen-history")
+        if mark is None:
+            files[name][0].append((row, about))
+            row += 1
+        elif "file" in mark:
+            name = mark["file"].rpartition("/")[2]
+            files[name] = ([], [])
+        elif "row" in mark:
+            row = mark["row"]
+        elif "problem" in mark:
+            files[name][1].append((row, mark["text"]))
+            row += 1
+    return files, done.stderr.decode()
+
+
+def table(separator, head="user_id,item_id,exposed_at,title\n", end="\n"):
+    """Rows without quotes, and what they mean."""
+    rows = "".join(f"u{i},00012,176370000000{i},t{i}\n" for i in range(3))
+    events = [
+        {"user_id": f"u{i}", "item_id": "00012", "exposed_at": 1763700000000 + i, "title": f"t{i}"}
+        for i in range(3)
+    ]
+    return (head + rows).replace(",", separator).replace("\n", end), events
+
+
+HEAD = "user_id,item_id,exposed_at,title\n"
+TAB = HEAD.replace(",", "\t")
+
+
+def exposure(user, item, at, title):
+    return {"user_id": user, "item_id": item, "exposed_at": at, "title": title}
+
+
+# name: (bytes, events). Of the user ids, those that are null become rejects in replay.
+DIALECTS = {
+    "comma": (table(",")[0].encode(), table(",")[1]),
+    "semicolon": (table(";")[0].encode(), table(";")[1]),
+    "pipe": (table("|")[0].encode(), table("|")[1]),
+    "tab": (table("\t")[0].encode(), table("\t")[1]),
+    "cr": (table(",", end="\r")[0].encode(), table(",")[1]),
+    "crlf": (table(";", end="\r\n")[0].encode(), table(",")[1]),
+    "bom": (table(",")[0].encode("utf-8-sig"), table(",")[1]),
+    "utf-16": (table("\t", end="\r\n")[0].encode("utf-16"), table(",")[1]),
+    "utf-16-without-mark": (table(",")[0].encode("utf-16-be"), table(",")[1]),
+    "utf-32": (table(",")[0].encode("utf-32"), table(",")[1]),
+    "excel-names-the-separator": (b"sep=;\r\n" + table(";", end="\r\n")[0].encode(), table(";")[1]),
+    "no-end-of-line": (table(",")[0].rstrip().encode(), table(",")[1]),
+    "quoted-header": (
+        b'"user_id","item_id","exposed_at","title"\n"u","a","1","t"\n',
+        [exposure("u", "a", 1, "t")],
+    ),
+    "doubled": (
+        (HEAD + 'u,"a,""b""",1,"""t"""\n"""",c,2,""\n').encode(),
+        [exposure("u", 'a,"b"', 1, '"t"'), exposure('"', "c", 2, None)],
+    ),
+    "backslash": (
+        (HEAD + 'u,"a,\\"b\\"",1,"\\"t\\""\nv,"c\\\\",2,\\N\n').encode(),
+        [exposure("u", 'a,"b"', 1, '"t"'), exposure("v", "c\\", 2, None)],
+    ),
+    "backslash-is-a-letter": (
+        (HEAD + 'u,"C:\\",1,"a ""b"""\nv,"\\x",2,t\n').encode(),
+        [exposure("u", "C:\\", 1, 'a "b"'), exposure("v", "\\x", 2, "t")],
+    ),
+    "quoted-tab": (
+        (TAB + '"u"\t"a\tb"\t1\t"t ""x"""\nv\t"c"\t2\t\\x\n').encode(),
+        [exposure("u", "a\tb", 1, 't "x"'), exposure("v", "c", 2, "\\x")],
+    ),
+    "escaped-tab": (
+        (TAB + 'u\\\\\ta\\tb\t1\t"t\n\\N\tc\t2\tC\\nD\n').encode(),
+        [exposure("u\\", "a\tb", 1, '"t'), exposure(None, "c", 2, "C\nD")],
+    ),
+    "lines-in-a-cell": (
+        (HEAD + 'u,a,1,"one\ntwo, ""three"""\n\nv,b,2,t\n').encode(),
+        [exposure("u", "a", 1, 'one\ntwo, "three"'), exposure("v", "b", 2, "t")],
+    ),
+    "quote-within-a-cell": (
+        (HEAD + 'u,12" pipe,1,a "b" c\nv,"b",2,t\n').encode(),
+        [exposure("u", '12" pipe', 1, 'a "b" c'), exposure("v", "b", 2, "t")],
+    ),
+    "nulls": (
+        (HEAD + '\\N,a,1,\nNULL,b,2,NULL\n,c,3,\\N\n"",d,4,""\n').encode(),
+        [exposure(None, item, at, None) for at, item in enumerate("abcd", 1)],
+    ),
+    "ids-are-texts": (
+        (HEAD + "007,9535e6,1,1e999\n1871520000.1754700000,1e999,2,1e5\ntrue,nan,3,00\n").encode(),
+        [
+            exposure("007", "9535e6", 1, "1e999"),
+            exposure("1871520000.1754700000", "1e999", 2, 1e5),
+            exposure("true", "nan", 3, "00"),
+        ],
+    ),
+    "gbk": (
+        (HEAD + "张三,新闻,1,首页推荐\n用户,视频,2,商品\n").encode("gbk"),
+        [exposure("张三", "新闻", 1, "首页推荐"), exposure("用户", "视频", 2, "商品")],
+    ),
+    "gbk-after-ascii": (
+        (HEAD + "u,a,1,t\n" + f"v,b,2,{600 * chr(116)}\n" * 9_000 + "w,新闻,3,首页推荐\n").encode("gbk"),
+        [exposure("u", "a", 1, "t"), exposure("w", "新闻", 3, "首页推荐")],
+    ),
+    "latin-1": (
+        (HEAD + "josé,über-1,1,Ça va à Zürich\nu,b,2,t\n").encode("latin-1"),
+        [exposure("josé", "über-1", 1, "Ça va à Zürich"), exposure("u", "b", 2, "t")],
+    ),
+    "utf-8": (
+        (HEAD + "张三,新闻\u2028,1,\U0001f600\x7f\n").encode(),
+        [exposure("张三", "新闻\u2028", 1, "\U0001f600\x7f")],
+    ),
+    "control": ((HEAD + "u\x01,a\x1f,1,\x0b\n").encode(), [exposure("u\x01", "a\x1f", 1, "\x0b")]),
+}
+
+
+def test_every_dialect_gives_its_exact_cells(tmp_path):
+    for name, (data, _) in DIALECTS.items():
+        (tmp_path / name).write_bytes(data)
+    files, errors = parts_of([tmp_path])
+    for name, (_, events) in DIALECTS.items():
+        found = [event for _, event in files[name][0] if event["user_id"] != "v" or name != "gbk-after-ascii"]
+        assert (name, found, files[name][1]) == (name, events, [])
+    assert [row for row, _ in files["lines-in-a-cell"][0]] == [2, 4], "a row is a record, a blank line too"
+    assert "gbk: isn't UTF-8, so it is read as gbk" in errors and "read as latin-1" in errors
+
+
+def test_an_encoding_that_isnt_sure_is_an_error_until_it_is_named(tmp_path):
+    texts = {
+        "big5": "使用者新聞首頁推薦",
+        "euc-kr": "사용자뉴스추천",
+        "shift-jis": "ニュースおすすめ",
+        "windows-1251": "Новости для вас",
+        "iso-8859-2": "Część Łódź żółw",
+    }
+    for encoding, text in texts.items():
+        path = tmp_path / encoding
+        path.write_bytes((HEAD + f"u,{text},1,{text}\n").encode(encoding))
+        done = seen_history(path)
+        assert done.returncode == 2 and f"{path}: the text isn't UTF-8" in done.stderr.decode(), encoding
+        assert b'"item_id"' not in done.stdout
+        files, _ = parts_of([path], "--encoding", encoding)
+        assert files[encoding][0] == [(2, exposure("u", text, 1, text))]
+
+
+def test_quotes_that_never_close_reject_their_line_only(tmp_path):
+    rows = [f"u{i},n{i},{i},t" for i in range(5000)]
+    rows[10], rows[20], rows[4000] = 'u,"n,1,t', 'u,n,1,"t"x', '"u,n,1,t'
+    (tmp_path / "a").write_text(HEAD + "\n".join(rows) + "\n")
+    (tmp_path / "b").write_text(HEAD.replace(",", ";") + 'u;n;1;"t\nv;n;2;t\n')
+    files, _ = parts_of([tmp_path])
+    assert files["a"][1] == [(12, rows[10]), (22, rows[20]), (4002, rows[4000])]
+    assert len(files["a"][0]) == 4997 and files["a"][0][-1][0] == 5001
+    assert files["b"] == ([(3, exposure("v", "n", 2, "t"))], [(2, 'u;n;1;"t')])
+    with open(tmp_path / "lines", "wb") as output:
+        done = seen_history(tmp_path / "b", output=output)
+    errors = done.stderr.decode()
+    assert done.returncode == 3 and "row 2: a quote is never closed" in errors and "1 of 2 rows" in errors
+    assert "u;n" not in errors, "no part of a row is told"
+
+
+def test_lists_have_every_id_as_its_text(tmp_path):
+    cells = {
+        "a,b,c": ["a", "b", "c"],
+        "['a', 'b']": ["a", "b"],
+        "['it\\'s', \"b,c\"]": ["it's", "b,c"],
+        "['a' 'b']": ["a", "b"],
+        '["a","b"]': ["a", "b"],
+        "[007, 9535e6, 1e999]": ["007", "9535e6", "1e999"],
+        "[1, 2.50, null]": ["1", "2.50", None],
+        "[a, b c]": ["a", "b c"],
+        "{a,b}": ["a", "b"],
+        '{"a b",NULL}': ["a b", None],
+        "[]": [],
+        "00012": ["00012"],
+        '[{"item_id":"a"}]': [{"item_id": "a"}],
+        "['a', [": "['a', [",
+        "NULL": None,
+    }
+    rows = "".join(f"u\t{cell}\t1\n" for cell in cells)
+    (tmp_path / "t").write_text("user_id\titems\texposed_at\n" + rows.replace("\\", "\\\\"))
+    files, _ = parts_of([tmp_path / "t"])
+    assert [event["items"] for _, event in files["t"][0]] == list(cells.values())
+
+
+def test_kuairand_is_read_by_the_mapping_of_the_topic(tmp_path):
+    path = tmp_path / "log_standard.csv"
+    path.write_text(
+        "user_id,video_id,date,hourmin,time_ms,is_click,tab\n0,3000349,20220408,1100,1649386858121,1,0\n"
+    )
+    fields = {"item_id": "/video_id", "exposed_at": "/time_ms", "scene": "/tab"}
+    events, _ = lines_of(path, fields)
+    assert events == [
+        {
+            "user_id": "0",
+            "video_id": "3000349",
+            "date": 20220408,
+            "hourmin": 1100,
+            "time_ms": 1649386858121,
+            "is_click": 1,
+            "tab": "0",
+        }
+    ]
+    path.write_text("anonymousId,item_id,exposed_at\nu,a,1\n")
+    assert lines_of(path, {"user_id": ["/userId", "/anonymousId"]})[0][0]["anonymousId"] == "u"
+
+
+def write_with(script, folder):
+    """Writes files by Python with the packages of seen-history."""
+    subprocess.run([CONVERT / "python3", "-c", script], check=True, timeout=60, cwd=folder)
+
+
+def test_columns_of_all_types_have_the_unit_of_the_mapping(tmp_path):
+    write_with(
+        """
+import datetime as d, decimal, pyarrow as pa, pyarrow.orc, pyarrow.parquet as pq, uuid
+utc, east = d.timezone.utc, d.timezone(d.timedelta(hours=8))
+at = d.datetime(2025, 11, 21, 12, 40, 0, 250000, tzinfo=utc)
+times = {unit + tz: pa.array([at if tz else at.replace(tzinfo=None)], pa.timestamp(unit, tz or None))
+         for unit in ("ms", "us", "ns") for tz in ("", "UTC", "Asia/Shanghai")}
+for name, column in times.items():
+    t = pa.table({"user_id": pa.array([7.0, None])[:1], "item_id": pa.array([b"00012"], pa.large_binary()), "exposed_at": column,
+                  "live": [True], "price": pa.array([decimal.Decimal("1.50")]), "day": [d.date(2025, 11, 21)]})
+    pq.write_table(t, name.replace("/", "-") + ".parquet")
+    if "Shanghai" not in name:
+        pa.orc.write_table(t.drop(["live"]), name + ".orc")
+t = pa.table({"user_id": ["u"], "item_id": ["n"], "exposed_at": times["ns"]})
+pq.write_table(t, "int96.parquet", use_deprecated_int96_timestamps=True)
+pq.write_table(pa.table({"data": [{"uid": 7, "when": at}], "items": [["a", 'b"', None]]}), "nested.parquet")
+pq.write_table(pa.table({"user_id": ["u"], "items": pa.array([[1, 2]])})[:0], "empty.parquet")
+""",
+        tmp_path,
+    )
+    (tmp_path / "nested.parquet").rename(tmp_path / "nested")
+    files, errors = parts_of(sorted(tmp_path.glob("*.*")))
+    assert "empty.parquet: has no row" in errors and files.pop("empty.parquet") == ([], [])
+    assert files.pop("int96.parquet")[0] == [
+        (1, {"user_id": "u", "item_id": "n", "exposed_at": 1763728800250})
+    ]
+    assert len(files) == 15
+    for name, (events, _) in files.items():
+        event = {"user_id": "7", "item_id": "00012", "exposed_at": 1763728800250}
+        more = {"live": True} if name.endswith("parquet") else {}
+        day = "2025-11-21T00:00:00.000000Z"
+        assert events == [(1, {**event, **more, "price": 1.5, "day": day})], name
+    fields = {"user_id": "/data/uid", "exposed_at": {"at": "/data/when", "unit": "rfc3339"}}
+    events, _ = lines_of(tmp_path / "nested", fields)
+    assert events == [
+        {"data": {"uid": "7", "when": "2025-11-21T12:40:00.250000Z"}, "items": ["a", 'b"', None]}
+    ]
+
+
+def test_avro_has_bytes_and_logical_types(tmp_path):
+    write_with(
+        """
+import datetime as d, fastavro, uuid
+at = d.datetime(2025, 11, 21, 12, 40, 0, 250000, tzinfo=d.timezone.utc)
+schema = {"type": "record", "name": "E", "fields": [
+  {"name": "user_id", "type": ["null", "bytes"]}, {"name": "item_id", "type": ["string", "long"]},
+  {"name": "exposed_at", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+  {"name": "request_id", "type": {"type": "string", "logicalType": "uuid"}},
+  {"name": "scene", "type": {"type": "enum", "name": "S", "symbols": ["home"]}}]}
+rows = [{"user_id": u, "item_id": i, "exposed_at": at, "request_id": uuid.UUID(int=7), "scene": "home"} for u, i in ((b"u", "a"), (None, 12))]
+for codec in ("null", "deflate", "bzip2", "xz"):
+    fastavro.writer(open(codec + ".avro", "wb"), schema, rows, codec=codec)
+""",
+        tmp_path,
+    )
+    files, _ = parts_of([tmp_path])
+    same = {
+        "exposed_at": 1763728800250,
+        "request_id": "00000000-0000-0000-0000-000000000007",
+        "scene": "home",
+    }
+    for name in ("null", "deflate", "bzip2", "xz"):
+        assert [event for _, event in files[f"{name}.avro"][0]] == [
+            {"user_id": "u", "item_id": "a", **same},
+            {"user_id": None, "item_id": "12", **same},
+        ]
+
+
+def test_arrays_of_events_stay_as_they_are(tmp_path):
+    array = ' [\n {"user_id": "u", "items": [1871520000.1754700000],\r\n "x": "\u65b0"} , {"a":1},7,"]",{"b":[]}\n]\n'
+    (tmp_path / "a").write_text(array, encoding="utf-8")
+    (tmp_path / "b").write_text(array, encoding="utf-16")
+    many = [{"user_id": f"u{i}", "x": "\u65b0" * 7} for i in range(70_000)]
+    (tmp_path / "c").write_text(json.dumps(many, ensure_ascii=False), encoding="utf-8")
+    files, _ = parts_of([tmp_path])
+    for name in "ab":
+        assert [(row, list(event)) for row, event in files[name][0]] == [
+            (1, ["user_id", "items", "x"]),
+            (2, ["a"]),
+            (5, ["b"]),
+        ]
+        assert files[name][1] == [(3, "7"), (4, '"]"')]
+    assert b"1871520000.1754700000" in seen_history(tmp_path / "a").stdout
+    assert [event for _, event in files["c"][0]] == many
+    (tmp_path / "c").write_text('[{"a":1},{"a":')
+    events, marks = lines_of(tmp_path / "c", status=1)
+    assert events == [{"a": 1}] and "after element 1 of the array" in marks[-1]["damage"]
+
+
+def test_workbooks(tmp_path):
+    book = {
+        "xl/workbook.xml": '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r='
+        '"http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>SHEETS</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        "RELATIONS</Relationships>",
+        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+    }
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"
+
+    def text(cell):
+        return (
+            f'<c t="inlineStr"><is><t>{cell}</t></is></c>'
+            if isinstance(cell, str)
+            else f"<c><v>{cell}</v></c>"
+        )
+
+    def write(path, *sheets):
+        with zipfile.ZipFile(path, "w") as file:
+            for name, content in book.items():
+                content = content.replace(
+                    "SHEETS",
+                    "".join(
+                        f'<sheet name="s{i}" sheetId="{i + 1}" r:id="r{i}"/>' for i in range(len(sheets))
+                    ),
+                ).replace(
+                    "RELATIONS",
+                    "".join(
+                        f'<Relationship Id="r{i}" Type="{kind}" Target="worksheets/sheet{i}.xml"/>'
+                        for i in range(len(sheets))
+                    ),
+                )
+                file.writestr(name, content)
+            for i, rows in enumerate(sheets):
+                cells = "".join(f"<row>{''.join(map(text, row))}</row>" for row in rows)
+                file.writestr(
+                    f"xl/worksheets/sheet{i}.xml",
+                    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+                    f"<sheetData>{cells}</sheetData></worksheet>",
+                )
+
+    head = ["user_id", "item_id", "exposed_at"]
+    rows = [head, [7, "00012", 1763700000123], ["u", 12.5, 2]]
+    write(tmp_path / "one.xlsx", rows, [])
+    files, _ = parts_of([tmp_path / "one.xlsx"])
+    assert files["one.xlsx"][0] == [
+        (2, {"user_id": "7", "item_id": "00012", "exposed_at": 1763700000123}),
+        (3, {"user_id": "u", "item_id": "12.5", "exposed_at": 2}),
+    ]
+    write(tmp_path / "two.xlsx", rows, [head, ["v", "n", 3]])
+    done = seen_history(tmp_path / "two.xlsx")
+    assert done.returncode == 2 and b"two.xlsx: a workbook with several sheets" in done.stderr
+    files, _ = parts_of([tmp_path / "two.xlsx"], "--sheet", "s1")
+    assert files["two.xlsx"][0] == [(2, {"user_id": "v", "item_id": "n", "exposed_at": 3})]
+
+
+def test_what_is_packed_otherwise_is_read_or_named(tmp_path):
+    rows = b"user_id,item_id\nu,1\n"
+    for name, data in (
+        ("members.gz", gzip.compress(rows) + gzip.compress(b"v,2\n")),
+        ("a.bz2", bz2.compress(rows + b"v,2\n")),
+        ("a.xz", lzma.compress(rows + b"v,2\n")),
+    ):
+        (tmp_path / name).write_bytes(data)
+        files, _ = parts_of([tmp_path / name])
+        assert [event["user_id"] for _, event in files[name][0]] == ["u", "v"]
+    with tarfile.open(tmp_path / "it's.tar.gz", "w:gz") as tar:
+        tar.add(tmp_path / "a.xz", "x")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:
+        packed.writestr("a.csv", rows)
+    (tmp_path / "twice.gz").write_bytes(gzip.compress(gzip.compress(rows)))
+    (tmp_path / "a.7z").write_bytes(b"7z\xbc\xaf\x27\x1c" + bytes(40))
+    (tmp_path / "a.bin").write_bytes(b"ab\x01\0\0\0\0cdefghijklmnopqrstuvw" * 40)
+    for name, words in (
+        ("it's.tar.gz", "tar xf '"),
+        ("a.zip", "unzip"),
+        ("twice.gz", "packed twice"),
+        ("a.7z", "7z x"),
+        ("a.bin", "no table"),
+    ):
+        done = seen_history(tmp_path / name)
+        assert done.returncode == 2 and words in done.stderr.decode() and name in done.stderr.decode()
+
+
+def test_parts_without_rows_are_named_and_a_run_of_them_is_no_success(tmp_path):
+    (tmp_path / "a.csv").write_text("user_id,item_id\n")
+    (tmp_path / "b.csv").write_text("user_id,item_id\nu,1\n")
+    files, errors = parts_of([tmp_path])
+    assert files["b.csv"][0] and f"{tmp_path / 'a.csv'}: has no row" in errors
+    done = seen_history(tmp_path / "a.csv")
+    assert done.returncode == 2 and "a.csv: no row" in done.stderr.decode()
+
+
+def test_a_terminal_gets_nothing_that_controls_it(tmp_path):
+    (tmp_path / "a.csv").write_text(HEAD + "u\x1b[2J,n\x7f,1,\x9b2J\nu,\x1b[2J\n", encoding="utf-8")
+    (tmp_path / "no\x1b[2J").write_text("Jane Doe,jane@example.org,1\n")
+    main, terminal = pty.openpty()
+    for name, status in (("a.csv", 3), ("no\x1b[2J", 2)):
+        command = [CONVERT / "python3", "-m", "seen_history", tmp_path / name]
+        done = subprocess.run(
+            command,
+            stdout=terminal,
+            stderr=terminal,
+            stdin=terminal,
+            env=ENVIRONMENT,
+            timeout=60,
+            check=False,
+        )
+        said = os.read(main, 1 << 16).decode()
+        assert done.returncode == status, said
+        assert all(each.isprintable() or each in "\r\n" for each in said) and "Jane" not in said, said
+
+
+def test_rejects_that_replay_decides_have_file_and_row_too(tmp_path):
+    (tmp_path / "day.csv").write_bytes(
+        (HEAD + "u,a,1763700000123,t\n\\N,b,1763700000123,t\n\nu,c\nNULL,d,x,t\n").encode()
+        + b"u,\xff,1763700000123,\xff\nu,e,1763700000123,caf\xff \xe6\x96\xb0\xe6\x96\xb0\xe6\x96\xb0\xe6\x96\xb0\n"
+    )
+    lines = seen_history(tmp_path / "day.csv", "--encoding", "utf-8").stdout
+    said = run(
+        "replay",
+        "-",
+        dry_run=True,
+        quiet=True,
+        rejects=tmp_path / "rejects",
+        rejects_max="100%",
+        brokers=f"127.0.0.1:{free_port()}",
+        stdin=lines,
+        status=1,
+    )[0]
+    rejects = [json.loads(line) for line in (tmp_path / "rejects").read_text(errors="replace").splitlines()]
+    assert {reject["file"] for reject in rejects} == {str(tmp_path / "day.csv")}
+    assert [(reject["row"], reject["reason"]) for reject in rejects] == [
+        (3, "wrong_type"),
+        (5, "not_a_row"),
+        (6, "wrong_type"),
+        (7, "invalid_utf8"),
+    ]
+    assert "events                2\n" in said, "a bad byte in a text that is no id loses no event"

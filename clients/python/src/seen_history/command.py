@@ -3,21 +3,40 @@
 import hashlib
 import json
 import os
+import re
+import stat
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 
 from seen_arguments import Arguments
-from seen_history.mapping import Mapping, Unreadable
+from seen_history.encodings import check_encoding
+from seen_history.mapping import Damaged, Mapping, Unreadable
 from seen_history.rows import Renderer
-from seen_history.tables import Damaged, Rows, check_texts, find_files, table_of
+from seen_history.tables import Table, find_files
+from seen_history.texts import Lines, Problem, check_separator
 
 FIRST_BLOCK_BYTES = 64 * 1024
 LINES_UNTIL_AN_EVENT = 1000
+REDRAW_S = 0.2
+BAR_CELLS = 24
+REJECTED_SHARE_MAX = 0.01  # as replay's --rejects-max
+MESSAGE_CHARACTERS_MAX = 500
 
 
 class Unwritten(Exception):
     """Standard output takes nothing more."""
+
+
+def shown(text):
+    """A text of outside, such as a file's name, for a terminal or a mark."""
+    text = str(text).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def say(text):
+    print(f"seen-history: {shown(text)[:MESSAGE_CHARACTERS_MAX]}", file=sys.stderr)
 
 
 def write_all(file, data):
@@ -28,15 +47,23 @@ def write_all(file, data):
 
 class Output:
     """Standard output, without a copy. A pipe holds less than a part of a table, so a thread writes it while the
-    next part is read."""
+    next part is read. A terminal gets JSON in ASCII, so nothing of a row controls it."""
 
     def __init__(self):
         self.file = sys.stdout.fileno()
+        self.is_terminal = os.isatty(self.file)
+        self.is_pipe = stat.S_ISFIFO(os.fstat(self.file).st_mode)
         self.writer = ThreadPoolExecutor(1)
         self.writing = None
 
     def write(self, data):
         self.flush()
+        if self.is_terminal:
+            text = bytes(data).decode("utf-8", "replace")
+            data = re.sub(
+                r"[^\n -~]", lambda found: json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f"), text
+            )
+            data = data.encode()
         self.writing = self.writer.submit(write_all, self.file, data)
 
     def flush(self):
@@ -54,115 +81,201 @@ class Output:
         self.write(json.dumps({"seen-history": about}, separators=(",", ":")).encode() + b"\n")
 
 
-def print_file(path, options, mapping, output):
-    with open(path, "rb") as file:
-        first_block = file.read(FIRST_BLOCK_BYTES)
-    output.mark(
-        file=path,
-        size=os.path.getsize(path),
-        first_block=hashlib.blake2b(first_block, digest_size=8).hexdigest(),
-    )
-    columns, is_text, parts = table_of(path, options.encoding, options.separator)
-    renderer = Renderer(columns, mapping, is_text)
-    row = None
-    for part in parts:
-        first = part.first if isinstance(part, Rows) else part.row
-        if first != row:
-            output.mark(row=first)
-        if isinstance(part, Rows):
-            data, bounds = renderer.lines(part.batch)
-            output.write(data[bounds[0] : bounds[-1]])
-            row = first + part.batch.num_rows
-        else:
-            output.mark(problem=part.why, text=part.text[:4096])
-            row = first + 1
-    output.mark(end=True)
+class Bar:
+    """The progress on standard error, if that is a terminal. In a pipe, `seenctl replay` draws the one bar."""
+
+    def __init__(self, total, output):
+        self.total, self.before, self.rows = max(total, 1), 0, 0
+        self.is_on = os.isatty(sys.stderr.fileno()) and not output.is_pipe and not output.is_terminal
+        self.began = time.monotonic()
+        self.next, self.is_drawn = self.began + REDRAW_S, False
+
+    def update(self, position, rows):
+        self.rows += rows
+        if self.is_on and time.monotonic() >= self.next:
+            self.next = time.monotonic() + REDRAW_S
+            self.draw(self.before + position)
+
+    def draw(self, position):
+        self.is_drawn = True
+        part = min(1.0, position / self.total)
+        cells = int(part * BAR_CELLS)
+        rate = self.rows / max(time.monotonic() - self.began, 1e-3)
+        print(
+            f"\r\x1b[Kseen-history [{'#' * cells}{'.' * (BAR_CELLS - cells)}] {100 * part:3.0f}% "
+            f"{self.rows:,} rows, {rate:,.0f}/s",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def end(self):
+        if self.is_drawn:
+            print(file=sys.stderr, flush=True)
+            self.is_drawn = False
 
 
-def first_time(path, options, mapping):
-    """The time of the first event in ms. Files without an event come last."""
-    columns, is_text, parts = table_of(path, options.encoding, options.separator)
-    renderer = Renderer(columns, mapping, is_text)
-    for part in parts:
-        if not isinstance(part, Rows):
-            continue
-        data, bounds = renderer.lines(part.batch.slice(0, LINES_UNTIL_AN_EVENT))
-        for line in bytes(data[bounds[0] : bounds[-1]]).splitlines():
-            try:
-                value = json.loads(line)
-                for step in mapping.places["exposed_at"]:
-                    value = value[step]
-                unit = mapping.unit("exposed_at")
-                if unit == "rfc3339":
-                    at = datetime.fromisoformat(value.replace("Z", "+00:00"))
-                    return (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp() * 1000
-                return float(value) * {"s": 1000, "ms": 1, "us": 0.001}[unit]
-            except (ValueError, KeyError, TypeError, AttributeError):
+class Run:
+    def __init__(self, options, output):
+        self.options, self.output = options, output
+        self.mapping = Mapping.read(options.config) if options.config else Mapping()
+        self.rows = self.rejected = 0
+        self.bar = None
+        self.is_damaged = False
+
+    def open(self, path, note=lambda encoding: None):
+        """(table, renderer). A renderer None: the rows are events already."""
+        table = Table(path, self.options, self.mapping, note)
+        return table, table.columns and Renderer(table.columns, self.mapping, table.is_text)
+
+    def say(self, text):
+        if self.bar:
+            self.bar.end()
+        say(text)
+
+    def print_file(self, path):
+        with open(path, "rb") as file:
+            first_block = file.read(FIRST_BLOCK_BYTES)
+        self.output.mark(
+            file=shown(path),
+            size=os.path.getsize(path),
+            first_block=hashlib.blake2b(first_block, digest_size=8).hexdigest(),
+        )
+
+        def note(encoding):
+            self.say(f"{path}: isn't UTF-8, so it is read as {encoding}. If that is wrong, give --encoding")
+
+        table, renderer = self.open(path, note)
+        row = None
+        for part in table.parts:
+            if part.first != row:
+                self.output.mark(row=part.first)
+            if isinstance(part, Problem):
+                self.rejected += 1
+                if self.rejected == 1 and not self.output.is_pipe:
+                    self.say(f"{path}: row {part.first}: {part.why}")  # never its text
+                self.output.mark(problem=part.why, text=part.text[:4096])
+            elif isinstance(part, Lines):
+                self.output.write(part.data)
+            else:
+                data, bounds = renderer.lines(part.batch)
+                self.output.write(data[bounds[0] : bounds[-1]])
+            row = part.first + part.count
+            self.rows += part.count
+            self.bar.update(table.position(), part.count)
+        if row is None:
+            self.say(f"{path}: has no row")
+        self.output.mark(end=True)
+
+    def first_time(self, path):
+        """The time of the first event in ms. Files without an event come last."""
+        table, renderer = self.open(path)
+        for part in table.parts:
+            if isinstance(part, Problem):
                 continue
-        break
-    return float("inf")
+            if isinstance(part, Lines):
+                lines = part.data.splitlines()[:LINES_UNTIL_AN_EVENT]
+            else:
+                data, bounds = renderer.lines(part.batch.slice(0, LINES_UNTIL_AN_EVENT))
+                lines = bytes(data[bounds[0] : bounds[-1]]).splitlines()
+            for line in lines:
+                at = self.time_of(line)
+                if at is not None:
+                    return at
+            break
+        return float("inf")
 
-
-def in_order(files, options, mapping):
-    if options.order == "name":
-        return files
-    times = {}
-    for path in files:
+    def time_of(self, line):
         try:
-            times[path] = first_time(path, options, mapping)
-        except Damaged:
-            times[path] = float("inf")
-        except (Unreadable, ValueError) as error:
-            raise Unreadable(f"{path}: {error}") from error
-    return sorted(files, key=lambda path: (times[path], path))
+            value = json.loads(line)
+            for step in self.mapping.places["exposed_at"]:
+                value = value[step]
+            unit = self.mapping.unit("exposed_at")
+            if unit == "rfc3339":
+                at = datetime.fromisoformat(value.replace("Z", "+00:00"))
+                return (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp() * 1000
+            return float(value) * {"s": 1000, "ms": 1, "us": 0.001}[unit]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
 
+    def in_order(self, files):
+        if self.options.order == "name":
+            return files
+        times = {}
+        for path in files:
+            try:
+                times[path] = self.first_time(path)
+            except Damaged:
+                times[path] = float("inf")
+            except (Unreadable, ValueError) as error:
+                raise Unreadable(f"{path}: {error}") from error
+        return sorted(files, key=lambda path: (times[path], path))
 
-def run(options, output):
-    check_texts(options.encoding, options.separator)
-    mapping = Mapping.read(options.config) if options.config else Mapping()
-    status = 0
-    for path in in_order(find_files(options.files), options, mapping):
-        try:
-            print_file(path, options, mapping, output)
-        except BrokenPipeError:
-            raise
-        except Unreadable as error:
-            raise Unreadable(f"{path}: {error}") from error
-        except (
-            Damaged,
-            ValueError,
-            OSError,
-            EOFError,
-        ) as error:  # Arrow's errors are ValueErrors and OSErrors
-            status = 1
-            print(f"seen-history: {path}: {error}", file=sys.stderr)
-            output.mark(damage=f"{path}: {error}")
-    return status
+    def print_all(self):
+        """The exit status, as that of replay."""
+        files = self.in_order(find_files(self.options.files))
+        self.bar = Bar(sum(map(os.path.getsize, files)), self.output)
+        for path in files:
+            try:
+                self.print_file(path)
+            except BrokenPipeError:
+                raise
+            except Unreadable as error:
+                raise Unreadable(f"{path}: {error}") from error
+            except (Damaged, ValueError, OSError, EOFError) as error:
+                # Arrow's errors are ValueErrors and OSErrors. Their texts may show cells: only the first line is told.
+                self.is_damaged = True
+                why = str(error).splitlines()[0] if str(error) else "cut off"
+                self.say(f"{path}: {why}")
+                self.output.mark(damage=shown(f"{path}: {why}"))
+            self.bar.before += os.path.getsize(path)
+        self.bar.end()
+        if self.rejected and not self.output.is_pipe:
+            say(f"{self.rejected:,} of {self.rows:,} rows can't be events")
+        if self.is_damaged:
+            return 1
+        if not self.rows:
+            raise Unreadable(f"{files[-1]}: no row, nor in any other file of this run")
+        return 3 if self.rejected > REJECTED_SHARE_MAX * self.rows and not self.output.is_pipe else 0
 
 
 def main():
     parser = Arguments(
         prog="seen-history", description=__doc__, epilog="Use: seen-history FILES | seenctl replay -"
     )
-    parser.add_argument("files", nargs="+", help="CSV, TSV, Parquet, ORC or Avro: files, folders, globs")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        help="CSV, TSV, Parquet, ORC, Avro, Excel, JSON arrays: files, folders, globs",
+    )
     parser.add_argument("--config", help="seend's configuration: its input.fields")
     parser.add_argument(
         "--order", choices=("name", "time"), default="name", help="by name, or by the first event"
     )
-    parser.add_argument("--encoding", help="of CSV and TSV, if it isn't UTF-8: gbk, latin-1, ...")
+    parser.add_argument("--encoding", help="of CSV and TSV, if it isn't UTF-8: gbk, latin-1, big5, ...")
     parser.add_argument("--separator", help="of CSV, if the header doesn't show it")
+    parser.add_argument(
+        "--quotes", choices=("doubled", "backslash", "none"), help="how CSV has a quote in a cell"
+    )
+    parser.add_argument("--sheet", help="of a workbook with several sheets")
     options, output = parser.parse_args(), Output()
+    run = None
     try:
         try:
-            status = run(options, output)
+            if options.encoding:
+                check_encoding(options.encoding)
+            if options.separator:
+                check_separator(options.separator)
+            run = Run(options, output)
+            status = run.print_all()
         except Unreadable as error:
-            print(f"seen-history: {error}", file=sys.stderr)
-            output.mark(error=str(error))
+            (run.say if run else say)(error)
+            output.mark(error=shown(error))
             status = 2
         output.flush()
     except BrokenPipeError:
         status = 1
     except Unwritten as error:
-        print(f"seen-history: {error}", file=sys.stderr)
+        say(error)
         status = 1
     sys.exit(status)

@@ -23,6 +23,10 @@ class Unreadable(Exception):
     """An argument, a configuration or a file that can't be read: exit status 2."""
 
 
+class Damaged(Exception):
+    """A file that is cut off or broken after what was read."""
+
+
 def steps_of(pointer):
     """The steps of a JSON pointer. Source: RFC 6901."""
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
@@ -32,13 +36,15 @@ class Mapping:
     """Where the fields of an event are, as input.fields of seend's configuration has them."""
 
     def __init__(self, fields=None):
-        self.places, self.units = {}, {}
+        self.places, self.others, self.units = {}, {}, {}
         for name in FIELDS:
             rule = (fields or {}).get(name) or f"/{name}"
             if isinstance(rule, dict):
                 self.units[name] = rule.get("unit", "ms")
                 rule = rule.get("at", f"/{name}")
-            self.places[name] = steps_of(rule)
+            rules = rule if isinstance(rule, list) else [rule]  # of several, the first that is there counts
+            self.places[name] = steps_of(rules[0])
+            self.others[name] = [steps_of(each) for each in rules[1:]]
         if (fields or {}).get("items"):
             for name in IN_ITEMS:
                 self.places[name] = (*self.places["items"], "*", *self.places[name])
@@ -69,13 +75,25 @@ class Mapping:
 
     def field_at(self, place):
         """The field that the configuration reads at `place`, or None."""
-        return next((name for name in FIELDS if self.places[name] == place), None)
+        return next(
+            (name for name in FIELDS if self.places[name] == place or place in self.others[name]), None
+        )
+
+    def knows_user(self, columns):
+        """Whether one of these columns is the user's."""
+        columns = [column.strip() for column in columns]
+        return any(self.field_at(self.place_of(column, columns)) == "user_id" for column in columns)
+
+    def columns_of_fields(self, columns):
+        """The indexes of the columns that are fields of the event."""
+        return [i for i, column in enumerate(columns) if self.field_at(self.place_of(column, columns))]
 
     def check(self, columns, places):
         """Raises Unreadable if no column can have the user or the item."""
 
         def found(field):
-            return any(self.places[field][: len(place)] == place for place in places)
+            wanted = [self.places[field], *self.others[field]]
+            return any(each[: len(place)] == place for each in wanted for place in places)
 
         pointers = any(column.startswith("/") for column in columns)
         for field, is_there in (
@@ -105,8 +123,9 @@ def pieces_of(places):
             if not isinstance(at, (dict, list)):
                 break
         if not isinstance(at, (dict, list)) or (key in at if isinstance(at, dict) else len(at) > 0):
+            # Not their names: a first row that is no header may hold personal data.
             raise Unreadable(
-                f"two columns have the place /{'/'.join(place)} in the event. Rename one of them"
+                f"column {i + 1} and an earlier one have one place in the event. Rename one of them"
             )
         if isinstance(at, list):
             at.append(f"\x01{i}\x01")

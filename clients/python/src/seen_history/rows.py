@@ -1,7 +1,7 @@
 """Renders Arrow's columns as JSON lines. Whole columns are rendered at once; only odd cells go one by one."""
 
-import ast
 import json
+import re
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,10 +10,14 @@ from seen_history.mapping import TIMES, pieces_of
 
 TO_ESCAPE = bytes([*range(32), ord('"'), ord("\\")])
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"  # source: RFC 8259, section 6
-LITERAL = NUMBER[:-1].replace("^", "^(") + "|true|false)$"
+# In a column that is no field, only what every reader of JSON takes is a number.
+LITERAL = r"^(-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,2})?|true|false)$"
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3}  # in ns
 NULL_MARKS = pa.array([b"", b"\\N", b"NULL"])
 NULL = pa.scalar(b"null")
+LISTED = re.compile(
+    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s,'"\[\]{}()][^,'"\[\]{}()\n]*?))\s*(?:,|$|(?<=['"\s])(?=['"]))"""
+)
 
 
 def one_by_one(column, render):
@@ -38,13 +42,11 @@ def contents(column):
 
 def dumped(value):
     if isinstance(value, bytes):
-        return (
-            b'"'
-            + json.dumps(value.decode("utf-8", "surrogateescape"), ensure_ascii=False)[1:-1].encode(
-                "utf-8", "surrogateescape"
-            )
-            + b'"'
-        )
+        return as_json(value.decode("utf-8", "surrogateescape"))
+    return as_json(value)
+
+
+def as_json(value):
     return json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False).encode(
         "utf-8", "surrogateescape"
     )
@@ -57,25 +59,62 @@ def plain(value):
 
 def quoted(column):
     data = contents(column)
+    joined = pc.binary_join_element_wise(b'"', column, b'"', b"")
     if len(data.translate(None, TO_ESCAPE)) != len(data):
-        return one_by_one(column, dumped)
-    return pc.binary_join_element_wise(b'"', column, b'"', b"")
+        odd = pc.fill_null(pc.match_substring_regex(column, pattern=r'[\x00-\x1f"\\]'), False)
+        joined = pc.replace_with_mask(joined, odd, one_by_one(column.filter(odd), dumped))
+    return joined
+
+
+def repaired(column):
+    """Bytes that aren't UTF-8 become U+FFFD. An id keeps them: then the decoder rejects the event."""
+    data = contents(column)
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return one_by_one(column, lambda cell: cell.decode("utf-8", "replace").encode())
+    return column
 
 
 def list_cell(cell):
-    """A list of ids: JSON, ['a', 'b'] or a,b."""
+    """A list of ids: JSON, ['a', 'b'], {a,b} or a,b. Every id is its text."""
     text = cell.decode("utf-8", "surrogateescape").strip()
-    if not text.startswith("["):
+    inside = text[1:-1] if text[:1] + text[-1:] in ("[]", "{}", "()") else None
+    if inside is None and text[:1] in ("[", "{"):
+        return dumped(text)  # the decoder rejects it, with the reason
+    if inside is None:
         return dumped([part.strip() for part in text.split(",")])
-    try:
-        json.loads(text)
-        return cell
-    except ValueError:
-        pass
-    try:
-        return dumped([str(each) for each in ast.literal_eval(text)])
-    except (ValueError, SyntaxError, TypeError):
-        return dumped(cell)  # the decoder rejects it, with the reason
+    if text[0] == "[":
+        try:
+            ids = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+            if not all(each is None or isinstance(each, str) for each in ids):
+                return cell.replace(b"\n", b" ").replace(b"\r", b" ")
+            return dumped(ids)
+        except ValueError:
+            pass
+    ids, at = [], 0
+    while at < len(inside):
+        found = LISTED.match(inside, at)
+        if not found:
+            return dumped(text)
+        text_of_id = found[3] if found[3] is not None else re.sub(r"\\(.)", r"\1", found[1] or found[2] or "")
+        ids.append(None if found[3] in ("None", "NULL", "null") else text_of_id)
+        at = found.end()
+    return dumped(ids)
+
+
+def of_list(column):
+    """A list of texts or integers, as JSON."""
+    values = column.flatten()
+    kind = values.type
+    if pa.types.is_integer(kind):
+        values = values.cast(pa.string())
+    values = pc.fill_null(quoted(values.cast(pa.binary())), NULL)
+    offsets = pc.subtract(column.offsets, column.offsets[0])
+    lists = pa.ListArray.from_arrays(offsets.cast(pa.int32()), values)
+    joined = pc.binary_join_element_wise(b"[", pc.binary_join(lists, b","), b"]", b"")
+    return without(joined, pc.is_null(column))
 
 
 def of_text(column, form, is_table_of_texts):
@@ -84,6 +123,8 @@ def of_text(column, form, is_table_of_texts):
         column = without(column, pc.is_in(column, NULL_MARKS))
     if form == "list":
         return one_by_one(column, list_cell)
+    if form != "text":
+        column = repaired(column)
     if form == "text" or (form == "other" and not is_table_of_texts):
         return quoted(column)
     is_literal = pc.match_substring_regex(column, NUMBER if form == "number" else LITERAL)
@@ -98,7 +139,8 @@ def of_time(column, field, unit):
     if pa.types.is_date(column.type):
         column = column.cast(pa.timestamp("ms"))
     if field not in TIMES or unit == "rfc3339":
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
+        column = column.cast(pa.timestamp("us"))  # in UTC
         return pc.binary_join_element_wise('"', pc.strftime(column, "%Y-%m-%dT%H:%M:%S"), 'Z"', "").cast(
             pa.binary()
         )
@@ -112,6 +154,8 @@ def of_time(column, field, unit):
 
 
 def of_number(column, form):
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())
     if pa.types.is_floating(column.type):
         column = without(column, pc.fill_null(pc.invert(pc.is_finite(column)), False))
         whole = pc.and_(pc.equal(pc.trunc(column), column), pc.less(pc.abs(column), 2.0**63))
@@ -124,6 +168,9 @@ def of_number(column, form):
     else:
         texts = column.cast(pa.string()).cast(pa.binary())
     return pc.binary_join_element_wise(b'"', texts, b'"', b"") if form == "text" else texts
+
+
+TEXTS = [getattr(pa.types, f"is_{kind}") for kind in ("string", "binary", "large_string", "large_binary")]
 
 
 class Renderer:
@@ -146,12 +193,23 @@ class Renderer:
         kind = column.type
         if pa.types.is_null(kind):
             return column.cast(pa.binary())
-        if pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_string(kind):
+        if pa.types.is_fixed_size_binary(kind):
+            return of_text(column.cast(pa.binary()), form, False)
+        if isinstance(kind, pa.BaseExtensionType):
+            return one_by_one(column, lambda cell: dumped(str(cell)))
+        if any(each(kind) for each in TEXTS):
             return of_text(column, form, self.is_table_of_texts)
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
             return of_time(column, field, self.mapping.unit(field))
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             return of_number(column, form)
+        if pa.types.is_boolean(kind):
+            texts = column.cast(pa.string()).cast(pa.binary())
+            return quoted(texts) if form == "text" else texts
+        if pa.types.is_list(kind) and (
+            pa.types.is_string(kind.value_type) or (form == "list" and pa.types.is_integer(kind.value_type))
+        ):
+            return of_list(column)
         return one_by_one(column, dumped)
 
     def lines(self, batch):

@@ -1,39 +1,18 @@
 """Reads tables as Arrow's batches. The bytes of a file decide its format, not its name."""
 
-import codecs
-import csv
 import glob
-import gzip
+import json
 import os
 import re
 
 import pyarrow as pa
-import pyarrow.csv
 
-from seen_history.mapping import Unreadable
+from seen_history.encodings import Texts
+from seen_history.mapping import Damaged, Unreadable
+from seen_history.texts import Lines, Problem, Rows, of_texts
 
-CHUNK_BYTES = 4 * 1024 * 1024
 ROWS_AT_ONCE = 65_536
-SEPARATORS = ",;|\t"
-ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
-
-
-class Damaged(Exception):
-    """A file that is cut off or broken after what was read."""
-
-
-class Rows:
-    """`batch` has the rows from number `first` on."""
-
-    def __init__(self, first, batch):
-        self.first, self.batch = first, batch
-
-
-class Problem:
-    """A row that isn't one."""
-
-    def __init__(self, row, why, text):
-        self.row, self.why, self.text = row, why, text
+OLE = b"\xd0\xcf\x11\xe0"  # .xls
 
 
 def find_files(arguments):
@@ -63,237 +42,272 @@ def files_in(folder):
         seen.add(real)
 
 
-def check_texts(encoding, separator):
-    """Raises Unreadable if no table of texts can have them."""
-    try:
-        if encoding:
-            "".encode(encoding)  # refuses codecs that aren't of texts, such as hex
-            codecs.getincrementaldecoder(encoding)("replace").decode(b"a,b\n")
-    except (LookupError, UnicodeError) as error:
-        raise Unreadable(
-            f"--encoding: {encoding}: no encoding of texts. Give a name that Python knows, such as gbk or latin-1"
-        ) from error
-    if separator and (len(separator) > 1 or not separator.isascii() or separator in '"\r\n'):
-        raise Unreadable(f"--separator: {separator}: expected one ASCII character, such as ;")
+class Table:
+    """`parts`: an iterator of Rows, Lines and Problems. `columns` is None if rows are events already."""
+
+    def __init__(self, path, options, mapping, note):
+        self.file = open(path, "rb")
+        first = self.file.read(8)
+        self.file.seek(0)
+        self.is_text = False
+        if first.startswith(b"PAR1"):
+            self.columns, self.parts = of_parquet(self.file)
+        elif first.startswith(b"ORC"):
+            self.columns, self.parts = of_orc(self.file)
+        elif first.startswith(b"Obj\x01"):
+            self.columns, self.parts = of_avro(self.file)
+        elif first.startswith(OLE) or (first.startswith(b"PK") and is_workbook(self.file)):
+            self.columns, self.parts = of_workbook(self.file, options.sheet)
+        else:
+            texts = Texts(path, self.file, options.encoding, note)
+            if is_array(path, options.encoding):
+                self.columns, self.parts = None, of_array(texts)
+            else:
+                self.columns, self.parts = of_texts(path, texts, options, mapping)
+                self.is_text = True
+
+    def position(self):
+        """How many bytes of the file are read."""
+        return self.file.tell()
 
 
-def table_of(path, encoding=None, separator=None):
-    """(columns, whether all cells are texts, an iterator of Rows and Problems)."""
-    with open(path, "rb") as file:
-        first = file.read(8)
-    if first.startswith(b"PAR1"):
-        import pyarrow.parquet as parquet
-
-        return of_arrow(parquet.ParquetFile(path, coerce_int96_timestamp_unit="us"))
-    if first.startswith(b"ORC"):
-        import pyarrow.orc as orc
-
-        return of_orc(orc.ORCFile(path))
-    if first.startswith(b"Obj\x01"):
-        return of_avro(path)
-    return of_texts(path, first, encoding, separator)
+def pointer(names):
+    return "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
 
 
-def numbered(batches):
-    row = 1
-    for batch in batches:
-        yield Rows(row, batch)
-        row += batch.num_rows
+def flat(names, column, kind):
+    """(name, column) of a column. The members of a struct are columns with JSON pointers."""
+    if pa.types.is_struct(kind):
+        members = column.flatten() if column is not None else [None] * kind.num_fields
+        for i, member in enumerate(members):
+            yield from flat([*names, kind.field(i).name], member, kind.field(i).type)
+    else:
+        yield names[0] if len(names) == 1 else pointer(names), column
 
 
-def of_arrow(file):
-    return file.schema_arrow.names, False, numbered(file.iter_batches(ROWS_AT_ONCE))
+def of_arrow(schema, batches):
+    columns = [name for field in schema for name, _ in flat([field.name], None, field.type)]
+
+    def parts():
+        row = 1
+        for whole in batches:
+            for at in range(0, whole.num_rows, ROWS_AT_ONCE):
+                batch = whole.slice(at, ROWS_AT_ONCE)
+                arrays = [
+                    each
+                    for name, column in zip(schema.names, batch.columns)
+                    for _, each in flat([name], column, column.type)
+                ]
+                yield Rows(
+                    row, pa.RecordBatch.from_arrays(arrays, names=[str(i) for i in range(len(arrays))])
+                )
+                row += batch.num_rows
+
+    return columns, parts()
+
+
+def of_parquet(file):
+    import pyarrow.parquet as parquet
+
+    table = parquet.ParquetFile(file, coerce_int96_timestamp_unit="us")
+    return of_arrow(table.schema_arrow, table.iter_batches(ROWS_AT_ONCE))
 
 
 def of_orc(file):
-    batches = (file.read_stripe(i) for i in range(file.nstripes))
-    return file.schema.names, False, numbered(batches)
+    import pyarrow.orc as orc
+
+    table = orc.ORCFile(file)
+    return of_arrow(table.schema, (table.read_stripe(i) for i in range(table.nstripes)))
 
 
-def of_avro(path):
+def snappy(file):
+    """A block of Avro: snappy's bytes begin with the unpacked size as a varint, and end with a CRC."""
+    import io
+
+    from fastavro._read_py import BinaryDecoder
+
+    data = BinaryDecoder(file).read_bytes()[:-4]
+    size = shift = 0
+    for byte in data:
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    return io.BytesIO(pa.Codec("snappy").decompress(data, size, asbytes=True))
+
+
+def zstandard(file):
+    import io
+
+    from fastavro._read_py import BinaryDecoder
+
+    data = BinaryDecoder(file).read_bytes()
+    return io.BytesIO(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
+
+
+def of_avro(file):
     import fastavro
 
-    def batches():
-        rows = []
-        with open(path, "rb") as file:
-            for row in fastavro.reader(file):
-                rows.append(row)
-                if len(rows) == ROWS_AT_ONCE:
-                    yield pa.RecordBatch.from_pylist(rows)
-                    rows = []
-        if rows:
-            yield pa.RecordBatch.from_pylist(rows, schema=None)
-
-    with open(path, "rb") as file:
-        names = [field["name"] for field in fastavro.reader(file).writer_schema["fields"]]
-    return names, False, numbered(batches())
+    fastavro.read.BLOCK_READERS.update(snappy=snappy, zstandard=zstandard)
+    reader = fastavro.reader(file)
+    schema = reader.writer_schema
+    if not isinstance(schema, dict) or schema.get("type") != "record":
+        raise Unreadable("Avro without columns: its schema is no record")
+    names = [field["name"] for field in schema["fields"]]
+    return names, records(names, ([row[name] for name in names] for row in reader))
 
 
-def unpacked(path, first):
-    if first.startswith(b"\x1f\x8b"):
-        return gzip.open(path)
-    if first.startswith(b"\x28\xb5\x2f\xfd"):
-        return pa.CompressedInputStream(pa.OSFile(path), "zstd")
-    return open(path, "rb")
+def records(names, rows, row=1):
+    """Parts of rows that are lists of Python's values."""
+    kept = []
+    for each in rows:
+        kept.append(each)
+        if len(kept) == ROWS_AT_ONCE:
+            yield Rows(row, batch_of(names, kept))
+            row, kept = row + len(kept), []
+    if kept:
+        yield Rows(row, batch_of(names, kept))
 
 
-def chunks_of(stream, encoding):
-    """Chunks of whole lines in UTF-8, which end in \\n."""
-    rest, decoder, is_first, newline = b"", None, True, b"\n"
-    try:
-        while True:
-            chunk = stream.read(CHUNK_BYTES)
-            if is_first:
-                if encoding is None and chunk[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                    encoding = "utf-16"
-                decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
-            ends = not chunk
-            if decoder:
-                chunk = decoder.decode(chunk, final=ends).encode()
-            if is_first and chunk:
-                chunk, is_first = chunk[3:] if chunk.startswith(codecs.BOM_UTF8) else chunk, False
-                newline = b"\r" if b"\r" in chunk and b"\n" not in chunk else b"\n"
-            if newline == b"\r":
-                chunk = chunk.replace(b"\r", b"\n")
-            whole, cut, after = (rest + chunk).rpartition(b"\n")
-            if cut:
-                yield whole + cut
-            rest = after
-            if ends:
-                break
-    except (EOFError, OSError, gzip.BadGzipFile, pa.ArrowException) as error:
-        raise Damaged(f"cut off or broken: {error}") from error
-    if rest:
-        yield rest + b"\n"
-
-
-def of_texts(path, first, encoding, separator):
-    chunks = chunks_of(unpacked(path, first), encoding)
-    chunk, lines_before, header = b"", 0, ""
-    while not header:
-        line, cut, chunk = chunk.partition(b"\n")
-        if not cut:
-            chunk = next(chunks, b"")
-            if not chunk:
-                raise Unreadable("no header: the file is empty")
-            continue
-        lines_before += 1
-        header = line.decode("utf-8", "surrogateescape").strip("\r ")
-    if header[0] in "{[":
-        raise Unreadable(f"JSON, not a table. Use: seenctl replay {path!r}")
-    counts = {each: header.count(each) for each in SEPARATORS}
-    separator = separator or max(counts, key=counts.get)
-    if counts.get(separator, header.count(separator)) == 0:
-        raise Unreadable(
-            "a table begins with a header of two columns or more. Its first row has no separator"
-        )
-    parser = TextParser(separator, next(csv.reader([header], delimiter=separator)))
-
-    def rows():
-        row = lines_before + 1
-        for each in [chunk] if chunk else []:
-            yield from parser.parse(each, row)
-            row += each.count(b"\n")
-        for each in chunks:
-            yield from parser.parse(each, row)
-            row += each.count(b"\n")
-
-    return parser.columns, True, rows()
-
-
-class TextParser:
-    """Every cell is its text. A row is a line: row 1 is the header."""
-
-    def __init__(self, separator, columns):
-        self.separator, self.columns = separator, columns
-        self.has_quotes = separator != "\t"
-        names = [str(i) for i in range(len(columns))]
-        self.schema = pa.schema([(name, pa.binary()) for name in names])
-        near = re.escape(separator.encode())
-        self.odd_quote = re.compile(b'[^%s\\n]"[^%s\\r\\n]' % (near, near))
-
-    def parse(self, chunk, row):
-        """Arrow takes a quoted cell over several lines, and text after a quote. Such chunks are read line by line."""
-        quotes = self.has_quotes and b'"' in chunk
-        if quotes and self.odd_quote.search(chunk.replace(b'""', b"")):
-            yield from self.by_line(chunk, row)
-            return
-        invalid = []
-
-        def note(bad):
-            invalid.append((bad.number, self.count_of(bad.actual_columns), bad.text))
-            return "skip"
-
-        table = pa.csv.read_csv(
-            pa.BufferReader(chunk),
-            pa.csv.ReadOptions(use_threads=False, column_names=self.schema.names, block_size=len(chunk) + 1),
-            pa.csv.ParseOptions(
-                delimiter=self.separator,
-                quote_char='"' if quotes else False,
-                ignore_empty_lines=False,
-                invalid_row_handler=note,
-            ),
-            pa.csv.ConvertOptions(column_types=self.schema, strings_can_be_null=False),
-        )
-        if table.num_rows + len(invalid) != chunk.count(b"\n"):
-            yield from self.by_line(chunk, row)
-            return
-        batch = table.combine_chunks().to_batches()[0] if table.num_rows else None
-        yield from self.in_order(batch, row, invalid)
-
-    def count_of(self, cells):
-        return f"{cells} cells, and the header has {len(self.columns)}"
-
-    def in_order(self, batch, row, invalid):
-        if batch is not None and not self.has_quotes:
-            batch = unescaped(batch)
-        taken, first = 0, row
-        for number, why, text in sorted(invalid):
-            at = first + number - 1
-            if at > row:
-                yield Rows(row, batch.slice(taken, at - row))
-                taken += at - row
-            if text.strip():
-                yield Problem(at, why, text)
-            row = at + 1
-        if batch is not None and taken < batch.num_rows:
-            yield Rows(row, batch.slice(taken))
-
-    def by_line(self, chunk, row):
-        cells, invalid = [], []
-        for number, line in enumerate(chunk.splitlines(), 1):
-            text = line.decode("utf-8", "surrogateescape")
-            try:
-                parts = next(csv.reader([text], delimiter=self.separator, strict=True), [])
-                if len(parts) == len(self.columns):
-                    cells.append([part.encode("utf-8", "surrogateescape") for part in parts])
-                else:
-                    invalid.append((number, self.count_of(len(parts)), text))
-            except csv.Error as error:
-                invalid.append((number, f"a quote is wrong: {error}", text))
-        batch = (
-            pa.RecordBatch.from_arrays(
-                [pa.array(column, pa.binary()) for column in zip(*cells)], schema=self.schema
-            )
-            if cells
-            else None
-        )
-        yield from self.in_order(batch, row, invalid)
-
-
-def unescaped(batch):
-    """TSV knows the escapes \\t, \\n, \\r and \\\\. \\N is null."""
+def batch_of(names, rows):
     columns = []
-    for column in batch.columns:
-        if pa.compute.any(pa.compute.match_substring(column, b"\\")).as_py():
-            column = pa.array(
-                [
-                    cell
-                    if cell == b"\\N"
-                    else re.sub(rb"\\([tnr\\])", lambda found: ESCAPED[found[1].decode()].encode(), cell)
-                    for cell in column.to_pylist()
-                ],
-                pa.binary(),
-            )
-        columns.append(column)
-    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+    for values in zip(*rows):
+        try:
+            columns.append(pa.array(values))
+        except (pa.ArrowException, TypeError, OverflowError):  # several types, or one that Arrow doesn't know
+            columns.append(pa.array([text_of(value) for value in values], pa.binary()))
+    return pa.RecordBatch.from_arrays(columns, names=[str(i) for i in range(len(names))])
+
+
+def text_of(value):
+    if value is None or isinstance(value, bytes):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
+        value = int(value)
+    if isinstance(value, (list, dict, bool)):
+        value = json.dumps(value, default=str)
+    return str(value).encode()
+
+
+def is_workbook(file):
+    import zipfile
+
+    try:
+        names = set(zipfile.ZipFile(file).namelist())
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return False
+    finally:
+        file.seek(0)
+    return bool(names & {"xl/workbook.xml", "xl/workbook.bin", "content.xml"})
+
+
+def of_workbook(file, sheet):
+    import python_calamine
+
+    try:
+        book = python_calamine.CalamineWorkbook.from_filelike(file)
+        names = book.sheet_names if sheet is None else [sheet]
+        if sheet is not None and sheet not in book.sheet_names:
+            raise Unreadable(f"--sheet: {sheet}: the workbook has no such sheet")
+        sheets = {name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in names}
+    except python_calamine.CalamineError as error:
+        raise Unreadable(f"a workbook that can't be read: {error}") from error
+    filled = {name: rows for name, rows in sheets.items() if any(filled_cells(row) for row in rows)}
+    if len(filled) != 1:
+        raise Unreadable(
+            "a workbook with several sheets. Name one with --sheet" if filled else "the workbook has no cell"
+        )
+    (rows,) = filled.values()
+    head = next(i for i, row in enumerate(rows) if filled_cells(row))
+    columns = [str(cell).strip() for cell in rows[head]]
+    while columns and not columns[-1]:
+        columns.pop()
+
+    def parts():
+        for at in range(head + 1, len(rows)):
+            kept = [None if cell == "" else cell for cell in rows[at][: len(columns)]]
+            yield kept if any(cell is not None for cell in kept) else None
+
+    return columns, filled_records(columns, parts(), head + 2)
+
+
+def filled_cells(row):
+    return [cell for cell in row if cell != ""]
+
+
+def filled_records(names, rows, row):
+    """As `records`, without the rows that are None."""
+    kept, first = [], row
+    for each in rows:
+        if each is None or len(kept) == ROWS_AT_ONCE:
+            if kept:
+                yield Rows(first, batch_of(names, kept))
+            kept, first = [], row + (each is None)
+        if each is not None:
+            kept.append(each)
+        row += 1
+    if kept:
+        yield Rows(first, batch_of(names, kept))
+
+
+def is_array(path, encoding):
+    """Whether the text begins with a JSON array."""
+    with open(path, "rb") as file:
+        for chunk in Texts(path, file, encoding, print).raw():
+            return chunk.lstrip()[:1] == b"["
+    return False
+
+
+def of_array(texts):
+    """The elements of a JSON array, each a line as it is. A batch is what one chunk ends."""
+    decode = json.JSONDecoder().raw_decode
+    between = re.compile(r"[\s,]*")
+    text, at, row, is_open = "", None, 1, True
+    chunks = texts.raw()
+    pending = b""
+    while is_open:
+        chunk = next(chunks, None)
+        pending += chunk or b""
+        cut = len(pending)
+        if chunk is not None:
+            while cut and pending[cut - 1] & 0xC0 == 0x80:  # not within a character
+                cut -= 1
+            cut = max(cut - 1, 0)
+        text += pending[:cut].decode("utf-8", "surrogateescape")
+        pending = pending[cut:]
+        if at is None:
+            at = text.index("[") + 1
+        lines, first = [], row
+        while True:
+            at = between.match(text, at).end()
+            if text.startswith("]", at):
+                is_open = False
+                break
+            try:
+                value, end = decode(text, at)
+                if end == len(text) and chunk is not None:
+                    break  # a number may go on
+            except (ValueError, RecursionError) as error:
+                if chunk is not None:
+                    break
+                if lines:
+                    yield lines_of(first, lines)
+                raise Damaged(f"cut off or broken after element {row - 1} of the array") from error
+            if not isinstance(value, dict):
+                if lines:
+                    yield lines_of(first, lines)
+                lines, first = [], row + 1
+                yield Problem(row, "an element of the array that is no object", text[at:end])
+            else:
+                lines.append(text[at:end])
+            row, at = row + 1, end
+        if lines:
+            yield lines_of(first, lines)
+        text, at = text[at:], 0
+    if text.strip() != "]" or any(chunk.strip() for chunk in chunks) or pending.strip(b" \t\r\n]"):
+        raise Damaged("something follows the array")
+
+
+def lines_of(first, lines):
+    joined = "\n".join(line.replace("\n", " ").replace("\r", " ") for line in lines) + "\n"
+    return Lines(first, joined.encode("utf-8", "surrogateescape"), len(lines))

@@ -1,0 +1,175 @@
+"""Texts of any encoding as chunks of UTF-8. Bytes that are no character stay as they are: a reader finds them."""
+
+import bz2
+import codecs
+import gzip
+import lzma
+import re
+import shlex
+import zlib
+
+import pyarrow as pa
+
+from seen_history.mapping import Damaged, Unreadable
+
+CHUNK_BYTES = 4 * 1024 * 1024
+LONG_MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"))
+MARKS = (*LONG_MARKS, (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+PACKED = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"\x28\xb5\x2f\xfd": lambda file: pa.CompressedInputStream(pa.PythonFile(file), "zstd"),
+    b"\x04\x22\x4d\x18": lambda file: pa.CompressedInputStream(pa.PythonFile(file), "lz4"),
+}
+ARCHIVES = {
+    b"PK\x03\x04": "zip. Unpack it first: unzip {}",
+    b"PK\x05\x06": "an empty zip",
+    b"7z\xbc\xaf": "7z. Unpack it first: 7z x {}",
+    b"\x1f\x9d": "compress (.Z). Unpack it first: zcat {}",
+    b"\xff\x06\x00\x00sNaPpY": "snappy. Unpack it first",
+    b"Rar!": "rar. Unpack it first: unrar x {}",
+}
+FAILURES = (EOFError, OSError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, pa.ArrowException)
+
+
+def unpacked(file):
+    """The stream of a file's bytes, unpacked by what they begin with."""
+    first = file.read(8)
+    file.seek(0)
+    opened = next((opens for magic, opens in PACKED.items() if first.startswith(magic)), None)
+    return opened(file) if opened else file
+
+
+def refuse_archive(path, chunk):
+    """Raises Unreadable if the unpacked bytes are an archive or packed again."""
+    found = next((what for magic, what in ARCHIVES.items() if chunk.startswith(magic)), None)
+    if chunk[257:262] == b"ustar":
+        found = "tar. Unpack it first: tar xf {}"
+    elif any(chunk.startswith(magic) for magic in PACKED):
+        found = "packed twice. Unpack it once first"
+    if found:
+        raise Unreadable(f"the file is {found.format(shlex.quote(path))}")
+
+
+def found_encoding(data):
+    """The encoding of bytes that aren't UTF-8. Raises Unreadable unless it is surely one of three."""
+    others = re.findall(rb"[\x80-\xff]+", data)
+    count = sum(map(len, others))
+    good = len(data.decode("utf-8", "ignore").encode()) - (len(data) - count)
+    if good > 0.9 * count:
+        return "utf-8"  # with some broken rows
+    pairs = re.findall(rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]", data)
+    signs = [pair for pair in pairs if not 0xA1 <= pair[0] <= 0xA3]
+    usual = [pair for pair in signs if 0xB0 <= pair[0] <= 0xD7 and pair[1] >= 0xA1]
+    # Korean in EUC-KR has first bytes up to C8, and so have half of the Chinese characters in GBK.
+    chinese = [pair for pair in usual if pair[0] >= 0xC9]
+    if len(usual) >= 0.8 * len(signs) > 0 and len(chinese) >= 0.1 * len(signs):
+        try:
+            data.decode("gb18030")
+            return "gbk"
+        except UnicodeDecodeError:
+            pass
+    western = re.findall(rb"[\xc0-\xd6\xd8-\xf6\xf8-\xff]", data)
+    if sum(len(run) == 1 for run in others) >= 0.8 * len(others) and len(western) >= 0.8 * count:
+        return "latin-1"
+    raise Unreadable("the text isn't UTF-8. Name its encoding, such as --encoding gb18030, big5 or euc-kr")
+
+
+class Texts:
+    """The texts of a file as chunks in UTF-8. `note` is called with the encoding that was found."""
+
+    def __init__(self, path, file, encoding, note):
+        self.path, self.stream, self.encoding, self.note = path, unpacked(file), encoding, note
+        self.is_sure = encoding is not None
+
+    def raw(self):
+        """Chunks in UTF-8, without a byte order mark, cut anywhere but within a character that is decoded."""
+        decoder, is_first = None, True
+        while True:
+            try:
+                chunk = self.stream.read(CHUNK_BYTES)
+            except FAILURES as error:
+                raise Damaged(f"cut off or broken: {error}") from error
+            if is_first:
+                refuse_archive(self.path, chunk)
+                self.encoding = self.encoding or of_bytes(chunk)
+                if self.encoding:
+                    self.is_sure = True
+                    wide = self.encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32"))
+                    decoder = codecs.getincrementaldecoder(wider(self.encoding))(
+                        "replace" if wide else "surrogateescape"
+                    )
+            ends = not chunk
+            if decoder:
+                chunk = decoder.decode(chunk, final=ends).encode("utf-8", "surrogateescape")
+            if is_first and chunk:
+                is_first = False
+                chunk = chunk.removeprefix(codecs.BOM_UTF8)
+                if b"\0" in chunk[:4096]:
+                    raise Unreadable("no table: the file has bytes that no text has")
+            if chunk:
+                yield bytes(chunk)
+            if ends:
+                return
+
+    def lines(self):
+        """Chunks of whole lines that end in \\n."""
+        rest, newline = b"", None
+        for chunk in self.raw():
+            if newline is None:
+                newline = b"\r" if b"\r" in chunk.rstrip(b"\r\n") and b"\n" not in chunk else b"\n"
+                if chunk.endswith(b"\r") and b"\n" not in chunk:
+                    newline = b"\r"
+            if newline == b"\r":
+                chunk = chunk.replace(b"\r", b"\n")
+            whole, cut, after = chunk.rpartition(b"\n")
+            if cut:
+                yield self.known(rest + whole + cut)
+                rest = after
+            else:
+                rest += after
+        if rest:
+            yield self.known(rest + b"\n")
+
+    def known(self, chunk):
+        if b"\r\n" in chunk:
+            chunk = chunk.replace(b"\r\n", b"\n")
+        if not self.is_sure and not chunk.isascii():
+            self.is_sure = True
+            try:
+                chunk.decode()
+            except UnicodeDecodeError:
+                self.encoding = found_encoding(chunk)
+                self.note(self.encoding)
+                self.found = self.encoding
+        if getattr(self, "found", "utf-8") != "utf-8":
+            chunk = chunk.decode(wider(self.found), "surrogateescape").encode("utf-8", "surrogateescape")
+        return chunk
+
+
+def wider(encoding):
+    """Files called GBK or Latin-1 have characters of the wider encodings too."""
+    return {"gbk": "gb18030", "gb2312": "gb18030"}.get(encoding.lower(), encoding)
+
+
+def of_bytes(chunk):
+    """The encoding that a byte order mark or zero bytes show, or None."""
+    for mark, encoding in MARKS:
+        if chunk.startswith(mark):
+            return encoding
+    zeros = chunk[:200].count(0)
+    if zeros and zeros >= 0.3 * len(chunk[:200]):
+        return "utf-16-le" if chunk[1:2] == b"\0" else "utf-16-be"
+    return None
+
+
+def check_encoding(encoding):
+    """Raises Unreadable unless Python knows this encoding of texts."""
+    try:
+        "".encode(encoding)  # refuses codecs that aren't of texts, such as hex
+        codecs.getincrementaldecoder(encoding)("replace").decode(b"a,b\n")
+    except (LookupError, UnicodeError) as error:
+        raise Unreadable(
+            f"--encoding: {encoding}: no encoding of texts. Give a name that Python knows, such as gbk or latin-1"
+        ) from error
