@@ -3,6 +3,7 @@ beside a replay must measure every phase. Times aren't checked."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -49,3 +50,16 @@ def test_the_dashboards_are_what_their_source_makes(tmp_path):
             GRAFANA / "dashboards" / f"{name}.json"
         ).read_text(), "run deploy/grafana/make_dashboards.py"
     assert {path.stem for path in (GRAFANA / "dashboards").glob("*")} == set(TITLES)
+
+
+def test_each_bar_of_seen_history_is_judged():
+    command = [sys.executable, SOURCE / "benchmarks" / "history.py", "--rows", "2000", "--runs", "1"]
+    done = subprocess.run(command, check=True, timeout=240, capture_output=True, text=True)
+    assert re.findall(r"^(.*?) {2,}", done.stdout, re.MULTILINE) == [
+        "plain.csv",
+        "quoted.csv",
+        "table.parquet",
+        "plain.csv into a dry run",
+        "table.parquet into a dry run",
+    ]
+    assert len(re.findall("reached|MISSED", done.stdout)) == 5

@@ -531,6 +531,17 @@ def test_what_is_packed_otherwise_is_read_or_named(tmp_path):
         (tmp_path / name).write_bytes(data)
         files, _ = parts_of([tmp_path / name])
         assert [event["user_id"] for _, event in files[name][0]] == ["u", "v"]
+    write_with(
+        "import pyarrow as pa\n"
+        "for kind, name in (('zstd', 'a.zst'), ('lz4', 'a.lz4')):\n"
+        f"    open(name, 'wb').write(b''.join(pa.compress(each, kind, asbytes=True) for each in ({rows!r}, b'v,2\\n')))",
+        tmp_path,
+    )
+    for name in ("a.zst", "a.lz4"):
+        files, _ = parts_of([tmp_path / name])
+        assert [event["user_id"] for _, event in files[name][0]] == ["u", "v"]
+    (tmp_path / "cut.zst").write_bytes((tmp_path / "a.zst").read_bytes()[:-6])
+    assert b"cut off or broken" in seen_history(tmp_path / "cut.zst").stdout
     with tarfile.open(tmp_path / "it's.tar.gz", "w:gz") as tar:
         tar.add(tmp_path / "a.xz", "x")
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:

@@ -47,6 +47,7 @@ class Table:
 
     def __init__(self, path, options, mapping, note):
         self.file = open(path, "rb")
+        self.size = os.path.getsize(path)
         first = self.file.read(8)
         self.file.seek(0)
         self.is_text = False
@@ -68,7 +69,7 @@ class Table:
 
     def position(self):
         """How many bytes of the file are read."""
-        return self.file.tell()
+        return self.size if self.file.closed else self.file.tell()  # Arrow closes what it read
 
 
 def pointer(names):
