@@ -327,6 +327,8 @@ def test_quotes_that_never_close_reject_their_line_only(tmp_path):
 def test_lists_have_every_id_as_its_text(tmp_path):
     cells = {
         "a,b,c": ["a", "b", "c"],
+        "a, b,新": ["a", "b", "新"],
+        "['a','新']": ["a", "新"],
         "['a', 'b']": ["a", "b"],
         "['it\\'s', \"b,c\"]": ["it's", "b,c"],
         "['a' 'b']": ["a", "b"],

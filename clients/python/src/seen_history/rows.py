@@ -15,6 +15,12 @@ LITERAL = r"^(-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,2})?|true|
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3}  # in ns
 NULL_MARKS = pa.array([b"", b"\\N", b"NULL"])
 NULL = pa.scalar(b"null")
+ID = r"""[^\x00-\x20,'"\\\[\]{}()]+"""
+USUAL_LISTS = (  # form, what becomes what in it, and what stands around it
+    (f"^{ID}(,{ID})*$", b",", b'","', (b'["', b'"]')),
+    (rf"^\['{ID}'(, ?'{ID}')*\]$", b"'", b'"', (b"", b"")),
+    (rf'^\["{ID}"(, ?"{ID}")*\]$', b'"', b'"', (b"", b"")),
+)
 LISTED = re.compile(
     r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s,'"\[\]{}()][^,'"\[\]{}()\n]*?))\s*(?:,|$|(?<=['"\s])(?=['"]))"""
 )
@@ -104,6 +110,19 @@ def list_cell(cell):
     return dumped(ids)
 
 
+def of_list_cells(column):
+    """As `list_cell`. The usual forms are rendered at once."""
+    rendered, done = column, pc.is_null(column)
+    for form, old, new, around in USUAL_LISTS:
+        fits = pc.fill_null(pc.match_substring_regex(column, form), False)
+        if pc.any(fits).as_py():
+            texts = pc.replace_substring(column.filter(fits), old, new)
+            texts = pc.binary_join_element_wise(around[0], texts, around[1], b"")
+            rendered, done = pc.replace_with_mask(rendered, fits, texts), pc.or_(done, fits)
+    rest = pc.invert(done)
+    return pc.replace_with_mask(rendered, rest, one_by_one(column.filter(rest), list_cell))
+
+
 def of_list(column):
     """A list of texts or integers, as JSON."""
     values = column.flatten()
@@ -122,7 +141,7 @@ def of_text(column, form, is_table_of_texts):
     if is_table_of_texts:
         column = without(column, pc.is_in(column, NULL_MARKS))
     if form == "list":
-        return one_by_one(column, list_cell)
+        return of_list_cells(column)
     if form != "text":
         column = repaired(column)
     if form == "text" or (form == "other" and not is_table_of_texts):
