@@ -101,12 +101,20 @@ def test_a_bad_row_is_one_problem_and_keeps_its_number(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["uid,item_id\n1,2\n", "no header\n", '{"a":1}\n', "", "user_id,user_id\n1,2\n"]
+    "text",
+    [
+        "uid,item_id\n1,2\n",
+        "no header\n",
+        "/u/1,n1,17\n/u/2,n2,18\n",
+        '{"a":1}\n',
+        "",
+        "user_id,user_id\n1,2\n",
+    ],
 )
 def test_what_is_no_table_of_events_ends_with_status_2(text, tmp_path):
     (tmp_path / "table.csv").write_text(text)
-    _, marks = lines_of(tmp_path / "table.csv", status=2)
-    assert "table.csv" in marks[-1]["error"]
+    events, marks = lines_of(tmp_path / "table.csv", status=2)
+    assert "table.csv" in marks[-1]["error"] and events == []
 
 
 @pytest.mark.parametrize(
@@ -270,6 +278,10 @@ DIALECTS = {
     "latin-1": (
         (HEAD + "josé,über-1,1,Ça va à Zürich\nu,b,2,t\n").encode("latin-1"),
         [exposure("josé", "über-1", 1, "Ça va à Zürich"), exposure("u", "b", 2, "t")],
+    ),
+    "windows-1252": (
+        (HEAD + "u,a,1,it\u2019s \u2013 \u201cna\u00efve\u201d\n").encode("cp1252"),
+        [exposure("u", "a", 1, "it\u2019s \u2013 \u201cna\u00efve\u201d")],
     ),
     "utf-8": (
         (HEAD + "张三,新闻\u2028,1,\U0001f600\x7f\n").encode(),
@@ -617,3 +629,52 @@ def test_rejects_that_replay_decides_have_file_and_row_too(tmp_path):
         (7, "invalid_utf8"),
     ]
     assert "events                2\n" in said, "a bad byte in a text that is no id loses no event"
+
+
+def test_snappy_and_zstd_blocks_of_avro(tmp_path):
+    write_with(
+        """
+import io, json, zlib, fastavro, pyarrow as pa
+schema = {"type": "record", "name": "E", "fields": [{"name": each, "type": "string"} for each in ("user_id", "item_id")]}
+header = {"type": "record", "name": "H", "fields": [{"name": "meta", "type": {"type": "map", "values": "bytes"}}]}
+block = {"type": "record", "name": "B", "fields": [{"name": "count", "type": "long"}, {"name": "data", "type": "bytes"}]}
+rows = io.BytesIO()
+for i in range(500):
+    fastavro.schemaless_writer(rows, schema, {"user_id": f"u{i}", "item_id": "n"})
+for codec, name in (("snappy", "snappy"), ("zstandard", "zstd")):
+    data = pa.compress(rows.getvalue(), name, asbytes=True)
+    data += zlib.crc32(rows.getvalue()).to_bytes(4, "big") if codec == "snappy" else b""
+    with open(codec, "wb") as file:
+        file.write(b"Obj\\x01")
+        fastavro.schemaless_writer(
+            file, header, {"meta": {"avro.schema": json.dumps(schema).encode(), "avro.codec": codec.encode()}})
+        file.write(bytes(16))
+        fastavro.schemaless_writer(file, block, {"count": 500, "data": data})
+        file.write(bytes(16))
+""",
+        tmp_path,
+    )
+    files, _ = parts_of([tmp_path])
+    for codec in ("snappy", "zstandard"):
+        assert files[codec][0] == [(i + 1, {"user_id": f"u{i}", "item_id": "n"}) for i in range(500)]
+
+
+def test_only_a_terminal_gets_a_bar_and_only_outside_of_a_pipe(tmp_path):
+    (tmp_path / "a.csv").write_text(table(",")[0])
+    script = f"import sys; from seen_history import command; command.REDRAW_S = 0; sys.argv[1:] = [{str(tmp_path / 'a.csv')!r}]; command.main()"
+    main, terminal = pty.openpty()
+    said = {}
+    with open(tmp_path / "lines", "wb") as file:
+        for name, output, errors in (
+            ("file", file, terminal),
+            ("pipe", subprocess.PIPE, terminal),
+            ("log", file, subprocess.PIPE),
+        ):
+            command = [CONVERT / "python3", "-c", script]
+            done = subprocess.run(
+                command, stdout=output, stderr=errors, env=ENVIRONMENT, timeout=60, check=True
+            )
+            os.write(terminal, b".")  # so that there is something to read
+            said[name] = os.read(main, 1 << 16).decode() if errors == terminal else done.stderr.decode()
+    assert "[########################] 100% 3 rows" in said["file"] and "\x1b" in said["file"]
+    assert said["pipe"] == "." and said["log"] == ""

@@ -30,6 +30,8 @@ ARCHIVES = {
     b"\xff\x06\x00\x00sNaPpY": "snappy. Unpack it first",
     b"Rar!": "rar. Unpack it first: unrar x {}",
 }
+# Of Windows-1252: quotes, dashes, signs of money and measures.
+WESTERN_SIGNS = rb"[\x80\x82\x84\x85\x8b\x91-\x97\x99\x9b\xa0\xa1\xa3\xa9\xab\xae\xb0\xb4\xb7\xbb\xbf]"
 FAILURES = (EOFError, OSError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, pa.ArrowException)
 
 
@@ -53,7 +55,7 @@ def refuse_archive(path, chunk):
 
 
 def found_encoding(data):
-    """The encoding of bytes that aren't UTF-8. Raises Unreadable unless it is surely one of three."""
+    """The encoding of bytes that aren't UTF-8. Raises Unreadable unless it is surely one of these."""
     others = re.findall(rb"[\x80-\xff]+", data)
     count = sum(map(len, others))
     good = len(data.decode("utf-8", "ignore").encode()) - (len(data) - count)
@@ -70,9 +72,10 @@ def found_encoding(data):
             return "gbk"
         except UnicodeDecodeError:
             pass
+    letters = count - len(re.findall(WESTERN_SIGNS, data))
     western = re.findall(rb"[\xc0-\xd6\xd8-\xf6\xf8-\xff]", data)
-    if sum(len(run) == 1 for run in others) >= 0.8 * len(others) and len(western) >= 0.8 * count:
-        return "latin-1"
+    if sum(len(run) == 1 for run in others) >= 0.8 * len(others) and len(western) >= 0.8 * letters:
+        return "cp1252" if re.search(rb"[\x80-\x9f]", data) else "latin-1"
     raise Unreadable("the text isn't UTF-8. Name its encoding, such as --encoding gb18030, big5 or euc-kr")
 
 
@@ -82,6 +85,7 @@ class Texts:
     def __init__(self, path, file, encoding, note):
         self.path, self.stream, self.encoding, self.note = path, unpacked(file), encoding, note
         self.is_sure = encoding is not None
+        self.found = "utf-8"  # of a text without a name or a byte order mark
 
     def raw(self):
         """Chunks in UTF-8, without a byte order mark, cut anywhere but within a character that is decoded."""
@@ -118,9 +122,7 @@ class Texts:
         rest, newline = b"", None
         for chunk in self.raw():
             if newline is None:
-                newline = b"\r" if b"\r" in chunk.rstrip(b"\r\n") and b"\n" not in chunk else b"\n"
-                if chunk.endswith(b"\r") and b"\n" not in chunk:
-                    newline = b"\r"
+                newline = b"\r" if b"\r" in chunk and b"\n" not in chunk else b"\n"
             if newline == b"\r":
                 chunk = chunk.replace(b"\r", b"\n")
             whole, cut, after = chunk.rpartition(b"\n")
@@ -140,10 +142,10 @@ class Texts:
             try:
                 chunk.decode()
             except UnicodeDecodeError:
-                self.encoding = found_encoding(chunk)
-                self.note(self.encoding)
-                self.found = self.encoding
-        if getattr(self, "found", "utf-8") != "utf-8":
+                self.found = found_encoding(chunk)
+                if self.found != "utf-8":
+                    self.note(self.found)
+        if self.found != "utf-8":
             chunk = chunk.decode(wider(self.found), "surrogateescape").encode("utf-8", "surrogateescape")
         return chunk
 

@@ -95,12 +95,11 @@ class Mapping:
             wanted = [self.places[field], *self.others[field]]
             return any(each[: len(place)] == place for each in wanted for place in places)
 
-        pointers = any(column.startswith("/") for column in columns)
         for field, is_there in (
             ("user_id", found("user_id")),
             ("item_id", found("item_id") or found("items")),
         ):
-            if is_there or pointers:
+            if is_there:
                 continue
             raise Unreadable(
                 f"a table without a column {field}; --config reads it at /{'/'.join(self.places[field])}. Remedy: give "
