@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "flow/heavy_turn.h"
 #include "flow/user_rows.h"
 #include "model/change.h"
 #include "model/delta_view.h"
@@ -18,12 +19,20 @@ bool IsErased(std::string_view stored, std::span<const Change> changes) {
 
 }  // namespace
 
+Result<bool> UserReader::ReadStored(const UserRef& user, size_t changes, std::string& stored) const {
+  auto found = store_.ReadDelta(user, stored);
+  return found && HeavyTurn::Await(stored, changes) ? store_.ReadDelta(user, stored) : std::move(found);
+}
+
 Result<Delta> UserReader::ReadUser(FilterIndex filter_index, const UserKey& user) const {
   const FilterPolicy& filter = state_.options().filters[filter_index];
   const auto mask = static_cast<FilterMask>(1u << filter_index);
   // Tails first: changes that move to the store meanwhile are then seen twice, which is harmless, and not
   // missed.
   const Tails tails = state_.GetTails();
+  std::string stored;
+  const auto found = ReadStored({filter.id, user}, 0, stored);
+  if (!found) return Fail(found.error());
   std::vector<Delta> parts(1);
   std::vector<Change> changes;
   for (const auto& tail : {tails.frozen, tails.active}) {
@@ -32,27 +41,24 @@ Result<Delta> UserReader::ReadUser(FilterIndex filter_index, const UserKey& user
     const std::string_view user_id = tail->Read(user, mask, changes);
     if (!changes.empty()) parts.push_back(DeltaOf(std::string(user_id), changes, filter.limits));
   }
-  std::string stored;
-  const auto found = store_.ReadDelta({filter.id, user}, stored);
-  if (!found) return Fail(found.error());
   if (*found) {
     auto decoded = DecodeDelta(stored);
     if (!decoded) return decoded;
     parts.front() = std::move(*decoded);
+    stored = {};
   }
   return ComposeAll(parts, filter.limits);
 }
 
 Status UserReader::ReadSeen(FilterIndex filter_index, const UserKey& user, const AnswerLimits& limits,
                             SeenReader& reader) const {
-  thread_local std::vector<Change> changes;
-  thread_local std::string stored;
+  auto& [changes, stored, own_reader] = HeavyTurn::OfThread();
   const FilterPolicy& filter = state_.options().filters[filter_index];
   const auto mask = static_cast<FilterMask>(1u << filter_index);
   const Tails tails = state_.GetTails();  // before the store: see ReadUser
   changes.clear();
   const std::string_view user_id = ReadTails(tails, mask, user, changes);
-  const auto found = store_.ReadDelta({filter.id, user}, stored);
+  const auto found = ReadStored({filter.id, user}, changes.size(), stored);
   if (!found) return Fail(found.error());
   Status read = reader.Read(*found ? std::string_view(stored) : std::string_view(), user_id, changes, limits);
   if (read) NoteRead(filter_index, user, reader);
@@ -84,6 +90,7 @@ Status UserReader::Render(const FilterPolicy& filter, const SnapshotShape& shape
         by_day.Group(*ends, shape.format == SnapshotFormat::kDayChain ? DayBy::kWindow : DayBy::kTime);
   }
   RenderSnapshot(shape, meta, items, SimilarOf(filter, reader), bytes);
+  if (HeavyTurn::IsHeld()) by_day = {};
   return {};
 }
 
@@ -256,7 +263,7 @@ std::string_view UserReader::ReadTails(const Tails& tails, FilterMask filters, c
 
 Status UserReader::RenderUser(FilterIndex filter_index, const UserKey& user, const SnapshotShape& shape,
                               std::string& user_id, std::string& bytes) const {
-  thread_local SeenReader reader;
+  SeenReader& reader = HeavyTurn::OfThread().reader;
   const TimeMs wall_now = clock_.WallNow();
   const SnapshotMeta meta = MetaAt(wall_now, filter_index);
   const FilterPolicy& filter = state_.options().filters[filter_index];

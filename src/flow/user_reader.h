@@ -51,6 +51,8 @@ class UserReader {
   void FillHeaviestUsers(PartitionStatus& status) const;
 
  private:
+  /// False: nothing is stored. `changes`: how many the tails have.
+  Result<bool> ReadStored(const UserRef& user, size_t changes, std::string& stored) const;
   using Tails = PartitionState::Tails;
   static std::string_view ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
                                     std::vector<Change>& changes);

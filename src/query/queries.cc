@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "flow/heavy_turn.h"
 #include "flow/partition_flow.h"
 #include "query/queries_candidates.h"
 #include "query/user_history.h"
@@ -18,6 +19,11 @@ void DropPublished(const std::string& published, const CandidateList& candidates
   const auto view = SnapshotView::Parse(published);
   if (!view) return;
   std::erase_if(unseen, [&](uint32_t candidate) { return view->MightContain(candidates.ids[candidate]); });
+}
+
+/// What was read before the look-up had its turn may be that much older.
+void AddWait(const HeavyTurn& turn, AsOf& as_of) {
+  if (as_of.age) *as_of.age += turn.waited();
 }
 
 SimilarCandidates& OfThread() {
@@ -90,12 +96,14 @@ Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_vi
   if (Status possible = CheckShape(shape); !possible) {
     return Fail(possible.error().code, "fpr: " + possible.error().message);
   }
+  const HeavyTurn turn(place->user);
   SnapshotAnswer answer;
   answer.as_of = AsOfFrom(*place);
   std::string known_id;
   const Status rendered =
       place->open->flow->reader.RenderUser(place->filter_index, place->user, shape, known_id, answer.bytes);
   if (!rendered) return Fail(rendered.error());
+  AddWait(turn, answer.as_of);
   return answer;
 }
 
@@ -104,14 +112,16 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
                                      std::span<const std::string_view> also_seen) const {
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
+  const HeavyTurn turn(place->user);
   UnseenAnswer answer;
   answer.as_of = AsOfFrom(*place);
-  thread_local SeenReader reader;
+  SeenReader& reader = HeavyTurn::OfThread().reader;
   thread_local Candidates asked;
   const FilterPolicy& policy = place->open->flow->state.options().filters[place->filter_index];
   const Status read = place->open->flow->reader.ReadSeen(place->filter_index, place->user,
                                                          policy.AnswerAt(clock_.WallNow()), reader);
   if (!read) return Fail(read.error());
+  AddWait(turn, answer.as_of);
   asked.Unseen(candidates, also_seen, reader, answer.unseen);
   const auto published = place->open->flow->reader.ReadPublished(place->filter_index, place->user);
   if (!published) return Fail(published.error());
@@ -126,11 +136,13 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
 Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_id) const {
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
-  const AsOf as_of = AsOfFrom(*place);
+  const HeavyTurn turn(place->user);
+  AsOf as_of = AsOfFrom(*place);
   const auto delta = place->open->flow->reader.ReadUser(place->filter_index, place->user);
   if (!delta) return Fail(delta.error());
   UserAnswer answer =
       DescribeUser(*delta, place->open->flow->state.options().filters[place->filter_index], clock_.WallNow());
+  AddWait(turn, as_of);
   answer.as_of = as_of;
   answer.partition = place->open->partition;
   return answer;
@@ -140,9 +152,11 @@ Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_
                                            const ExposuresQuestion& question) const {
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
-  const AsOf as_of = AsOfFrom(*place);
+  const HeavyTurn turn(place->user);
+  AsOf as_of = AsOfFrom(*place);
   auto answer = ListExposures({*place->open->flow, place->filter_index, place->user},
                               fmt::format("{}/{}", filter, user_id), question);
+  AddWait(turn, as_of);
   if (answer) answer->as_of = as_of;
   return answer;
 }
@@ -154,9 +168,10 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
   const PartitionFlow& flow = *place->open->flow;
   const FilterPolicy& policy = flow.state.options().filters[place->filter_index];
   const AnswerLimits limits = policy.AnswerAt(clock_.WallNow());
+  const HeavyTurn turn(place->user);
   WhyAnswer answer;
   answer.as_of = AsOfFrom(*place);
-  thread_local SeenReader reader;
+  SeenReader& reader = HeavyTurn::OfThread().reader;
   if (Status read = flow.reader.ReadSeen(place->filter_index, place->user, limits, reader); !read)
     return Fail(read.error());
   answer.seen = reader.seen().Contains(FingerprintOf(item));
@@ -167,6 +182,7 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
   }
   const Status explained = ExplainItem({flow, place->filter_index, place->user}, limits, item, answer);
   if (!explained) return Fail(explained.error());
+  AddWait(turn, answer.as_of);
   return answer;
 }
 
