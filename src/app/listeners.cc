@@ -22,6 +22,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, size_t
   Gate::Options gate;
   gate.tokens = [&credentials] { return credentials.tokens(); };
   gate.cluster_token = config.cluster.token;
+  gate.hosts = KnownHosts(config.http.hosts, ReachedAt(config, 0));
   gate.audit_hashes_users = config.access.audit_hashes_users;
   listeners->admin_pages_ = std::make_unique<const Routes>(pages, Gate(gate));
   gate.queries_only = config.admin.listen.has_value();

@@ -114,6 +114,7 @@ struct HttpConfig {
   unsigned threads = 0;
   uint64_t ready_lag_messages = 0;
   bool insecure = false;
+  std::string hosts;  // names with commas between; empty: none
   size_t connections_max = 0;
   size_t client_connections_max = 0;
   uint32_t client_requests_per_s_max = 0;

@@ -26,6 +26,9 @@ constexpr TextRule kListenAddress = {
 constexpr TextRule kPeerList = {
     "HOST, HOST:PORT or ADDRESS/PREFIX, several separated by commas without spaces",
     "([^\\s,]+(,[^\\s,]+)*)?", 4096};
+constexpr TextRule kHostNames = {
+    "host names without ports, several separated by commas without spaces; example: seend.example.com",
+    "([a-zA-Z0-9._-]{1,253}(,[a-zA-Z0-9._-]{1,253})*)?", 4096};
 constexpr TextRule kToken = {"8 to 256 characters of a-z, A-Z, 0-9, '.', '_' and '-'",
                              "[a-zA-Z0-9._-]{8,256}", 256};
 constexpr std::array<std::string_view, 2> kPartitioners = {"murmur2", "crc32"};
@@ -306,6 +309,12 @@ constexpr ConfigKey kKeys[] = {
          "Allows an address beyond loopback without TLS or without tokens. Use it only if the network itself "
          "keeps strangers out.")
         .Into<&Config::http, &HttpConfig::insecure>(),
+    Text(
+        "http.hosts", R"("")", kHostNames,
+        "Names by which clients send changes to this daemon, as their Host header has them without the port: "
+        "those of a proxy or a load balancer. Addresses, localhost and the host of cluster.address need no "
+        "entry.")
+        .Into<&Config::http, &HttpConfig::hosts>(),
     Whole("http.threads", "threads", "2", {1, 256}, "Threads that answer requests.")
         .Into<&Config::http, &HttpConfig::threads>(),
     Whole("http.ready_lag_messages", "messages", "10000", {0, 1'000'000'000'000},

@@ -73,8 +73,7 @@ HttpResponse EraseUser(const PageSources& sources, const RoutedRequest& routed) 
 
 std::optional<HttpResponse> RefuseTakingBack(const PageSources& /*sources*/, const RoutedRequest& routed) {
   const auto user_id = DecodeUserId(routed.parameters[0]);
-  if (!user_id) return Problem(user_id.error(), routed.request.target);
-  return RefuseUnlessJson(routed.request);
+  return user_id ? std::nullopt : std::optional(Problem(user_id.error(), routed.request.target));
 }
 
 HttpResponse TakeItemsBack(const PageSources& sources, const RoutedRequest& routed) {
@@ -89,7 +88,6 @@ HttpResponse TakeItemsBack(const PageSources& sources, const RoutedRequest& rout
 }
 
 HttpResponse Promote(const PageSources& sources, const RoutedRequest& routed) {
-  if (auto refusal = RefuseUnlessJson(routed.request)) return std::move(*refusal);
   return Later(routed,
                [&changes = sources.changes](ChangePort::Done done) { changes.Promote(std::move(done)); });
 }

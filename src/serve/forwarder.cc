@@ -177,6 +177,7 @@ void Forwarder::Impl::Begin(HopPointer hop) {
   if (!hop->request.content_type.empty()) hop->sent.set(http::field::content_type, hop->request.content_type);
   hop->sent.set("Seen-Hop", options.instance);
   hop->sent.set("Seen-Token", options.token);
+  if (!hop->request.client.empty()) hop->sent.set("Seen-Client", hop->request.client);
   hop->sent.prepare_payload();
   Send(hop);
 }
@@ -276,6 +277,8 @@ void Forwarder::Impl::Answered(const HopPointer& hop) {
     if (!value.empty()) response.headers.emplace_back(name, std::string(value.data(), value.size()));
   }
   response.body = std::move(message.body());
+  if (const auto length = hop->parser->content_length(); length && hop->request.method == "HEAD")
+    response.head_bytes = *length;
   Peer& peer = peers[hop->request.address];
   if (message.keep_alive() && peer.idle.size() < kIdleConnectionsMax && hop->connection->buffer.size() == 0) {
     hop->connection->stream.expires_never();
@@ -368,7 +371,8 @@ std::optional<HttpResponse> PassOn(const Cluster& cluster, const HttpRequest& re
       std::string(request.target),
       std::string(request.body),
       std::string(request.content_type),
-      std::chrono::milliseconds(std::clamp(deadline_ms, kDeadlineMsMin, kDeadlineMsMax))};
+      std::chrono::milliseconds(std::clamp(deadline_ms, kDeadlineMsMin, kDeadlineMsMax)),
+      SplitHostPort(request.remote).host};
   HttpResponse response;
   response.later = [forwarder = cluster.forwarder, forwarded = std::move(forwarded),
                     addresses = std::move(addresses)](ForwardPort::Give give) {

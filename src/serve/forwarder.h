@@ -25,6 +25,7 @@ struct ForwardedRequest {
   std::string body;
   std::string content_type;
   std::chrono::milliseconds deadline{0};
+  std::string client = {};  // the address of whom this daemon asks for
 };
 
 /// Any thread.

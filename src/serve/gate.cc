@@ -11,10 +11,14 @@
 namespace seen {
 namespace {
 
-// Bounds the log lines about mistakes and refusals, which cost a client nothing to repeat.
-LogBudget& Refusals() {
-  static LogBudget budget(20);
-  return budget;
+// Bounds the log lines about refusals and mistakes, which cost a client nothing to repeat. Neither takes
+// lines of the other. A change is always written, also one without an answer of the brokers: it may have an
+// effect.
+LogBudget* BudgetOf(unsigned status) {
+  static LogBudget refusals(20);
+  static LogBudget mistakes(20);
+  if (status < 400 || status >= 500) return nullptr;
+  return status == 401 || status == 403 ? &refusals : &mistakes;
 }
 
 constexpr std::string_view kBearer = "Bearer ";
@@ -50,8 +54,8 @@ Audited AuditedOf(const RoutedRequest& routed, bool hash_users) {
 }
 
 void WriteAudit(const Audited& of, unsigned status) {
-  const bool is_done = status < 400;
-  if (!is_done && !Refusals().Allow()) return;
+  LogBudget* const budget = BudgetOf(status);
+  if (budget != nullptr && !budget->Allow()) return;
   log::Audit(status == 401 || status == 403 ? "access refused" : "change asked for",
              {{"who", of.who},
               {"from", of.from},
@@ -59,7 +63,7 @@ void WriteAudit(const Audited& of, unsigned status) {
               {"page", of.route},
               {of.is_about_user ? "user" : "subject", of.subject},
               {"status", status},
-              {"lines_held_back", is_done ? uint64_t{0} : Refusals().TakeHeldBack()}});
+              {"lines_held_back", budget == nullptr ? uint64_t{0} : budget->TakeHeldBack()}});
 }
 
 }  // namespace
@@ -76,6 +80,11 @@ TokenTable::Holder Gate::HolderOf(const HttpRequest& request) const {
     if (found != nullptr) return *found;
   }
   return {Role::kNone, std::string(kAnonymous)};
+}
+
+bool Gate::IsPassedOn(const HttpRequest& head) const {
+  return !head.hop.empty() && !options_.cluster_token.empty() &&
+         EqualSecrets(head.token, options_.cluster_token);
 }
 
 void Gate::Check(const PageAccess& page, RoutedRequest& routed) const {
@@ -107,6 +116,15 @@ void Gate::Check(const PageAccess& page, RoutedRequest& routed) const {
     routed.refusal->headers.emplace_back("WWW-Authenticate", "Bearer realm=\"seend\"");
   }
   WriteAudit(AuditedOf(routed, options_.audit_hashes_users), routed.refusal->status);
+}
+
+void Gate::CheckChange(RoutedRequest& routed) const {
+  if (const auto foreign = options_.hosts.WhyForeign(routed.request)) {
+    routed.refusal = Problem(403, *foreign, routed.request.target);
+  } else if (routed.request.method == "POST" || !routed.request.content_type.empty()) {
+    routed.refusal = RefuseUnlessJson(routed.request);
+  }
+  if (routed.refusal) WriteAudit(AuditedOf(routed, options_.audit_hashes_users), routed.refusal->status);
 }
 
 void Gate::Audit(const RoutedRequest& request, HttpResponse& response) const {

@@ -65,6 +65,15 @@ void HttpClients::Leave(const boost::asio::ip::address& address) {
   }
 }
 
+std::shared_ptr<HttpClientShare> HttpClients::Named(const boost::asio::ip::address& address) {
+  const MutexLock lock(mutex_);
+  std::shared_ptr<HttpClientShare>& share = entries_[KeyOf(address)].share;
+  if (share) return share;
+  const auto named = share = std::make_shared<HttpClientShare>(bodies_bytes_max_, bodies_);
+  if (++idle_ > kIdleClientsMax) ForgetIdle();
+  return named;
+}
+
 void HttpClients::ForgetIdle() {
   const auto now = steady_clock::now();
   idle_ -= std::erase_if(entries_, [now](const auto& entry) {

@@ -58,7 +58,7 @@ class ByteBudget {
 /// The bytes that one holder has taken of a budget. The budget outlives its holders. One thread.
 class BudgetShare {
  public:
-  explicit BudgetShare(ByteBudget& budget) : budget_(budget) {}
+  explicit BudgetShare(ByteBudget& budget) : budget_(&budget) {}
   ~BudgetShare() { GiveBack(); }
   BudgetShare(const BudgetShare&) = delete;
   BudgetShare& operator=(const BudgetShare&) = delete;
@@ -66,19 +66,24 @@ class BudgetShare {
   /// False: the budget doesn't have that many bytes now; what is held stays.
   bool GrowTo(size_t bytes) {
     if (bytes <= held_) return true;
-    if (!budget_.Take(bytes - held_)) return false;
+    if (!budget_->Take(bytes - held_)) return false;
     held_ = bytes;
     return true;
   }
   void GiveBack() {
-    budget_.GiveBack(held_);
+    budget_->GiveBack(held_);
     held_ = 0;
   }
+  /// Gives back what is held, and takes from this budget from now on.
+  void TakeFrom(ByteBudget& budget) {
+    GiveBack();
+    budget_ = &budget;
+  }
   size_t held() const { return held_; }
-  const ByteBudget& budget() const { return budget_; }
+  const ByteBudget& budget() const { return *budget_; }
 
  private:
-  ByteBudget& budget_;
+  ByteBudget* budget_;
   size_t held_ = 0;
 };
 
@@ -113,6 +118,8 @@ class HttpClients {
   /// Takes a connection; Leave ends it. nullptr: the client has as many connections as it may.
   std::shared_ptr<HttpClientShare> Enter(const boost::asio::ip::address& address);
   void Leave(const boost::asio::ip::address& address);
+  /// The share of a client for whom a daemon asks.
+  std::shared_ptr<HttpClientShare> Named(const boost::asio::ip::address& address);
 
  private:
   struct Entry {

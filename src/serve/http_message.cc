@@ -106,7 +106,8 @@ void AppendResponse(const HttpResponse& response, const WireOptions& options, st
   out.append(ReasonPhrase(response.status)).append("\r\n");
   AppendHeader("Date", DateNow(), out);
   if (!response.content_type.empty()) AppendHeader("Content-Type", response.content_type, out);
-  AppendHeader("Content-Length", std::to_string(response.body.size()), out);
+  const size_t length = options.head && response.head_bytes ? *response.head_bytes : response.body.size();
+  AppendHeader("Content-Length", std::to_string(length), out);
   AppendHeader("Cache-Control", "no-store", out);  // an answer is true as of now
   for (const auto& [name, value] : response.headers) AppendHeader(name, value, out);
   if (!options.keep_alive) {

@@ -25,6 +25,10 @@ struct HttpRequest {
   std::string_view deadline_ms = {};    // Seen-Deadline-Ms: how long the asker waits
   std::string_view authorization = {};  // Authorization, as sent
   std::string_view remote = {};         // the client's ADDRESS:PORT
+  std::string_view host = {};           // Host: HOST or HOST:PORT
+  std::string_view origin = {};         // Origin: of the web page that asks; empty: none does
+  std::string_view encoding = {};       // Content-Encoding
+  std::string_view client = {};         // Seen-Client: the address of whom a daemon asks for
 };
 
 struct HttpResponse {
@@ -37,6 +41,8 @@ struct HttpResponse {
   /// `later` once. `give` takes the answer: once, from any thread, maybe before `later` returns, and before
   /// the server goes. Views of the request are invalid by then.
   std::function<void(std::function<void(HttpResponse)> give)> later = {};
+
+  std::optional<size_t> head_bytes = {};  // for HEAD, if `body` isn't here: its length
 };
 
 /// The route label if no route matched, or if the server refused before it asked the routes.

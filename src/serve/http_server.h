@@ -40,6 +40,8 @@ class HttpPages {
   virtual ~HttpPages() = default;
   /// Called once the header is complete. Finds the request's page, and refuses who may not ask for it.
   virtual RoutedRequest Find(const HttpRequest& head) const = 0;
+  /// Whether another daemon of the cluster passes the request on, and has proved it.
+  virtual bool IsPassedOn(const HttpRequest& /*head*/) const { return false; }
   /// Called before the server reads a body that hasn't come with the header. A refusal saves the body.
   virtual std::optional<HttpResponse> RefuseBody(const RoutedRequest& request) const = 0;
   /// Called once the whole request is here, unless it was refused.

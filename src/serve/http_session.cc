@@ -13,6 +13,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/string.hpp>
 #include <exception>
+#include <utility>
 
 #include "base/log.h"
 #include "serve/http_message.h"
@@ -25,6 +26,7 @@ namespace {
 constexpr size_t kReadBytes = 16 * 1024;
 constexpr size_t kReadBodyBytes = 64 * 1024;
 constexpr size_t kOutputBytesMax = 1024 * 1024;   // gathered before they are written
+constexpr size_t kShortBodyBytesMax = 64 * 1024;  // of an answer that is gathered
 constexpr size_t kDroppedBytesMax = 1024 * 1024;  // of a dropped body; a longer one closes the connection
 constexpr size_t kLingeredBytesMax = 16 * 1024 * 1024;
 constexpr auto kLinger = std::chrono::milliseconds(2'000);
@@ -170,7 +172,8 @@ void HttpSession::OnRead(Error error, size_t bytes) {
 void HttpSession::AnswerWhatArrived() {
   more_input_ = false;
   while (!closing_ && !awaiting_) {
-    if (answers_ >= shared_.options.pipeline_max || output_.size() >= kOutputBytesMax) {
+    if (answers_ >= shared_.options.pipeline_max || output_.size() >= kOutputBytesMax ||
+        !long_body_.empty()) {
       more_input_ = true;
       break;
     }
@@ -240,18 +243,29 @@ void HttpSession::CheckHeader() {
     return Reject(417, "the only expectation that this server knows is 100-continue");
   }
   const bool client_waits = expects && input_.size() == 0;
-  const bool may_ask =
-      client_ == nullptr ||
-      client_->MayAsk(request_started_, shared_.limits.requests_per_s_max.load(std::memory_order_relaxed));
-  if (may_ask) {
-    routed_ = shared_.pages.Find(HeadOf());
+  const HttpRequest head = HeadOf();
+  if (MayAsk(head)) {
+    routed_ = shared_.pages.Find(head);
   } else {
-    routed_.refusal = TooManyRequests();
+    routed_.refusal = TooManyRequests(head);
   }
   if (parser_->is_done()) return;
   if (routed_.refusal) return RefuseBody(std::move(*routed_.refusal), client_waits);
   CheckBody(client_waits);
   if (client_waits && !closing_) output_.append("HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+/// A request that another daemon passes on counts for the client that the daemon names.
+bool HttpSession::MayAsk(const HttpRequest& head) {
+  if (client_ == nullptr) return true;
+  asker_ = client_;
+  if (!head.client.empty() && shared_.pages.IsPassedOn(head)) [[unlikely]] {
+    Error not_address;
+    const auto named = asio::ip::make_address(std::string(head.client), not_address);
+    if (!not_address) asker_ = shared_.clients.Named(named);
+  }
+  body_share_.TakeFrom(asker_->bodies);
+  return asker_->MayAsk(request_started_, shared_.limits.requests_per_s_max.load(std::memory_order_relaxed));
 }
 
 /// Checks whether the body is wanted and whether there is space for it, before a byte of it is kept.
@@ -276,15 +290,16 @@ void HttpSession::CheckBody(bool client_waits) {
 /// A short body is read and dropped, so that the connection can be used again.
 void HttpSession::RefuseBody(HttpResponse refusal, bool client_waits) {
   const auto length = parser_->content_length();
-  if (client_waits || !length || *length > kDroppedBytesMax) return RejectWith(refusal);
+  if (client_waits || !length || *length > kDroppedBytesMax) return RejectWith(std::move(refusal));
   parser_->get().body().dropped = true;
   routed_.refusal = std::move(refusal);
 }
 
-HttpResponse HttpSession::TooManyRequests() const {
+HttpResponse HttpSession::TooManyRequests(const HttpRequest& head) const {
   if (shared_.log_budget.Allow()) {
     log::Warning("requests refused: a client asks too often",
                  {{"from", remote_},
+                  {"for", shared_.pages.IsPassedOn(head) ? head.client : std::string_view()},
                   {"requests_per_s_max", shared_.limits.requests_per_s_max.load()},
                   {"lines_held_back", shared_.log_budget.TakeHeldBack()}});
   }
@@ -333,7 +348,11 @@ HttpRequest HttpSession::HeadOf() const {
           View(message["Seen-Token"]),
           View(message["Seen-Deadline-Ms"]),
           View(message[http::field::authorization]),
-          remote_};
+          remote_,
+          View(message[http::field::host]),
+          View(message[http::field::origin]),
+          View(message[http::field::content_encoding]),
+          View(message["Seen-Client"])};
 }
 
 void HttpSession::Answer() {
@@ -347,7 +366,7 @@ void HttpSession::Answer() {
   }
   if (response.later) return Await(response, started);
   if (!parser_->keep_alive() || shared_.stopping) closing_ = true;  // known only now
-  Give(response, parser_->get().method() == http::verb::head, started);
+  Give(std::move(response), parser_->get().method() == http::verb::head, started);
   EndRequest();
   SetDeadline(std::chrono::steady_clock::now() + shared_.options.idle_timeout);
 }
@@ -370,7 +389,7 @@ void HttpSession::Await(const HttpResponse& response, TimePoint since) {
 void HttpSession::GiveAwaited() {
   awaiting_ = false;
   if (!parser_->keep_alive() || shared_.stopping) closing_ = true;
-  Give(*awaited_, parser_->get().method() == http::verb::head, awaited_since_);
+  Give(std::move(*awaited_), parser_->get().method() == http::verb::head, awaited_since_);
   awaited_.reset();
   EndRequest();
   AnswerWhatArrived();
@@ -383,9 +402,11 @@ void HttpSession::EndRequest() {
   if (input_.size() == 0 && input_.capacity() > 2 * kReadBytes) input_.shrink_to_fit();
 }
 
-void HttpSession::Give(const HttpResponse& response, bool head, TimePoint since) {
+void HttpSession::Give(HttpResponse response, bool head, TimePoint since) {
   const bool http_1_0 = parser_ && header_checked_ && parser_->get().version() == 10;
-  AppendResponse(response, {head, http_1_0, !closing_}, output_);
+  const bool is_long = !head && response.body.size() > kShortBodyBytesMax;
+  AppendResponse(response, {head || is_long, http_1_0, !closing_}, output_);
+  if (is_long) long_body_ = std::move(response.body);
   ++answers_;
   if (shared_.observer) {
     shared_.observer(routed_.route, response.status, std::chrono::steady_clock::now() - since);
@@ -399,10 +420,10 @@ void HttpSession::Reject(unsigned status, std::string_view detail) {
   RejectWith(Problem(status, detail, known ? View(parser_->get().target()) : std::string_view()));
 }
 
-void HttpSession::RejectWith(const HttpResponse& response) {
+void HttpSession::RejectWith(HttpResponse response) {
   closing_ = true;
   const bool head = parser_ && header_checked_ && parser_->get().method() == http::verb::head;
-  Give(response, head, std::chrono::steady_clock::now());
+  Give(std::move(response), head, std::chrono::steady_clock::now());
   EndRequest();
 }
 
@@ -440,6 +461,10 @@ void HttpSession::Write() {
 void HttpSession::OnWritten(Error error) {
   if (phase_ == Phase::kClosed) return;
   if (error) return Close();
+  if (!long_body_.empty()) {
+    output_ = std::exchange(long_body_, {});
+    return Write();
+  }
   output_.clear();
   if (output_.capacity() > kOutputBytesMax) output_.shrink_to_fit();
   answers_ = 0;

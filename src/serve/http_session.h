@@ -137,7 +137,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   bool ParseSome();  // false: more bytes are needed
   bool BeginRequest();
   void CheckHeader();
-  HttpResponse TooManyRequests() const;
+  bool MayAsk(const HttpRequest& head);
+  HttpResponse TooManyRequests(const HttpRequest& head) const;
   void CheckBody(bool client_waits);
   void RefuseBody(HttpResponse refusal, bool client_waits);
   HttpResponse NoSpaceNow() const;
@@ -147,9 +148,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void Await(const HttpResponse& response, TimePoint since);
   void GiveAwaited();
   void EndRequest();
-  void Give(const HttpResponse& response, bool head, TimePoint since);
+  void Give(HttpResponse response, bool head, TimePoint since);
   void Reject(unsigned status, std::string_view detail);
-  void RejectWith(const HttpResponse& response);
+  void RejectWith(HttpResponse response);
   void RejectFor(Error error);
   void Write();
   void OnWritten(Error error);
@@ -165,11 +166,13 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   const boost::asio::ip::address address_;  // the client's
   const std::string remote_;                // with its port
   const std::shared_ptr<HttpClientShare> client_;
+  std::shared_ptr<HttpClientShare> asker_;  // of the request under way; another daemon may name it
   HttpShared& shared_;
   boost::asio::steady_timer timer_;
   boost::beast::flat_buffer input_;
   std::optional<Parser> parser_;  // of the request under way; none between requests
   std::string output_;            // answers not yet written
+  std::string long_body_;         // of the last of them, if it is long: written after output_, without a copy
   size_t written_ = 0;            // of output_
   size_t answers_ = 0;            // in output_
   size_t lingered_bytes_ = 0;

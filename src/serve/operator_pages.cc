@@ -173,7 +173,6 @@ HttpResponse AnswerDigest(const PageSources& sources, const RoutedRequest& route
 }
 
 HttpResponse MakeCopy(const PageSources& sources, const RoutedRequest& routed) {
-  if (auto refusal = RefuseUnlessJson(routed.request)) return std::move(*refusal);
   StateCopiesPort* const copies = sources.copies;
   if (copies == nullptr) return NotYet(routed);
   const auto copy = copies->Copy();
@@ -199,7 +198,6 @@ HttpResponse ReleaseCopy(const PageSources& sources, const RoutedRequest& routed
 }
 
 HttpResponse StartFill(const PageSources& sources, const RoutedRequest& routed) {
-  if (auto refusal = RefuseUnlessJson(routed.request)) return std::move(*refusal);
   FillPort* const fills = sources.fills;
   if (fills == nullptr) return NotYet(routed);
   const auto filter = DecodePathSegment(routed.parameters[0]);

@@ -137,12 +137,35 @@ std::optional<std::string> UserOf(const RoutedRequest& routed) {
   return user ? std::optional(std::move(*user)) : std::nullopt;
 }
 
+HttpResponse AllowedAnswer(std::string_view allowed) {
+  HttpResponse response;
+  response.headers.emplace_back("Allow", fmt::format("{}, OPTIONS", allowed));
+  return response;
+}
+
+std::optional<HttpResponse> RefuseEncoded(Method method, const HttpRequest& head) {
+  if (method == Method::kGet || head.encoding.empty() || head.encoding == "identity") return std::nullopt;
+  HttpResponse refusal =
+      Problem(415,
+              fmt::format("Content-Encoding: {}: bodies aren't decoded here. Send the body as "
+                          "it is, without Content-Encoding",
+                          head.encoding.substr(0, 64)),
+              head.target);
+  refusal.headers.emplace_back("Accept-Encoding", "identity");
+  return refusal;
+}
+
 constexpr unsigned kUnavailable = 503;
 
 }  // namespace
 
 RoutedRequest Routes::Find(const HttpRequest& head) const {
   RoutedRequest routed{.request = head};
+  const bool asks_options = head.method == "OPTIONS";
+  if (asks_options && head.target == "*") {
+    routed.refusal = AllowedAnswer("GET, HEAD, POST, DELETE");
+    return routed;
+  }
   const std::string_view path = PathOf(head.target);
   for (const Page& page : kPages) {
     if (!Match(page.pattern, path, routed.parameters)) continue;
@@ -150,9 +173,18 @@ RoutedRequest Routes::Find(const HttpRequest& head) const {
     routed.route = page.pattern;
     routed.body_bytes_max = page.body.bytes_max;
     routed.body_bytes_a_byte = page.body.bytes_a_byte;
-    gate_.Check(page.access, routed);
-    if (routed.refusal || Allows(page.method, head.method)) return routed;
+    gate_.Check(asks_options ? PageAccess{Role::kNone, page.access.is_query} : page.access, routed);
+    if (routed.refusal) return routed;
     const std::string allowed(AllowedBy(page.method));
+    if (asks_options) {
+      routed.refusal = AllowedAnswer(allowed);
+      return routed;
+    }
+    if (Allows(page.method, head.method)) {
+      routed.refusal = RefuseEncoded(page.method, head);
+      if (!routed.refusal && page.is_change()) gate_.CheckChange(routed);
+      return routed;
+    }
     routed.refusal = Problem(405, fmt::format("{} takes {} only", page.pattern, allowed), head.target);
     routed.refusal->headers.emplace_back("Allow", allowed);
     if (page.is_change()) gate_.Audit(routed, *routed.refusal);

@@ -19,6 +19,7 @@ class Routes final : public HttpPages {
       : sources_(sources), gate_(std::move(gate)) {}
 
   RoutedRequest Find(const HttpRequest& head) const override;
+  bool IsPassedOn(const HttpRequest& head) const override { return gate_.IsPassedOn(head); }
   std::optional<HttpResponse> RefuseBody(const RoutedRequest& routed) const override;
   /// What this daemon can't answer now about a user, another daemon answers, if there is one.
   HttpResponse Answer(const RoutedRequest& routed) const override;

@@ -22,16 +22,22 @@ class Answer:
 
 class Http:
     """For one thread. If the other side closed the connection, a request opens it again, once. `ca`: use TLS,
-    trust this file."""
+    trust this file. `source`: the address to ask from."""
 
-    def __init__(self, address, timeout_s=10, ca=None):
+    def __init__(self, address, timeout_s=10, ca=None, source=None):
         self.address, self.timeout_s, self.connection = address, timeout_s, None
+        self.source = (source, 0) if source else None
         self.context = ssl.create_default_context(cafile=ca) if ca else None
 
     def connect(self):
         if self.context is None:
-            return http.client.HTTPConnection(self.address, timeout=self.timeout_s)
-        return http.client.HTTPSConnection(self.address, timeout=self.timeout_s, context=self.context)
+            connection = http.client.HTTPConnection(self.address, timeout=self.timeout_s)
+        else:
+            connection = http.client.HTTPSConnection(
+                self.address, timeout=self.timeout_s, context=self.context
+            )
+        connection.source_address = self.source
+        return connection
 
     def request(self, method, path, body=None, headers=None):
         fresh = self.connection is None

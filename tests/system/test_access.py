@@ -54,16 +54,10 @@ class Client(Http):
     """Sends each request on a connection of its own, with or without TLS, with or without a token."""
 
     def __init__(self, address, token=None, ca=None, source=None):
-        super().__init__(address, 20, ca)
+        super().__init__(address, 20, ca, source)
         self.headers = {"Content-Type": "application/json"}
         if token:
             self.headers["Authorization"] = f"Bearer {token}"
-        self.source = (source, 0) if source else None
-
-    def connect(self):
-        connection = super().connect()
-        connection.source_address = self.source
-        return connection
 
     def ask(self, method, path, body=None):
         try:

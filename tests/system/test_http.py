@@ -1,5 +1,6 @@
 """HTTP over real sockets: answers, limits, and answers while the daemon catches up."""
 
+import gzip
 import json
 import socket
 
@@ -127,6 +128,57 @@ def test_a_head_request_has_the_length_and_no_body(asked):
     whole = asked.http.get(user_path("u"))
     head = asked.http.request("HEAD", user_path("u"))
     assert head.status == 200 and head.body == b"" and int(head.headers["Content-Length"]) == len(whole.body)
+
+
+def test_a_body_that_is_encoded_is_refused_by_the_name_of_the_header(asked):
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    body = gzip.compress(b'{"items":["a"]}')
+    for path in (user_path("u") + "/unseen", "/v1/users/u/removed"):
+        answer = asked.http.request("POST", path, body, headers)
+        assert answer.status == 415 and "Content-Encoding: gzip" in answer.json()["detail"], answer.text
+    assert asked.unseen("u", ["a", "b"]) == ["b"]
+
+
+def test_options_are_answered_also_for_a_proxy_that_knows_no_address(asked):
+    for path, allowed in ((user_path("u"), "GET, HEAD"), ("/v1/users/u", "DELETE"), ("/", "GET, HEAD")):
+        answer = asked.http.request("OPTIONS", path)
+        assert (answer.status, answer.headers["Allow"]) == (200, f"{allowed}, OPTIONS"), path
+    assert raw(asked, b"OPTIONS / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 OK"), "HAProxy's default"
+    assert raw(asked, b"GET /readyz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 OK")
+
+
+def test_a_web_page_elsewhere_changes_nothing(topics, started, topic_name):
+    """It may send text/plain unasked, also to loopback. With DNS rebinding its requests seem to be its own."""
+    asked = started({"http": {"hosts": "seend.example.com"}})
+    topics.produce(topic_name, one_by_one(Oracle(), [("u", "a")]))
+    asked.wait_caught_up()
+    json_type = {"Content-Type": "application/json"}
+    elsewhere = [
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "text/plain", "Origin": "https://evil.example"}, 403),
+        (json_type | {"Origin": "https://evil.example"}, 403),
+        (json_type | {"Host": "evil.example:8080", "Origin": "http://evil.example:8080"}, 403),
+        (json_type | {"Host": "evil.example:8080"}, 403),
+    ]
+    changes = [
+        ("POST", "/v1/lost-ranges/acknowledge"),
+        ("POST", "/v1/publish"),
+        ("POST", "/v1/reload"),
+        ("POST", "/v1/users/u/removed"),
+        ("DELETE", "/v1/users/u"),
+    ]
+    for headers, status in elsewhere:
+        for method, path in changes:
+            answer = asked.http.request(method, path, b'{"items":["a"]}', headers)
+            assert answer.status == status, (method, path, headers, answer.text)
+    assert asked.unseen("u", ["a", "b"]) == ["b"]
+    port = asked.address.rpartition(":")[2]
+    for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}", "10.9.8.7"):
+        answer = asked.http.request("POST", "/v1/publish", b"", json_type | {"Host": host})
+        assert answer.status == 202, (host, answer.text)
+    named = json_type | {"Host": "seend.example.com"}
+    assert asked.http.request("DELETE", "/v1/users/u", None, named).status == 202
+    wait_until(lambda: asked.unseen("u", ["a", "b"]) == ["a", "b"], "the user is erased")
 
 
 def test_users_get_503_with_the_reason_while_their_partition_catches_up(topics, daemon, topic_name, chance):

@@ -90,6 +90,40 @@ def test_a_daemon_passes_on_only_where_it_may(topics, member, topic_name, chance
     assert answer.status == 403 and "cluster.token" in answer.text, "it has another token"
 
 
+def test_a_request_that_is_passed_on_is_its_clients_as_if_it_had_asked_the_owner(
+    topics, member, topic_name, chance
+):
+    """Of five clients, each asks less than it may. The daemon that passes their requests on is no client."""
+    topics.create(topic_name, partitions=PARTITIONS)
+    asked, owner = (member(number).start(ready=False) for number in range(2))
+    load = Load(chance, users=30)
+    load.send(topics, topic_name, 300)
+    wait_routed([asked, owner])
+
+    def answered_by(user):
+        return asked.http.get(user_path(user)).headers["Seen-Answered-By"]
+
+    theirs = next(u for u in load.oracle.users() if answered_by(u) == owner.name)
+    whole = asked.http.get(user_path(theirs))
+    head = asked.http.request("HEAD", user_path(theirs))
+    assert head.headers["Seen-Answered-By"] == owner.name and head.body == b""
+    assert head.headers["Content-Length"] == whole.headers["Content-Length"] != "0"
+    owner.config["http"]["client_requests_per_s_max"] = 60
+    owner.write_config()
+    owner.seenctl("config", "reload")
+    statuses = []
+    for client in range(5):
+        http = Http(asked.address, source=f"127.0.0.{20 + client}")
+        statuses += [http.get(user_path(theirs)).status for _ in range(50)]
+        http.close()
+    assert statuses == [200] * 250
+    # Without the cluster's token, a name counts for nothing.
+    stranger = Http(owner.address, source="127.0.0.30")
+    names = ({"Seen-Client": f"127.0.{n // 250}.{n % 250 + 1}"} for n in range(5_000))
+    assert any(stranger.request("GET", "/healthz", None, name).status == 429 for name in names)
+    stranger.close()
+
+
 def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, routed, topic_name):
     """Its disk is lost, and the input topic no longer has the records of its state."""
     members, load = routed(3, events=3_000)

@@ -59,6 +59,38 @@ TEST_F(ForwarderTest, PassesOnWhatWasAskedAndWhatIsAnswered) {
   EXPECT_EQ(forwarder.figures().answered, 3u);
 }
 
+TEST_F(ForwarderTest, GivesTheLengthThatAHeadWasAnswered) {
+  Start({}, [](const HttpRequest&) {
+    HttpResponse response;
+    response.body.assign(199, 'x');
+    return response;
+  });
+  Forwarder forwarder(Options());
+  for (int i = 0; i < 2; ++i) {  // the second one on a kept connection
+    ForwardedRequest request = Request();
+    request.method = "HEAD";
+    request.body.clear();
+    const HttpResponse response = Ask(forwarder, std::move(request)).get();
+    std::string wire;
+    AppendResponse(response, {.head = true}, wire);
+    EXPECT_NE(wire.find("\r\nContent-Length: 199\r\n"), std::string::npos) << wire;
+    EXPECT_TRUE(wire.ends_with("\r\n\r\n"));
+  }
+  EXPECT_EQ(forwarder.figures().failed, 0u);
+}
+
+TEST_F(ForwarderTest, NamesWhomItAsksFor) {
+  Start({}, [](const HttpRequest& request) {
+    HttpResponse response;
+    response.body = std::string(request.client);
+    return response;
+  });
+  Forwarder forwarder(Options());
+  ForwardedRequest request = Request();
+  request.client = "10.0.0.7";
+  EXPECT_EQ(Ask(forwarder, request).get().body, "10.0.0.7");
+}
+
 TEST_F(ForwarderTest, AsksAgainWhereAKeptConnectionWasClosed) {
   HttpOptions options;
   options.idle_timeout = milliseconds(50);
@@ -213,6 +245,21 @@ TEST_F(ForwardedRoutesTest, NobodyPassesOnWithoutTheToken) {
   EXPECT_EQ(Ask({.method = "GET", .target = target, .hop = "x"}).status, 403u);
   EXPECT_EQ(Ask({.method = "GET", .target = target, .hop = "x", .token = "12345678"}).status, 200u);
   EXPECT_EQ(Ask({.method = "GET", .target = target}).status, 200u) << "clients need none";
+}
+
+TEST_F(ForwardedRoutesTest, TheOwnerLearnsForWhomADaemonAsks) {
+  Ask({.method = "GET",
+       .target = "/v1/filters/home/users/u1",
+       .remote = "10.0.0.7:51234",
+       .client = "9.9.9.9"});
+  Ask({.method = "GET", .target = "/v1/filters/home/users/u1", .remote = "[2001:db8::7]:51234"});
+  ASSERT_EQ(forward_.forwarded.size(), 2u);
+  EXPECT_EQ(forward_.forwarded[0].client, "10.0.0.7") << "not what a client claims";
+  EXPECT_EQ(forward_.forwarded[1].client, "2001:db8::7");
+  EXPECT_TRUE(routes_.IsPassedOn({.method = "GET", .target = "/", .hop = "seend-3", .token = "12345678"}));
+  EXPECT_FALSE(routes_.IsPassedOn({.method = "GET", .target = "/", .hop = "seend-3", .token = "12345679"}));
+  EXPECT_FALSE(routes_.IsPassedOn({.method = "GET", .target = "/", .token = "12345678"}));
+  EXPECT_FALSE(Routes(sources_).IsPassedOn({.method = "GET", .target = "/", .hop = "seend-3"})) << "no token";
 }
 
 TEST_F(ForwardedRoutesTest, WithoutAPeerTheReasonIsSaid) {

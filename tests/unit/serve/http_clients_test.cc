@@ -31,6 +31,17 @@ TEST_F(HttpClientsTest, CountConnectionsOfAnAddress) {
   EXPECT_NE(clients_.Enter(one), nullptr);
 }
 
+TEST_F(HttpClientsTest, KnowAClientForWhomADaemonAsks) {
+  const auto one = make_address("10.0.0.1");
+  const auto entered = clients_.Enter(one);
+  EXPECT_EQ(clients_.Named(one), entered) << "asked directly or not, it is one client";
+  EXPECT_NE(clients_.Named(make_address("10.0.0.2")), entered);
+  EXPECT_NE(clients_.Enter(one), nullptr) << "to be named takes no connection";
+  for (int i = 0; i < 5'000; ++i)
+    EXPECT_NE(clients_.Named(boost::asio::ip::address_v4(static_cast<uint32_t>(i))), nullptr);
+  EXPECT_EQ(clients_.Named(one), entered);
+}
+
 TEST_F(HttpClientsTest, TakeA64OfIpv6AsOne) {
   EXPECT_NE(clients_.Enter(make_address("2001:db8::1")), nullptr);
   EXPECT_NE(clients_.Enter(make_address("2001:db8::2")), nullptr);

@@ -345,5 +345,26 @@ TEST_F(LaterTest, AnswersWhileStopping) {
   stopping.join();
 }
 
+TEST_F(HttpServerTest, WritesLongAnswersWholeAndInOrder) {
+  Start({}, [](const HttpRequest& request) {
+    HttpResponse response = Echo(request);
+    if (request.target == "/long") response.body.assign(3 << 20, 'x');
+    return response;
+  });
+  RawClient client(server_->port());
+  const auto ask = [](const std::string& method, const std::string& target) {
+    return method + " " + target + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  };
+  client.Send(ask("GET", "/a") + ask("GET", "/long") + ask("HEAD", "/long") + ask("GET", "/long") +
+              ask("GET", "/b"));
+  EXPECT_EQ(client.Next().body, "GET /a ");
+  EXPECT_EQ(client.Next().body, std::string(3 << 20, 'x'));
+  const auto head = client.Receive(false);
+  ASSERT_TRUE(head);
+  EXPECT_NE(head->head.find("\r\nContent-Length: 3145728\r\n"), std::string::npos);
+  EXPECT_EQ(client.Next().body.size(), 3U << 20);
+  EXPECT_EQ(client.Next().body, "GET /b ");
+}
+
 }  // namespace
 }  // namespace seen

@@ -14,6 +14,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view kModeration = "Bearer write-token-of-moderation";
+
 class RoutesTest : public PagesTest {
  protected:
   /// Returns the problem document. Checks that the document is as RFC 9457 demands.
@@ -214,7 +216,6 @@ TEST_F(RoutesTest, NameTheMethodsThatAreAllowed) {
   const std::vector<Case> cases = {
       {"POST", "/", "GET, HEAD"},
       {"DELETE", "/v1/status", "GET, HEAD"},
-      {"OPTIONS", "/metrics", "GET, HEAD"},
       {"get", "/healthz", "GET, HEAD"},  // methods are case-sensitive
       {"PUT", "/v1/filters/home/users/u1", "GET, HEAD"},
       {"GET", "/v1/filters/home/users/u1/unseen", "POST"},
@@ -227,6 +228,157 @@ TEST_F(RoutesTest, NameTheMethodsThatAreAllowed) {
     ProblemOf(response);
   }
   EXPECT_EQ(query_.acknowledged, 0);
+}
+
+TEST_F(RoutesTest, AnswerWhichMethodsAPageTakes) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"/metrics", "GET, HEAD, OPTIONS"},        {"/", "GET, HEAD, OPTIONS"},
+      {"/v1/users/u1", "DELETE, OPTIONS"},       {"/v1/publish", "POST, OPTIONS"},
+      {"*", "GET, HEAD, POST, DELETE, OPTIONS"},
+  };
+  for (const auto& [target, allow] : cases) {
+    const Answered response = Asked(routes_, {"OPTIONS", target});
+    EXPECT_EQ(response.status, 200U) << target;
+    EXPECT_EQ(Header(response, "Allow"), allow) << target;
+    EXPECT_EQ(Header(response, "Access-Control-Allow-Origin"), "(none)") << "no other origin may ask more";
+  }
+  EXPECT_EQ(Asked(routes_, {"OPTIONS", "/nowhere"}).status, 404U);
+  EXPECT_EQ(change_.asked, 0);
+}
+
+TEST_F(RoutesTest, NameTheHeaderOfABodyThatIsEncoded) {
+  for (const std::string target : {"/v1/filters/home/users/u1/unseen", "/v1/users/u1/removed"}) {
+    HttpRequest head{"POST", target, R"({"items":["a"]})", "application/json"};
+    head.encoding = "gzip";
+    const Answered response = Asked(routes_, head);
+    EXPECT_EQ(response.status, 415U) << target;
+    EXPECT_NE(response.body.find("Content-Encoding: gzip"), std::string::npos) << response.body;
+    EXPECT_EQ(Header(response, "Accept-Encoding"), "identity");
+    head.encoding = "identity";
+    EXPECT_LT(Asked(routes_, head).status, 300U) << target;
+  }
+}
+
+TEST_F(RoutesTest, TakeNoChangeOfAWebPageElsewhere) {
+  Routes routes(sources_, Gate({.hosts = {"seend.example.com,b.example", "seend-3.prod:8080"}}));
+  const struct {
+    std::string_view host, origin, type;
+    unsigned status;
+  } cases[] = {
+      {"127.0.0.1:8080", "", "application/json", 202},
+      {"127.0.0.1", "", "Application/JSON; charset=utf-8", 202},
+      {"10.1.2.3:80", "", "application/json", 202},
+      {"[::1]:8080", "", "application/json", 202},
+      {"[fe80::1%25eth0]:8080", "", "application/json", 202},
+      {"LocalHost:8080", "", "application/json", 202},
+      {"localhost.", "", "application/json", 202},
+      {"seend-3.prod:8080", "", "application/json", 202},
+      {"seend.example.com", "", "application/json", 202},
+      {"B.example:443", "", "application/json", 202},
+      {"", "", "application/json", 202},  // no browser
+      {"127.0.0.1:8080", "http://127.0.0.1:8080", "application/json", 202},
+      {"127.0.0.1:8080", "https://seend.example.com", "application/json", 202},  // behind that proxy
+      {"127.0.0.1:8080", "", "text/plain", 415},
+      {"127.0.0.1:8080", "", "", 415},
+      {"127.0.0.1:8080", "", "application/x-www-form-urlencoded", 415},
+      {"127.0.0.1:8080", "", "application/jsonp", 415},
+      {"evil.example", "", "application/json", 403},
+      {"evil.example:8080", "", "application/json", 403},
+      {"localhost.evil.example", "", "application/json", 403},
+      {"127.0.0.1.evil.example", "", "application/json", 403},
+      {"127.0.0.1:80@evil.example", "", "application/json", 403},
+      {"[::1]evil.example", "", "application/json", 403},
+      {"[evil.example]", "", "application/json", 403},
+      {"seend.example.com.evil.example", "", "application/json", 403},
+      {"127.0.0.1:8080", "http://evil.example", "application/json", 403},
+      {"127.0.0.1:8080", "http://127.0.0.1:3000", "application/json", 403},  // another port, another origin
+      {"127.0.0.1:8080", "http://localhost:8080", "application/json", 403},
+      {"127.0.0.1:8080", "null", "application/json", 403},
+      {"evil.example", "http://evil.example", "application/json", 403},  // DNS rebinding
+  };
+  int taken = 0;
+  for (const auto& c : cases) {
+    HttpRequest request{"POST", "/v1/publish", "", c.type};
+    request.host = c.host;
+    request.origin = c.origin;
+    const Answered response = Asked(routes, request);
+    EXPECT_EQ(response.status, c.status) << c.host << " " << c.origin << " " << c.type << response.body;
+    if (c.status == 403) {
+      EXPECT_NE(response.body.find("http.hosts"), std::string::npos) << "the remedy";
+    }
+    request.method = "DELETE";
+    request.target = "/v1/users/u1";
+    if (c.status != 415) {
+      EXPECT_EQ(Asked(routes, request).status, c.status) << c.host;
+      taken += c.status == 202 ? 1 : 0;
+    }
+    request.method = "GET";
+    request.target = "/v1/status";
+    EXPECT_EQ(Asked(routes, request).status, 200U) << "nothing changes";
+  }
+  EXPECT_EQ(change_.asked, taken);
+  HttpRequest absolute{"DELETE", "http://evil.example/v1/users/u1"};
+  absolute.host = "127.0.0.1";
+  EXPECT_EQ(Asked(routes, absolute).status, 403U) << "the target goes before the header";
+  absolute.target = "http://127.0.0.1/v1/users/u1";
+  absolute.host = "evil.example";
+  EXPECT_EQ(Asked(routes, absolute).status, 202U);
+  HttpRequest bare{"DELETE", "/v1/users/u1"};
+  bare.host = "127.0.0.1:8080";
+  EXPECT_EQ(Asked(routes, bare).status, 202U)
+      << "without a body there is no type; browsers ask before a DELETE";
+  bare.content_type = "text/plain";
+  EXPECT_EQ(Asked(routes, bare).status, 415U);
+}
+
+TEST_F(RoutesTest, EveryChangeNeedsJsonAndAKnownHost) {
+  std::istringstream list(Get("/").body);
+  int changes = 0;
+  for (std::string method, address, rest; list >> method; std::getline(list, rest)) {
+    if (method != "POST" && method != "DELETE") continue;
+    list >> address;
+    if (address.ends_with("/unseen") || address == "/v1/similar") continue;  // questions
+    ++changes;
+    for (size_t at = 0; (at = address.find('{')) != std::string::npos;)
+      address.replace(at, address.find('}') - at + 1, "a");
+    HttpRequest request{method, address, "{}", "text/plain"};
+    request.host = "127.0.0.1:8080";
+    EXPECT_EQ(Asked(routes_, request).status, 415U) << address;
+    request.content_type = "application/json";
+    request.host = "evil.example:8080";
+    EXPECT_EQ(Asked(routes_, request).status, 403U) << address;
+  }
+  EXPECT_EQ(changes, 10);
+  EXPECT_EQ(change_.asked, 0);
+}
+
+TEST_F(RoutesTest, AuditEveryChangeWhoeverIsRefusedMeanwhile) {
+  const auto table = TokenTable::Parse("write moderation write-token-of-moderation");
+  ASSERT_TRUE(table);
+  const auto tokens = std::make_shared<const TokenTable>(*table);
+  Routes routes(sources_, Gate({.tokens = [&] { return tokens; }}));
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(Asked(routes, {"DELETE", "/v1/users/u1"}).status, 401U);
+    EXPECT_EQ(
+        Asked(routes, {.method = "DELETE", .target = "/v1/users/%zz", .authorization = kModeration}).status,
+        400U);
+  }
+  const HttpRequest change{.method = "DELETE", .target = "/v1/users/u1", .authorization = kModeration};
+  change_.place = Fail(Code::kUnavailable, "the brokers didn't acknowledge the event within 5 s");
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(Asked(routes, change).status, 503U);  // maybe written
+  change_.place = ChangePlace{3, 41};
+  EXPECT_EQ(Asked(routes, change).status, 202U);
+  const std::string log = testing::internal::GetCapturedStderr();
+  const auto lines = [&](std::string_view words) {
+    int count = 0;
+    for (size_t at = 0; (at = log.find(words, at)) != std::string::npos; at += words.size()) ++count;
+    return count;
+  };
+  EXPECT_EQ(lines("status=503"), 30);
+  EXPECT_EQ(lines("status=202"), 1);
+  EXPECT_LE(lines("status=401"), 20);
+  EXPECT_LE(lines("status=400"), 20);
 }
 
 TEST_F(RoutesTest, TakeTargetsInAbsoluteForm) {
