@@ -3,6 +3,7 @@ package seen
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"hash/fnv"
 )
 
 // PartitionOf is the partition that Java's Kafka clients, and seend where `input.partitioner` is murmur2, put a key in:
@@ -14,6 +15,17 @@ func PartitionOf(key []byte, partitions int32) int32 {
 // PartitionOfCRC32 is likewise that of librdkafka and kcat, and of seend where `input.partitioner` is crc32.
 func PartitionOfCRC32(key []byte, partitions int32) int32 {
 	return int32(crc32.ChecksumIEEE(key) % uint32(partitions))
+}
+
+// PartitionOfFNV1a is likewise that of Sarama, and of seend where `input.partitioner` is fnv1a.
+func PartitionOfFNV1a(key []byte, partitions int32) int32 {
+	hash := fnv.New32a()
+	hash.Write(key)
+	h := hash.Sum32()
+	if int32(h) < 0 {
+		h = -h
+	}
+	return int32(h % uint32(partitions))
 }
 
 // murmur2 is MurmurHash2 (Austin Appleby, in the public domain) with the seed of Kafka's clients.

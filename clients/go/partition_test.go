@@ -25,3 +25,10 @@ func TestCRC32IsUnsigned(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestFNV1aHasNoSign(t *testing.T) {
+	const published = 0xbf9cf968
+	if got := PartitionOfFNV1a([]byte("foobar"), 7); got != int32((1<<32-published)%7) {
+		t.Error(got)
+	}
+}

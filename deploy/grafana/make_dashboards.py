@@ -1214,6 +1214,28 @@ def meaning():
             "",
             "ops",
         ),
+        series(
+            "Share of events lost",
+            [
+                (gauge("seen_lost_share"), "{{instance}} {{topic}} {{cause}}"),
+            ],
+            "Of the events within input.loss.window_s, without replays. A share over its limit is a trouble in "
+            "GET /v1/status.",
+            "percentunit",
+            ["SeendEventsLost", "SeendEventsMisrouted"],
+            width=12,
+            least=0,
+        ),
+        series(
+            "Shares over their limit",
+            [
+                (gauge("seen_lost_share_excessive"), "{{instance}} {{topic}} {{cause}}"),
+            ],
+            "1: the share is over its limit in input.loss.",
+            alerts=["SeendEventsLost"],
+            width=12,
+            least=0,
+        ),
     ]
     journal = [
         series(

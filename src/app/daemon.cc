@@ -7,6 +7,7 @@
 #include "app/fills.h"
 #include "app/kept_copies.h"
 #include "app/listeners.h"
+#include "app/loss_watches.h"
 #include "app/memory_budget.h"
 #include "app/owners_work.h"
 #include "app/process.h"
@@ -58,8 +59,8 @@ class Daemon {
         config_(options.config),
         budget_(config_.store.memory_bytes, config_.items.has_value(), config_.state.has_value()),
         resources_(budget_.block_cache_bytes),
-        status_(config_, clock_),
-        metrics_(MetricsOptions{FilterNames(), Snapshots()}),
+        status_(config_, losses_, clock_),
+        metrics_(MetricsOptions{FilterNames(), Snapshots(), &losses_.input(), losses_.source()}),
         queries_(config_, clock_,
                  [this] {
                    const GroupReader* const groups = shown_groups_.load();
@@ -129,6 +130,7 @@ class Daemon {
   ServiceManager service_manager_;
   const MemoryBudget budget_;
   StoreResources resources_;
+  LossWatches losses_{config_, clock_};
   StatusBoard status_;
   Metrics metrics_;
   SpaceWait space_{stop_, status_, metrics_};
@@ -420,6 +422,7 @@ void Daemon::StartOwnersWork() {
                           .lease_times = lease_times_,
                           .instance_id = status_.instance_id(),
                           .directory = directory_->path(),
+                          .items_loss = losses_.items(),
                           .on_failed = [this](const Error& error) { Failed(error); }});
   shown_owners_work_.store(owners_work_.get());
 }
@@ -547,6 +550,7 @@ void Daemon::Housekeep() {
   if (logged_ready_ && now - ready_asked_ < kReadyAsked) return;
   ready_asked_ = now;
   const DaemonStatus status = queries_.GetStatus();
+  losses_.LogChanges(status.losses);
   if (status.ready != logged_ready_) {
     logged_ready_ = status.ready;
     if (status.ready) {

@@ -41,6 +41,7 @@ Status OwnersWork::StartItems() {
   items.fetch_bytes_max = options_.budget.ItemsFetchBytes();
   items.producer_bytes_max = options_.budget.ItemsProducerBytes();
   items.dead_letter_bytes_max = options_.budget.DeadLetterBytes(true);
+  items.loss = options_.items_loss;
   items.presence_bytes_max = options_.budget.presence_bytes;
   auto started = Items::Start(items, options_.admin, options_.clock, options_.on_failed);
   if (!started) return Fail(started.error());

@@ -37,6 +37,7 @@ class OwnersWork {
     LeaseTimes lease_times;
     std::string instance_id;
     std::string directory;
+    LossWatch* items_loss;                        // nullptr: nothing watches items
     std::function<void(const Error&)> on_failed;  // the process can't go on
   };
   /// The references of `options` outlive this object.

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "app/exposures.h"
+#include "app/loss_watches.h"
 #include "flow/partition_flow.h"
 #include "kafka/client_settings.h"
 #include "rocks/rocks_status.h"
@@ -14,7 +15,8 @@
 
 namespace seen {
 
-StatusBoard::StatusBoard(const Config& config, const Clock& clock) : config_(config), clock_(clock) {
+StatusBoard::StatusBoard(const Config& config, const LossWatches& losses, const Clock& clock)
+    : config_(config), losses_(losses), clock_(clock) {
   base_.version = kVersion;
   base_.librdkafka_version = ClientLibraryVersion();
   base_.rocksdb_version = RocksVersion();
@@ -180,6 +182,7 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
     waits.push_back(last_problem);
   }
   if (state != nullptr) status.state_topic = state->GetStatus();
+  status.losses = losses_.Look();
   status.items = std::move(items);
   status.item_groups = std::move(item_groups);
   // Before the daemon has joined the group, it may still get partitions.

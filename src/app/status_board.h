@@ -16,6 +16,7 @@
 namespace seen {
 
 class Exposures;
+class LossWatches;
 struct OpenPartition;
 class Rekeying;
 class StateStreams;
@@ -23,7 +24,8 @@ class StateStreams;
 /// Any thread.
 class StatusBoard {
  public:
-  StatusBoard(const Config& config, const Clock& clock);
+  /// All outlive this.
+  StatusBoard(const Config& config, const LossWatches& losses, const Clock& clock);
 
   void SetIdentity(std::string brokers, bool embedded_kafka, std::string instance_id);
   void SetPartitionCount(int32_t partitions);
@@ -47,6 +49,7 @@ class StatusBoard {
   void AddPartitions(const Exposures& exposures, DaemonStatus& status) const;
 
   const Config& config_;
+  const LossWatches& losses_;
   const Clock& clock_;
   mutable Mutex mutex_;
   DaemonStatus base_ GUARDED_BY(mutex_);

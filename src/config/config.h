@@ -17,6 +17,7 @@
 #include "decode/event_format.h"
 #include "filter/snapshot_format.h"
 #include "flow/filter_policy.h"
+#include "flow/loss_watch.h"
 #include "model/partitioner.h"
 #include "similar/port/item_decoder.h"
 #include "similar/port/options.h"
@@ -151,6 +152,7 @@ struct Config {
   std::optional<std::string> replica_of;  // a consumer group; nullopt: this daemon's group owns the outputs
   KafkaConfig kafka;
   InputConfig input;
+  LossLimits loss;                             // input.loss
   std::vector<FilterConfig> filters;           // at least one
   std::optional<ItemsConfig> items;            // nullopt: items aren't grouped
   std::optional<UnexposedConfig> unexposed;    // nullopt: unexposed items aren't published

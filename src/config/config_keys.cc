@@ -31,7 +31,6 @@ constexpr TextRule kHostNames = {
     "([a-zA-Z0-9._-]{1,253}(,[a-zA-Z0-9._-]{1,253})*)?", 4096};
 constexpr TextRule kToken = {"8 to 256 characters of a-z, A-Z, 0-9, '.', '_' and '-'",
                              "[a-zA-Z0-9._-]{8,256}", 256};
-constexpr std::array<std::string_view, 2> kPartitioners = {"murmur2", "crc32"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 constexpr std::array<std::string_view, 2> kAuditUsers = {"hashed", "plain"};
@@ -78,9 +77,10 @@ constexpr ConfigKey kKeys[] = {
     Text("input.keyed_topic", "null", kTopicName,
          "Topic for events keyed by user, if input.keyed_by_user is false. seend creates it. null: the name "
          "of input.topic, followed by \"-by-user\"."),
-    Choice("input.partitioner", R"("murmur2")", kPartitioners,
-           "How the producer of the events maps a key to a partition: murmur2 as Java clients do, or crc32 "
-           "as librdkafka and kcat do by default. No effect if input.keyed_by_user is false.")
+    Choice("input.partitioner", R"("murmur2")", kPartitionerNames,
+           "How the producer of the events maps a key to a partition: murmur2 as Java clients do, crc32 as "
+           "librdkafka, kcat and Python's clients do by default, or fnv1a as Go's Sarama does. No effect if "
+           "input.keyed_by_user is false.")
         .Into<&Config::input, &InputConfig::partitioner>(),
     Text("input.dead_letter_topic", R"("exposures-dead-letters")", kTopicName,
          "Topic for records that seend can't decode. Their headers have the reason.")
@@ -99,6 +99,30 @@ constexpr ConfigKey kKeys[] = {
           "Threads that decode and apply events, at most one a partition. null: one a processor. Set it if a "
           "container may use fewer processors than its machine has.")
         .Into<&Config::input, &InputConfig::workers>(),
+
+    Section(
+        "input.loss", "{}",
+        "How many of the events may be lost before it is a trouble: docs/EVENTS.md. The shares are those of "
+        "the last window; replays don't count. With 1, the share is never a trouble."),
+    Whole("input.loss.window_s", "seconds", "600", {10, 86'400}, "Time over which seend counts.")
+        .Into<&Config::loss, &LossLimits::window>(),
+    Whole("input.loss.events_min", "events", "100", {1, 1'000'000'000},
+          "With fewer events in the window, no share is a trouble.")
+        .Into<&Config::loss, &LossLimits::events_min>(),
+    Number("input.loss.too_old_share_max", "0.05", {0, 1},
+           "Share of events that are older than every window.")
+        .Into<&Config::loss, &LossLimits::too_old_share_max>(),
+    Number("input.loss.skipped_share_max", "0.99", {0, 1},
+           "Share of events that input.only_if or input.kinds excludes.")
+        .Into<&Config::loss, &LossLimits::skipped_share_max>(),
+    Number("input.loss.no_filter_share_max", "0.99", {0, 1}, "Share of events that no filter covers.")
+        .Into<&Config::loss, &LossLimits::no_filter_share_max>(),
+    Number("input.loss.rejected_share_max", "0.05", {0, 1},
+           "Share of events, or of items, that become dead letters.")
+        .Into<&Config::loss, &LossLimits::rejected_share_max>(),
+    Number("input.loss.misrouted_share_max", "0.01", {0, 1},
+           "Share of events in another partition than their user's.")
+        .Into<&Config::loss, &LossLimits::misrouted_share_max>(),
 
     Section("input.fields", "{}",
             "Where in an event its fields are. null: the member with the field's own name."),

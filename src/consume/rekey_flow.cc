@@ -59,6 +59,7 @@ size_t RekeyFlow::Apply(std::span<const Record> records) {
     if (record.offset < next_offset) continue;
     if (Handle(record, report) == Step::kHeld) break;
     ++report.records;
+    report.live.counts.events += record.replay == nullptr ? 1u : 0u;
     report.bytes += record.key.size() + record.value.size();
   }
   if (report.records > 0) reporter_.BatchRekeyed(report);
@@ -72,6 +73,7 @@ RekeyFlow::Step RekeyFlow::Handle(const Record& record, RekeyReport& report) {
   if (key->skip != SkipReason::kNone) {
     Pass(record.offset);
     ++report.skipped[static_cast<size_t>(key->skip)];
+    if (record.replay == nullptr) ++report.live.counts.LostBy(LossCause::kSkipped);
     return Step::kTaken;
   }
   return Send(key->key, record, report);
@@ -106,6 +108,7 @@ RekeyFlow::Step RekeyFlow::Reject(const Rejection& rejection, const Record& reco
   if (!dead_letters_.TrySend({rejection, options_.partition, &record})) return Step::kHeld;
   Pass(record.offset);
   ++report.rejected[static_cast<size_t>(rejection.reason)];
+  if (record.replay == nullptr) report.live.Rejected(rejection);
   reporter_.EventRejected(rejection, options_.partition, record.offset);
   return Step::kTaken;
 }

@@ -9,6 +9,8 @@
 namespace seen {
 namespace {
 constexpr size_t kMisroutedIdBytes = 16;
+constexpr uint64_t kPartitionersLookedAt = 64;  // records of a batch
+constexpr TimeMs kBegin1971{365 * kMsPerDay};
 }  // namespace
 
 PartitionIntake::PartitionIntake(PartitionState& state, const Parts& parts, const Anchor& anchor,
@@ -79,6 +81,7 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
       report.record_to_visible.Add(std::max<int64_t>(0, now - record.timestamp.value));
     }
     for (const TimeMs exposed_at : exposed_) {
+      report.live.newest = std::max(report.live.newest, exposed_at);
       report.exposed_to_visible.Add(std::max<int64_t>(0, now - exposed_at.value));
     }
     PassOnDirty(visible_at);
@@ -129,11 +132,18 @@ size_t PartitionIntake::AppendBlock(std::span<const Record> records, size_t read
   }
   if (filters_.similar != 0) [[unlikely]]
     block_.FindSimilar(report);
+  const uint64_t misrouted_before = report.misrouted;
   for (const Exposure& exposure : exposures) {
-    if (TailIsFull()) return exposure.record;
+    if (TailIsFull()) {
+      report.live.counts.events += static_cast<uint64_t>(&exposure - exposures.data());
+      return exposure.record;
+    }
     Append(exposure, records[exposure.record], report);
     NoteTaken(records[exposure.record], report);
   }
+  report.live.counts.events += exposures.size();
+  if (report.misrouted != misrouted_before) [[unlikely]]
+    LookAtPartitioners(records, report.live.counts);
   return read;
 }
 
@@ -150,20 +160,23 @@ void PartitionIntake::AppendSimilar(const Exposure& exposure, uint32_t first_ite
 void PartitionIntake::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
   if (parts_.unexposed) [[unlikely]]
     NoteUnexposed(exposure, record);
-  if (record.replay != nullptr) [[unlikely]] {
+  const bool is_live = record.replay == nullptr;
+  if (!is_live) [[unlikely]] {
+    --report.live.counts.events;  // AppendBlock counts all of the block
     NoteReplay(*record.replay);
     report.replayed += record.replay->kind == ReplayNote::Kind::kRecord ? 1u : 0u;
   }
   if (exposure.skip != SkipReason::kNone) [[unlikely]] {
     ++report.skipped[static_cast<size_t>(exposure.skip)];
+    if (is_live) {
+      const bool has_filter = exposure.skip != SkipReason::kNoFilter;
+      ++report.live.counts.LostBy(has_filter ? LossCause::kSkipped : LossCause::kNoFilter);
+    }
     return;
   }
   NoteMisrouted(exposure, record, report);
   const uint32_t items = exposure.items_to - exposure.items_from;
-  if (exposure.filters == 0) {
-    report.too_old += items;
-    return;
-  }
+  if (exposure.filters == 0) return NoteTooOld(exposure, record, report);
   Tail::UserSlot& slot = *exposure.slot;
   if (slot.has_collision) [[unlikely]] {
     slot.has_collision = false;
@@ -179,13 +192,19 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, Bat
       AppendSimilar(exposure, exposure.items_from, exposure.items_to, ChangeKind::kSimilar,
                     static_cast<FilterMask>(plain & filters_.similar));
     }
-    if (plain != exposure.filters) [[unlikely]]
-      AppendByCreation(exposure, record);
-    report.events += items;
-    if (record.replay == nullptr) [[likely]]
+    uint32_t dropped = 0;
+    if (plain != exposure.filters) [[unlikely]] {
+      LossCounts unwatched;
+      dropped = AppendByCreation(exposure, record, is_live && plain == 0 ? report.live.counts : unwatched);
+      if (plain != 0) dropped = 0;  // another filter has these items
+      report.too_old += dropped;
+    }
+    report.events += items - dropped;
+    if (is_live) [[likely]]
       exposed_.push_back(exposure.exposed_at);
   } else {
     AppendOther(exposure, second, report);
+    if (is_live) report.live.newest = std::max(report.live.newest, exposure.exposed_at);
   }
   if (parts_.journal) [[unlikely]]
     parts_.journal->Append(exposure.record, exposure.user);
@@ -249,8 +268,22 @@ bool PartitionIntake::Reject(const Record& record, const Rejection& rejection, B
   if (dead_letters_full_) return false;
   rejected_.push_back(AnchorOf(record));
   ++report.rejected[static_cast<size_t>(rejection.reason)];
+  if (record.replay == nullptr) {
+    ++report.live.counts.events;
+    report.live.Rejected(rejection);
+  }
   reporter_.EventRejected(rejection, options_.partition, record.offset);
   return true;
+}
+
+// Counts an event that is older than every window.
+void PartitionIntake::NoteTooOld(const Exposure& exposure, const Record& record, BatchReport& report) {
+  report.too_old += exposure.items_to - exposure.items_from;
+  if (record.replay != nullptr) return;
+  LiveReport& live = report.live;
+  ++live.counts.LostBy(LossCause::kTooOld);
+  live.counts.before_1971 += exposure.exposed_at < kBegin1971 ? 1u : 0u;
+  live.newest = std::max(live.newest, exposure.exposed_at);
 }
 
 // Counts an event in another partition than its user's.
@@ -260,11 +293,26 @@ void PartitionIntake::NoteMisrouted(const Exposure& exposure, const Record& reco
   if (expected == options_.partition) [[likely]]
     return;
   ++report.misrouted;
+  if (record.replay == nullptr) ++report.live.counts.LostBy(LossCause::kMisrouted);
   reporter_.EventMisrouted(options_.partition, expected, record.offset);
   state_.NoteMisrouted({record.offset, expected, std::string(exposure.id().substr(0, kMisroutedIdBytes))});
 }
 
-void PartitionIntake::AppendByCreation(const Exposure& exposure, const Record& record) {
+// Looks at the records of a block with a misrouted event.
+void PartitionIntake::LookAtPartitioners(std::span<const Record> records, LossCounts& live) {
+  for (const Exposure& exposure : block_.exposures()) {
+    const Record& record = records[exposure.record];
+    if (live.partitioners.records >= kPartitionersLookedAt) return;
+    if (exposure.skip != SkipReason::kNone || record.replay != nullptr) continue;
+    live.partitioners.Add(exposure.id(), record.key, options_.partition, options_.partition_count,
+                          options_.partitioner);
+  }
+}
+
+// Returns how many items are too old for all filters whose windows use the time of creation. Old items are
+// normal there. Items of 1970 aren't: `live` counts their event as lost.
+uint32_t PartitionIntake::AppendByCreation(const Exposure& exposure, const Record& record, LossCounts& live) {
+  uint32_t dropped = 0, before_1971 = 0;
   const Day shown = DayOf(exposure.exposed_at);
   for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
     const Day created = block_.CreatedOf(i, shown);
@@ -275,13 +323,22 @@ void PartitionIntake::AppendByCreation(const Exposure& exposure, const Record& r
         filters = static_cast<FilterMask>(filters | 1u << at);
       }
     }
-    if (filters == 0) continue;
+    if (filters == 0) {
+      ++dropped;
+      before_1971 += StartOf(created) < kBegin1971 ? 1u : 0u;
+      continue;
+    }
     const auto packed =
         static_cast<uint32_t>(created.since_epoch) << 16 | static_cast<uint32_t>(shown.since_epoch);
     tail_->Append(*exposure.slot, {block_.items()[i], packed, ChangeKind::kExposedOfCreation}, filters);
     AppendSimilar(exposure, i, i + 1, ChangeKind::kSimilar,
                   static_cast<FilterMask>(filters & filters_.similar));
   }
+  if (before_1971 == exposure.items_to - exposure.items_from) {
+    ++live.LostBy(LossCause::kTooOld);
+    ++live.created_before_1971;
+  }
+  return dropped;
 }
 
 void PartitionIntake::AppendOther(const Exposure& exposure, uint32_t second, BatchReport& report) {

@@ -77,7 +77,7 @@ class PartitionIntake {
   bool IsBehind(const Record& newest) const;
   size_t AppendBlock(std::span<const Record> records, size_t read, BatchReport& report);
   void Append(const Exposure& exposure, const Record& record, BatchReport& report);
-  void AppendByCreation(const Exposure& exposure, const Record& record);
+  uint32_t AppendByCreation(const Exposure& exposure, const Record& record, LossCounts& live);
   void AppendOther(const Exposure& exposure, uint32_t second, BatchReport& report);
   void AppendSimilar(const Exposure& exposure, uint32_t first_item, uint32_t end_item, ChangeKind kind,
                      FilterMask filters);
@@ -90,7 +90,9 @@ class PartitionIntake {
   void NoteFirst(std::span<const Record> records);
   void PassOnDirty(Instant visible_at);
   void Defer(Tail::UserSlot& slot, FilterMask filters);
+  void NoteTooOld(const Exposure& exposure, const Record& record, BatchReport& report);
   void NoteMisrouted(const Exposure& exposure, const Record& record, BatchReport& report);
+  void LookAtPartitioners(std::span<const Record> records, LossCounts& live);
   void NoteReplay(const ReplayNote& note);
   void HoldMarks();
   bool Reject(const Record& record, const Rejection& rejection, BatchReport& report);

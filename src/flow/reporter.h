@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "flow/log_port.h"
+#include "flow/loss_watch.h"
 #include "flow/partition_status.h"
 #include "model/event.h"
 
@@ -90,6 +91,7 @@ struct BatchReport {
   std::array<uint64_t, kSkipReasons> skipped{};  // events
   LatencyCounts record_to_visible;               // from the Kafka timestamp
   LatencyCounts exposed_to_visible;              // from exposed_at
+  LiveReport live;                               // for LossWatch
 };
 
 /// The kinds of work that the publisher does for a partition; each is retried on its own.
@@ -109,6 +111,7 @@ struct RekeyReport {
   uint64_t sent = 0;
   std::array<uint64_t, kRejectReasons> rejected{};
   std::array<uint64_t, kSkipReasons> skipped{};
+  LiveReport live;  // for LossWatch
 };
 
 /// Reports records that can't be decoded, and the re-keying of a source topic.

@@ -56,20 +56,32 @@ uint32_t Crc32(std::string_view data) {
   return ~crc;
 }
 
+// FNV-1a, 32 bits. Sarama takes the remainder of a signed number, and drops its sign.
+uint32_t Fnv1a(std::string_view data) {
+  uint32_t hash = 0x811c9dc5u;
+  for (const char c : data) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193u;
+  return hash > 0x7fffffffu ? 0u - hash : hash;
+}
+
 }  // namespace
 
 std::optional<Partitioner> ParsePartitioner(std::string_view name) {
-  if (name == "murmur2") return Partitioner::kMurmur2;
-  if (name == "crc32") return Partitioner::kCrc32;
+  for (const Partitioner partitioner : kPartitioners) {
+    if (name == PartitionerName(partitioner)) return partitioner;
+  }
   return std::nullopt;
 }
 
-std::string_view PartitionerName(Partitioner partitioner) {
-  return partitioner == Partitioner::kMurmur2 ? "murmur2" : "crc32";
-}
-
 uint32_t PartitionHash(Partitioner partitioner, std::string_view key) {
-  return partitioner == Partitioner::kMurmur2 ? Murmur2(key) & 0x7fffffffu : Crc32(key);
+  switch (partitioner) {
+    case Partitioner::kMurmur2:
+      return Murmur2(key) & 0x7fffffffu;
+    case Partitioner::kCrc32:
+      return Crc32(key);
+    case Partitioner::kFnv1a:
+      break;
+  }
+  return Fnv1a(key);
 }
 
 int32_t PartitionOf(Partitioner partitioner, std::string_view key, int32_t partitions) {

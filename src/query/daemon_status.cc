@@ -38,6 +38,14 @@ void AddUnread(std::string_view topic, const UnreadPartitions& unread, std::vect
                   fmt::join(unread.unowned, ", "), topic));
 }
 
+void AddLosses(const std::vector<TopicLoss>& losses, std::vector<std::string>& troubles) {
+  for (const TopicLoss& loss : losses) {
+    for (const LossShare& share : loss.causes) {
+      if (!share.trouble.empty()) troubles.push_back(share.trouble);
+    }
+  }
+}
+
 }  // namespace
 
 Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
@@ -79,13 +87,15 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
                     without_end));
   }
   readiness.ready = status.not_ready_reason.empty() && any_serves && (was_ready || all_serve);
-  if (readiness.ready) return readiness;
-  if (readiness.troubles.empty()) readiness.troubles = {"no partition is assigned to this instance (yet)"};
-  readiness.reason = readiness.troubles.front();
-  if (readiness.troubles.size() > 1) {
-    readiness.reason +=
-        fmt::format("; and {} more: see \"troubles\" in /v1/status", readiness.troubles.size() - 1);
+  if (!readiness.ready) {
+    if (readiness.troubles.empty()) readiness.troubles = {"no partition is assigned to this instance (yet)"};
+    readiness.reason = readiness.troubles.front();
+    if (readiness.troubles.size() > 1) {
+      readiness.reason +=
+          fmt::format("; and {} more: see \"troubles\" in /v1/status", readiness.troubles.size() - 1);
+    }
   }
+  AddLosses(status.losses, readiness.troubles);  // users get answers nevertheless
   return readiness;
 }
 

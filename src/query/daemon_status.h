@@ -9,6 +9,7 @@
 
 #include "consume/fill_queue.h"
 #include "consume/stream_status.h"
+#include "flow/loss_watch.h"
 #include "flow/partition_status.h"
 #include "state_stream/figures.h"
 
@@ -79,6 +80,7 @@ struct DaemonStatus {
   std::optional<ForwardFigures> forwarded;      // nullopt: nothing is passed on
   bool passes_on = false;                       // another daemon answers requests that are passed on to it
   std::optional<StateTopicStatus> state_topic;  // nullopt: there is none
+  std::vector<TopicLoss> losses;                // of the topics that this daemon reads
   FillFigures fills;
   std::vector<MemoryShare> memory;
   std::optional<DiskSpace> disk;  // nullopt: not known

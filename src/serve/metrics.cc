@@ -119,6 +119,8 @@ struct Metrics::Counted {
   }
   PerFilter MakeFilter(const std::string& name);
 
+  LossWatch* const input_loss;
+  LossWatch* const source_loss;
   prometheus::Registry registry;
 
   // Of each batch of records.
@@ -287,7 +289,8 @@ struct Metrics::Counted {
   LogBudget rekeying_budget;
 };
 
-Metrics::Counted::Counted(const MetricsOptions& options) {
+Metrics::Counted::Counted(const MetricsOptions& options)
+    : input_loss(options.input_loss), source_loss(options.source_loss) {
   // Counters of what can happen start at 0, because a rate needs two samples.
   for (size_t i = 0; i < kRejectReasons; ++i) {
     rejected_for[i] =
@@ -384,6 +387,7 @@ void Metrics::BatchApplied(const BatchReport& report) {
     }
   }
   c.CountRejectedAndSkipped(report);
+  if (c.input_loss != nullptr) c.input_loss->Add(report.live);
   Observe(c.RecordToVisible(report.partition), report.record_to_visible);
   Observe(c.exposed_to_visible, report.exposed_to_visible);
 }
@@ -593,6 +597,7 @@ void Metrics::BatchRekeyed(const RekeyReport& report) {
   Counted& c = *counted_;
   c.rekeyed.Increment(static_cast<double>(report.sent));
   c.CountRejectedAndSkipped(report);
+  if (c.source_loss != nullptr) c.source_loss->Add(report.live);
 }
 
 void Metrics::RekeyingRewound(int32_t partition, int64_t offset) {

@@ -34,6 +34,9 @@ struct MetricsOptions {
   std::map<FilterIndex, std::string> filters;  // names, for the `filter` label
   // What the configuration asks for.
   std::map<FilterIndex, SnapshotPolicy> snapshots = {};  // of the filters that publish
+  // Get what batches lose. Outlive Metrics. nullptr: nothing watches.
+  LossWatch* input_loss = nullptr;
+  LossWatch* source_loss = nullptr;
 };
 
 /// Counts and logs what happens. Thread-safe. Labels are bounded: partitions, filters, routes, constants;

@@ -49,6 +49,7 @@ Json ObjectOf(const std::array<Figure<S>, kRows>& rows, const S& of) {
 // ToJson: a member as the JSON has it.
 Json ToJson(TimeMs time) { return time.value; }
 Json ToJson(std::chrono::milliseconds duration) { return duration.count(); }
+Json ToJson(LossCause cause) { return LossCauseName(cause); }
 Json ToJson(const std::array<uint64_t, kRejectReasons>& rejected) {
   Json json = Json::object();
   for (size_t i = 0; i < kRejectReasons; ++i) {
@@ -183,7 +184,7 @@ constexpr auto kFigures<MisroutedExample> = [] {
        [](const S&) {
          return Json(
              "look-ups miss these events: key them by user id, and set input.partitioner to what their "
-             "producer uses (murmur2: Java clients; crc32: librdkafka and kcat)");
+             "producer uses (murmur2: Java clients; crc32: librdkafka and kcat; fnv1a: Sarama)");
        }},
   });
 }();
@@ -502,6 +503,32 @@ constexpr auto kFigures<ItemGroupsStatus> = [] {
   });
 }();
 
+// What topics lose.
+
+template <>
+constexpr auto kFigures<LossShare> = [] {
+  using S = LossShare;
+  return Rows<S>({
+      {"cause", Of<&S::cause>},
+      {"lost", Of<&S::lost>},
+      {"share", Of<&S::share>},
+      {"share_max", Of<&S::share_max>},
+      {"trouble", Of<&S::trouble>},
+  });
+}();
+
+template <>
+constexpr auto kFigures<TopicLoss> = [] {
+  using S = TopicLoss;
+  return Rows<S>({
+      {"topic", Of<&S::topic>},
+      {"events", Of<&S::events>},
+      {"events_per_s", Of<&S::events_per_s>},
+      {"newest_event_at_ms", Of<&S::newest>},
+      {"causes", Of<&S::causes>},
+  });
+}();
+
 // The daemon.
 
 template <>
@@ -565,6 +592,7 @@ constexpr auto kFigures<DaemonStatus> = [] {
       {"rekeying", Of<&S::rekeying>},
       {"items", ItemsAndGroups},
       {"state_topic", Of<&S::state_topic>},
+      {"losses", Of<&S::losses>},
       {"partitions", Of<&S::partitions>},
       {nullptr, Of<&S::log_checks>, "seen_log_checks_total",
        "Times that the daemon read the last record of an input partition again and found the same record."},
@@ -642,6 +670,19 @@ class Families {
     for (const auto& [partition, object] : by_partition)
       objects.emplace_back(std::to_string(partition), &object);
     AddEach("partition", objects);
+  }
+
+  /// The same for what each cause loses of each topic.
+  template <typename Value>
+  void OfLosses(const char* name, const char* help, const std::vector<TopicLoss>& losses, Value value) {
+    MetricFamily& family = families_.emplace_back(MetricFamily{name, help, MetricType::Gauge, {}});
+    for (const TopicLoss& loss : losses) {
+      for (const LossShare& share : loss.causes) {
+        ClientMetric& metric = family.metric.emplace_back();
+        metric.label = {{"topic", loss.topic}, {"cause", std::string(LossCauseName(share.cause))}};
+        metric.gauge.value = value(share);
+      }
+    }
   }
 
   std::vector<MetricFamily> Take() { return std::move(families_); }
@@ -734,6 +775,14 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
                {{status.version, 1}});
   families.AddEach<DaemonStatus>(nullptr, {{"", &status}});
   AddUnread(status, families);
+  families.OfLosses("seen_lost_share",
+                    "Share of the events within input.loss.window_s that didn't reach the state, 0 to 1. "
+                    "Replays don't count.",
+                    status.losses, [](const LossShare& share) { return share.share; });
+  families.OfLosses("seen_lost_share_excessive",
+                    "1 while the share is over its limit in input.loss, of at least input.loss.events_min "
+                    "events.",
+                    status.losses, [](const LossShare& share) { return share.trouble.empty() ? 0 : 1; });
   families.Add(
       "seen_held_since_seconds",
       "When the daemon began to hold back consumption, since the epoch, for the partition that waits "

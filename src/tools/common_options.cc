@@ -90,8 +90,8 @@ void AddKafkaOptions(CLI::App& app, KafkaOptions& options) {
 }
 
 void AddPartitionerOption(CLI::App& app, KafkaOptions& options) {
-  app.add_option("--partitioner", options.partitioner, "how users map to partitions: murmur2 or crc32")
-      ->check(CLI::IsMember({"murmur2", "crc32"}))
+  app.add_option("--partitioner", options.partitioner, "how users map to partitions: murmur2, crc32 or fnv1a")
+      ->check(CLI::IsMember(std::vector<std::string>(kPartitionerNames.begin(), kPartitionerNames.end())))
       ->capture_default_str();
 }
 

@@ -231,6 +231,7 @@ class CountingReporter final : public Reporter {
     looked_up += report.looked_up, joined += report.joined;
     removed += report.removed, erased += report.erased;
     timestamps_ahead += report.timestamps_ahead;
+    live += report.live.counts;
     served += report.served, declared += report.declared;
     for (size_t i = 0; i < kSkipReasons; ++i) skipped[i] += report.skipped[i];
   }
@@ -267,6 +268,7 @@ class CountingReporter final : public Reporter {
   uint64_t leases_lapsed = 0;
   uint64_t merged = 0, withheld = 0;
   uint64_t looked_up = 0, joined = 0, timestamps_ahead = 0, times_corrected = 0;
+  LossCounts live;
   uint64_t batches = 0, events = 0, too_old = 0, replayed = 0, latencies = 0, rejected = 0, misrouted = 0,
            ranges_lost = 0, checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0,
            sent = 0, send_failures = 0, user_key_collisions = 0, removed = 0, erased = 0, served = 0,

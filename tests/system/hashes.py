@@ -73,6 +73,14 @@ def murmur2(data):
     return (h ^ h >> 15) & 0x7FFFFFFF
 
 
+def fnv1a(key):
+    """FNV-1a of 32 bits as a signed number, without its sign: as Sarama and librdkafka."""
+    value = 0x811C9DC5
+    for byte in key:
+        value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return value if value < 1 << 31 else (1 << 32) - value
+
+
 def partition_of(user_id, partitions, partitioner="murmur2"):
-    key = user_id.encode()
-    return (murmur2(key) if partitioner == "murmur2" else zlib.crc32(key)) % partitions
+    hashes = {"murmur2": murmur2, "crc32": zlib.crc32, "fnv1a": fnv1a}
+    return hashes[partitioner](user_id.encode()) % partitions

@@ -12,7 +12,7 @@ from load import Load
 from oracle import event
 from places import now_ms, wait_until
 from seenctl_tool import run
-from seend import Seend, wait_streamed
+from seend import Seend, one_filter, wait_streamed
 from faults import SlowCompaction, Tmpfs
 from watched_daemon import Watched
 
@@ -54,6 +54,58 @@ def test_misrouted_events(watched):
     elsewhere = 1 - partition_of("u", 2)
     with watched.fault("SeendEventsMisrouted") as fire:
         fire(lambda: watched.send([event("u", "i", now_ms())], partition=elsewhere))
+
+
+def test_events_that_do_not_reach_the_state(own, topic_name):
+    """Each cause is an alert of its own. They end when the window has passed; the log has both."""
+    limits = {"skipped_share_max": 0.05, "no_filter_share_max": 0.05}
+    scenes = one_filter(topic_name, scenes=["home"])
+    watched = own({"input": {"kinds": {"ping": None}, "loss": limits}} | scenes, partitions=2)
+    watched.start()
+    elsewhere = 1 - partition_of("u", 2)
+
+    def lose():
+        at = now_ms()
+        watched.send(
+            [
+                *[event("u", "i", at // 1000, scene="home")] * 30,
+                *[event("u", "i", at, kind="ping")] * 30,
+                *[event("u", "i", at, scene="search")] * 30,
+                *["bad"] * 30,
+            ],
+            count=0,
+            partition=elsewhere,
+        )
+
+    def causes():
+        return {
+            alert["labels"]["cause"]
+            for alert in watched.prometheus.ask("alerts")["alerts"]
+            if alert["labels"]["alertname"] == "SeendEventsLost" and alert["state"] == "firing"
+        }
+
+    with watched.fault("SeendEventsLost", "SeendEventsMisrouted", severity="page") as fire:
+        fire(lose)
+        all_of_them = {"too_old", "skipped", "no_filter", "rejected"}
+        wait_until(lambda: lose() or causes() == all_of_them, "each cause fires", 60, every_s=0.3)
+    wait_until(
+        lambda: watched.seend.log().count("is within input.loss again") >= 5,
+        "the log has the end of each trouble",
+    )
+
+
+def test_items_of_a_newsroom_with_another_time_zone(own, topics, topic_name):
+    items = Items(topics, f"{topic_name}-of")
+    watched = own(items.config())
+    watched.start()
+    ahead = [item(f"n{i}", created_at=now_ms() + 8 * 3_600_000) for i in range(30)]
+    with watched.fault("SeendEventsLost", severity="page") as fire:
+        fire(lambda: items.send(*ahead))
+        zone = "is the producer's time zone or clock wrong?): seenctl dead-letters"
+        wait_until(
+            lambda: items.send(*ahead) or any(zone in t for t in watched.seend.status()["troubles"]),
+            "the trouble asks for the time zone",
+        )
 
 
 def test_timestamps_of_the_future(watched):

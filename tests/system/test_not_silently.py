@@ -7,8 +7,8 @@ import pytest
 
 from hashes import partition_of
 from load import Load, one_by_one
-from oracle import Oracle
-from places import wait_until
+from oracle import Oracle, event
+from places import now_ms, wait_until
 
 
 @pytest.fixture
@@ -169,3 +169,75 @@ def test_misrouted_events_are_counted_and_named_with_the_remedy(topics, daemon, 
     assert 0 < lines < 50, "logged, and the log is rate-limited"
     at_home = [u for u in users if u not in strays]
     oracle.check_http(seend, users=at_home)
+
+
+def loss_troubles(seend):
+    causes = [cause for loss in seend.status()["losses"] for cause in loss["causes"]]
+    return [cause["trouble"] for cause in causes if cause["trouble"]]
+
+
+def trouble_of(seend, part):
+    """The trouble with `part` in its text, once the daemon has it; it is ready nevertheless, and its screen shows
+    the trouble."""
+    found = lambda: next((t for t in seend.status()["troubles"] if part in t), None)  # noqa: E731
+    trouble = wait_until(found, f"a trouble says: {part}", 60)
+    assert seend.get("/readyz").status == 200, "the state that exists answers"
+    shown = seend.seenctl("status", status=1)[0]
+    assert shown.startswith("READY, with troubles") and f"  ! {trouble}\n" in shown, shown
+    return trouble
+
+
+def test_events_in_seconds_ask_for_the_unit_once_there_are_a_hundred(topics, started, topic_name):
+    seend = started(partitions=2)
+    at = now_ms() // 1000
+    send = lambda users: topics.produce(topic_name, [(u, event(u, "i", at)) for u in users])  # noqa: E731
+    send([f"user-{i}" for i in range(99)])
+    wait_until(lambda: seend.status()["losses"][0]["events"] == 99, "99 are read", 60)
+    assert loss_troubles(seend) == []
+    send([f"user-{i}" for i in range(101)])
+    wait_until(lambda: seend.status()["losses"][0]["events"] == 200, "200 are read", 60)
+    trouble_of(seend, "100% of events are before 1971: is the unit of exposed_at right?")
+    (loss,) = seend.status()["losses"]
+    too_old = next(cause for cause in loss["causes"] if cause["cause"] == "too_old")
+    assert (too_old["share"], too_old["share_max"]) == (1.0, 0.05)
+    label = f'{{topic="{topic_name}",cause="too_old"}}'
+    assert seend.metrics()[f"seen_lost_share_excessive{label}"] == 1
+    assert seend.metrics()[f"seen_lost_share{label}"] == 1
+    wait_until(lambda: "events are lost" in seend.log(), "the log says so")
+    send([f"user-{i}" for i in range(100)])
+    wait_until(lambda: seend.status()["losses"][0]["events"] == 300, "all are read", 60)
+    assert seend.log().count("events are lost") == 1, "one line by cause"
+
+
+@pytest.mark.parametrize("keyed", [True, False])
+def test_events_that_are_all_rejected_are_named_with_what_is_wrong(topics, started, topic_name, keyed):
+    """Also where the input is re-keyed: its records are rejected on the way."""
+    seend = started({"input": {"keyed_by_user": keyed}}, partitions=2)
+    users = [f"user-{i}" for i in range(2_000)]
+    topics.produce(topic_name, [(u, event(u, "i", "2026-11-21T10:00:00Z")) for u in users])
+    trouble = trouble_of(seend, "2,000 read, 2,000 rejected (exposed_at: ")
+    assert trouble.startswith(f'events of "{topic_name}": ') and trouble.endswith("): seenctl dead-letters")
+
+
+def test_what_a_replay_loses_is_no_trouble(topics, started, topic_name):
+    seend = started(partitions=1)
+    old = [(f"user-{i}", event(f"user-{i}", "i", now_ms() // 1000)) for i in range(200)]
+    replayed = [(*record, {"headers": {"seen-replay": "run-1"}}) for record in old]
+    topics.produce(topic_name, [*replayed, ("u", event("u", "i", now_ms()))])
+    wait_until(lambda: seend.metric_sum("seen_events_too_old_total") == 200, "the history is read", 60)
+    wait_until(lambda: seend.status()["losses"][0]["events"] == 1, "the live event is read", 60)
+    assert loss_troubles(seend) == []
+
+
+@pytest.mark.parametrize("used, named", [("consistent_random", "crc32"), ("fnv1a_random", "fnv1a")])
+def test_a_partitioner_of_other_clients_is_named(topics, started, topic_name, used, named):
+    seend = started(partitions=4)
+    users = [f"user-{i}" for i in range(2_000)]
+    topics.produce(topic_name, [(u, event(u, "i", now_ms())) for u in users], partitioner=used)
+    strays = sum(partition_of(u, 4, named) != partition_of(u, 4) for u in users)
+    wait_until(lambda: seend.status()["losses"][0]["events"] == 2_000, "all are read", 60)
+    trouble = trouble_of(seend, "in another partition than their user's")
+    assert trouble.endswith(f'records looked at: set input.partitioner to "{named}"'), trouble
+    assert f"{strays:,} of 2,000 in" in trouble
+    shown = seend.seenctl("status", status=1)[0]
+    assert f"misrouted   {strays:,} events since the start: look-ups miss these events" in shown, shown

@@ -56,6 +56,26 @@ def test_one_screen_says_whether_all_is_well_and_why_not(topics, started, topic_
     assert seend.address in seend.seenctl("status", status=1)[1]
 
 
+def test_the_screen_shows_the_rate_of_events_and_what_is_lost(topics, started, topic_name, chance):
+    seend = started(partitions=1)
+    command = [str(SEENCTL), "status", "--http", seend.url]
+    screen = lambda: subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60).stdout  # noqa: E731
+    shown = screen()
+    assert (
+        f"events      {topic_name}: -/s, newest -\n"
+        "lost        old -, skipped -, no filter -, rejected -, misrouted -\n"
+    ) in shown, "nothing was read since the start"
+    Load(chance, users=20).send(topics, topic_name, 300)
+    seend.wait_at_rest()
+    shown = screen()
+    assert re.search(
+        rf"^events      {topic_name}: [\d.,]+/s, newest [\d.]+ (s|min|h|d) ago\n"
+        r"lost        old 0%, skipped 0%, no filter 0%, rejected 0%, misrouted 0%\n",
+        shown,
+        re.M,
+    ), shown
+
+
 def test_a_daemon_that_does_not_get_on_says_so(topics, daemon, topic_name):
     seend = daemon(topic_name).start(ready=False)  # there is no such topic
     wait_until(lambda: seend.http.get("/v1/status").status == 200, "it answers")

@@ -7,7 +7,7 @@ import re
 from oracle import event
 from places import now_ms, wait_until
 from prometheus_server import DEPLOYED, Prometheus
-from seend import Seend
+from seend import Seend, merged
 
 FASTER = {"m": "s", "h": "m"}
 # Figures that the expressions state in seconds.
@@ -45,7 +45,8 @@ class Watched:
     def __init__(self, directory, kafka, topics, topic, config=None, **topic_config):
         self.directory, self.kafka, self.topics, self.topic = directory, kafka, topics, topic
         topics.create(topic, **topic_config)
-        self.seend = Seend(directory, topics, topic, config)
+        window = {"input": {"loss": {"window_s": 10}}}  # hastened, too
+        self.seend = Seend(directory, topics, topic, merged(window, config or {}))
         self.prometheus = None
 
     def start(self, **more):

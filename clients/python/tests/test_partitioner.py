@@ -31,7 +31,11 @@ def test_crc32_is_unsigned():
     assert partition_of("123456789", 7, "crc32") == 0xCBF43926 % 7  # CRC-32's check value
 
 
-@pytest.mark.parametrize("partitions, partitioner", [(0, "murmur2"), (3, "fnv1a")])
+def test_fnv1a_has_no_sign():
+    assert partition_of("foobar", 7, "fnv1a") == ((1 << 32) - 0xBF9CF968) % 7  # FNV-1a's published value
+
+
+@pytest.mark.parametrize("partitions, partitioner", [(0, "murmur2"), (3, "random")])
 def test_what_it_cannot_know_it_does_not_guess(partitions, partitioner):
     with pytest.raises(ValueError):
         partition_of("u", partitions, partitioner)

@@ -9,6 +9,7 @@
 #include "base/log_budget.h"
 #include "consume/stream_status.h"
 #include "flow/log_port.h"
+#include "flow/loss_watch.h"
 #include "similar/consume/group_repair.h"
 #include "similar/groups/group_flow.h"
 #include "similar/groups/group_guard.h"
@@ -226,8 +227,21 @@ Result<size_t> ItemsPartition::Handle(std::span<const Record> records) {
   const Status applied = Apply(some);
   if (!applied && opened->flow->broken()) return Failed(applied.error());
   const size_t taken = CountBelow(some, next_offset());
+  NoteLosses(taken);
   one_by_one_ = taken < given.size();  // to make the features of all again would cost most
   return skipped + taken;
+}
+
+// Of the first `taken` records read.
+void ItemsPartition::NoteLosses(size_t taken) const {
+  if (options_.loss == nullptr || taken == 0) return;
+  LiveReport live;
+  live.counts.events = options_.counts_events ? taken : 0;
+  for (size_t i = 0; i < taken; ++i) {
+    live.newest = std::max(live.newest, read_[i].created_at);
+    if (read_[i].rejection) live.Rejected(*read_[i].rejection);
+  }
+  options_.loss->Add(live);
 }
 
 // Returns how many records may be applied. A record that can't be read must be on its way to the dead letters

@@ -20,6 +20,7 @@ namespace seen {
 
 class DeadLetterSink;
 class ItemReading;
+class LossWatch;
 struct ItemsPartitionStatus;
 struct PreparedItem;
 struct ReadItem;
@@ -43,6 +44,8 @@ struct ItemsHandlerOptions {
   std::function<Result<std::unique_ptr<GroupSink>>(const std::string& decided_by)> make_sink;
   std::string instance;                 // this daemon's name in records
   OpenGroupTopic watch_groups;          // for the guard of the topic of groups; empty: no guard
+  LossWatch* loss = nullptr;            // gets what is rejected; nullptr: nothing watches
+  bool counts_events = true;            // for `loss`; false: re-keying has counted the items
   const PublishLease* lease = nullptr;  // groups are sent only while it holds; nullptr: always
   std::function<std::string()>
       awaits;  // why questions can't be answered yet, for people; empty: they can be answered
@@ -83,6 +86,7 @@ class ItemsPartition final : public PartitionHandler {
   void LetGo();
   size_t SendLetters(std::span<const Record> records);
   Status Apply(std::span<const Record> records);
+  void NoteLosses(size_t taken) const;
   bool HoldsLease();
   bool HasReadAll() const;
   Status RepairGroups(Opened& opened);

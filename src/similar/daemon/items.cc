@@ -19,6 +19,7 @@ namespace seen {
 void ItemsRekeyReports::BatchRekeyed(const RekeyReport& report) {
   for (size_t i = 0; i < kRejectReasons; ++i)
     rejected_[i].fetch_add(report.rejected[i], std::memory_order_relaxed);
+  if (loss_ != nullptr) loss_->Add(report.live);
 }
 
 void ItemsRekeyReports::EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) {
@@ -98,7 +99,7 @@ Items::Items(const Options& options, const Admin& admin, const Clock& clock, OnF
       admin_(admin),
       clock_(clock),
       on_failed_(std::move(on_failed)),
-      rekey_reports_(std::make_unique<ItemsRekeyReports>()) {}
+      rekey_reports_(std::make_unique<ItemsRekeyReports>(options.loss)) {}
 
 Items::~Items() { Stop(milliseconds(0)); }
 
@@ -219,6 +220,8 @@ Status Items::OpenHandler(const ItemTopics& topics, Reading& reading) {
       return FollowedGroupTopic::Open(written, from, kGuardAsks);
     };
   }
+  handler.loss = options_.loss;
+  handler.counts_events = topics.ordered_topic == items.topic;
   handler.lease = &reading.lease;
   handler.awaits = [&reading] {
     return reading.rekeying ? reading.rekeying->GetStatus().problem : std::string();

@@ -23,12 +23,15 @@ namespace seen {
 /// Any thread.
 class ItemsRekeyReports final : public RekeyReporter {
  public:
+  /// `loss`: gets what batches lose, and outlives this; nullptr: nothing watches.
+  explicit ItemsRekeyReports(LossWatch* loss) : loss_(loss) {}
   void BatchRekeyed(const RekeyReport& report) override;
   void EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) override;
   void RekeyingLost(int32_t partition, const LostRange& range) override;
   std::array<uint64_t, kRejectReasons> rejected() const;
 
  private:
+  LossWatch* const loss_;
   std::array<std::atomic<uint64_t>, kRejectReasons> rejected_{};
   LogBudget budget_;
 };
@@ -59,6 +62,7 @@ class Items final : public SimilarPort {
     uint64_t producer_bytes_max = 0;
     uint64_t dead_letter_bytes_max = 0;
     uint64_t presence_bytes_max = 0;  // for all indexes together
+    LossWatch* loss = nullptr;        // gets what is rejected; nullptr: nothing watches
   };
   /// Opens in the background. kInvalidArgument: items.idf_file can't be read. `admin` outlives this object.
   static Result<std::unique_ptr<Items>> Start(const Options& options, const Admin& admin, const Clock& clock,

@@ -76,6 +76,47 @@ Cells CellsOf(const SortedJson& partition, TimeMs now) {
           FiltersText(partition)};
 }
 
+/// "12%"; "-" where nothing was read.
+std::string ShareText(const SortedJson& cause, bool has_read) {
+  const double percent = 100 * cause.value("share", 0.0);
+  if (!has_read) return "-";
+  return percent > 0 && percent < 1 ? "<1%" : fmt::format("{:.0f}%", percent);
+}
+
+/// How fast a topic's events come, and which shares of them are lost.
+std::string LossLines(const SortedJson& loss, TimeMs now) {
+  const auto rate = loss.find("events_per_s");
+  const bool has_read = rate != loss.end() && rate->is_number();
+  const double per_s = has_read ? rate->get<double>() : 0;
+  const auto newest = IntegerIn(loss, "newest_event_at_ms");
+  std::string shares;
+  for (const SortedJson& cause : ListOf(loss, "causes")) {
+    std::string name = TextOf(cause, "cause");
+    if (name == "too_old") name = "old";  // all shares fit on a line of 80 columns
+    std::replace(name.begin(), name.end(), '_', ' ');
+    shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", name, ShareText(cause, has_read));
+  }
+  return fmt::format("events      {}: {}/s, newest {}\nlost        {}\n", TextOf(loss, "topic"),
+                     !has_read    ? "-"
+                     : per_s < 10 ? fmt::format("{:.1f}", per_s)
+                                  : WithThousands(static_cast<uint64_t>(per_s)),
+                     newest ? SpanText(now.value - *newest) + " ago" : "-", shares);
+}
+
+/// The remedy that the status has for misrouted events.
+std::string MisroutedLine(const SortedJson& partitions) {
+  int64_t events = 0;
+  std::string remedy;
+  for (const SortedJson& partition : partitions) {
+    events += IntegerIn(partition, "misrouted").value_or(0);
+    const auto last = partition.find("misrouted_last");
+    if (last != partition.end() && last->is_object()) remedy = TextOf(*last, "remedy");
+  }
+  if (events <= 0) return {};
+  return fmt::format("misrouted   {} events since the start: {}\n",
+                     WithThousands(static_cast<uint64_t>(events)), remedy);
+}
+
 /// Each column is as wide as its widest cell. Numbers are right-aligned.
 std::string TableOf(const std::vector<Cells>& rows) {
   std::vector<size_t> widths(rows.front().size(), 0);
@@ -225,6 +266,8 @@ StatusScreen MakeStatusScreen(const SortedJson& status, TimeMs now) {
     if (count > 0) text += fmt::format(", {} {}", count, std::string_view(list).substr(11));
   }
   text += "\n";
+  for (const SortedJson& loss : ListOf(status, "losses")) text += LossLines(loss, now);
+  text += MisroutedLine(partitions);
   if (const auto state = status.find("state_topic"); state != status.end() && state->is_object()) {
     for (const SortedJson& restore : ListOf(*state, "restores")) {
       const auto left = IntegerIn(restore, "seconds_left");

@@ -187,7 +187,7 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"filters[0].snapshot.topic", topics_good, topics_bad},
       {"filters[0].window_by", {"exposed_at", "item_created_at"}, {"", "created_at"}},
       {"unexposed.topic", topics_good, topics_bad},
-      {"input.partitioner", {"murmur2", "crc32"}, {"", "MURMUR2", "consistent", "murmur2 "}},
+      {"input.partitioner", {"murmur2", "crc32", "fnv1a"}, {"", "MURMUR2", "consistent", "murmur2 "}},
       {"filters[0].name",
        {"a", "home_feed-2", std::string(64, 'n')},
        {"", "Home", "a.b", std::string(65, 'n'), "a b"}},

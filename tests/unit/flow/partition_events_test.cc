@@ -1,4 +1,7 @@
 // How the flow treats the kinds, conditions and coverage that the decoder found.
+#include <deque>
+#include <vector>
+
 #include "decode/event_decoder.h"
 #include "unit/flow/flow_fixture.h"
 
@@ -145,6 +148,84 @@ TEST_F(PartitionEventsTest, WhatIsSkippedIsCountedAndTheOffsetGoesOn) {
   EXPECT_TRUE(Seen(0, "a"));
   EXPECT_EQ(flow->state.next_offset(), 2);
   EXPECT_EQ(reporter.misrouted, 0u);
+}
+
+TEST_F(PartitionEventsTest, WhateverDoesntReachTheStateIsCountedByItsCause) {
+  Send(Event("exposed", "home", "a"));
+  Send(Event("exposed", "home", "b", kNow / 1000));  // in seconds
+  Send(Event("exposed", "home", "c", kNow - 40 * kMsPerDay));
+  Send(Event("exposed", "elsewhere", "d"));
+  Send(Event("unknown", "home", "e"));
+  const LossCounts& live = reporter.live;
+  EXPECT_EQ(live.events, 5u);
+  EXPECT_EQ(live.LostBy(LossCause::kTooOld), 2u);
+  EXPECT_EQ(live.before_1971, 1u);
+  EXPECT_EQ(live.LostBy(LossCause::kNoFilter), 1u);
+  EXPECT_EQ(live.LostBy(LossCause::kRejected), 1u);
+  EXPECT_EQ(live.rejected[static_cast<size_t>(RejectReason::kUnknownKind)], 1u);
+  EXPECT_EQ(live.LostBy(LossCause::kSkipped), 0u);
+  EXPECT_EQ(live.LostBy(LossCause::kMisrouted), 0u);
+}
+
+TEST_F(PartitionEventsTest, WhatAReplayLosesIsNotCountedAsLive) {
+  const ReplayNote note{ReplayNote::Kind::kRecord, false, "run"};
+  const std::string old = Event("exposed", "home", "a", kNow - 40 * kMsPerDay);
+  std::vector<Record> records;
+  for (const std::string_view value : {std::string_view(old), std::string_view("not JSON")})
+    records.push_back({next++, {kNow}, "u1", value, false, nullptr, &note});
+  records.push_back({next++, {kNow}, "u1", old, false});
+  ASSERT_EQ(flow->intake.Apply(records), size_t{3});
+  EXPECT_EQ(reporter.too_old, 2u);
+  EXPECT_EQ(reporter.rejected, 1u);
+  EXPECT_EQ(reporter.live.events, 1u);
+  EXPECT_EQ(reporter.live.LostBy(LossCause::kTooOld), 1u);
+  EXPECT_EQ(reporter.live.LostBy(LossCause::kRejected), 0u);
+}
+
+TEST_F(PartitionEventsTest, ItemsTooOldForAWindowByCreationAreCounted) {
+  format.wanted.item_created_at = true;
+  options.plan = *EventPlan::Make(format);
+  FilterPolicy young{0, "home", 30, 10'000, {}, SnapshotPolicy{}};
+  young.window_by = WindowBy::kItemCreatedAt;
+  Open({young}, {});
+  const auto created = [](std::string_view item, int64_t at_ms) {
+    return R"({"user_id":"u1","scene":"home","item_id":")" + std::string(item) + R"(","item_created_at":)" +
+           std::to_string(at_ms) + R"(,"exposed_at":)" + std::to_string(kNow) + "}";
+  };
+  Send(created("new", kNow));
+  Send(created("old", kNow - 40 * kMsPerDay));
+  Send(created("seconds", kNow / 1000));
+  EXPECT_EQ(reporter.events, 1u);
+  EXPECT_EQ(reporter.too_old, 2u);
+  EXPECT_EQ(reporter.live.events, 3u);
+  EXPECT_EQ(reporter.live.LostBy(LossCause::kTooOld), 1u) << "an old item is normal, one of 1970 isn't";
+  EXPECT_EQ(reporter.live.created_before_1971, 1u);
+}
+
+TEST_F(PartitionEventsTest, BlocksWithAMisroutedEventShowWhichPartitionerFits) {
+  options.partition_count = 4;
+  options.partition = 2;
+  Open(options.filters, {});
+  std::deque<std::string> users;
+  for (int i = 0; users.size() < 20; ++i) {
+    std::string user = "user-" + std::to_string(i);
+    if (PartitionOf(Partitioner::kCrc32, user, 4) == 2) users.push_back(std::move(user));
+  }
+  std::deque<std::string> values;
+  std::vector<Record> records;
+  uint64_t misrouted = 0;
+  for (const std::string& user : users) {
+    values.push_back(R"({"user_id":")" + user + R"(","item_id":"i","scene":"home","exposed_at":)" +
+                     std::to_string(kNow) + "}");
+    records.push_back({next++, {kNow}, user, values.back(), false});
+    misrouted += PartitionOf(Partitioner::kMurmur2, user, 4) == 2 ? 0u : 1u;
+  }
+  ASSERT_EQ(flow->intake.Apply(records), records.size());
+  const LossCounts& live = reporter.live;
+  EXPECT_EQ(live.LostBy(LossCause::kMisrouted), misrouted);
+  EXPECT_EQ(live.partitioners.records, 20u);
+  EXPECT_EQ(live.partitioners.keyed_by_user, 20u);
+  EXPECT_EQ(live.partitioners.fits[static_cast<size_t>(Partitioner::kCrc32)], 20u);
 }
 
 TEST_F(PartitionEventsTest, ABlockHoldsManyKindsInTheirOrder) {

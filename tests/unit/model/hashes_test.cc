@@ -49,6 +49,21 @@ TEST(Partitioner, Crc32IsTheOneOfZlib) {
             static_cast<int32_t>(0xcbf43926u % 1'000'003));
 }
 
+TEST(Partitioner, Fnv1aIsThePublishedOneWithoutItsSign) {
+  // Vectors of draft-eastlake-fnv: "" 0x811c9dc5, "a" 0xe40c292c, "foobar" 0xbf9cf968.
+  EXPECT_EQ(PartitionHash(Partitioner::kFnv1a, ""), 0u - 0x811c9dc5u);
+  EXPECT_EQ(PartitionHash(Partitioner::kFnv1a, "a"), 0u - 0xe40c292cu);
+  EXPECT_EQ(PartitionHash(Partitioner::kFnv1a, "foobar"), 0u - 0xbf9cf968u);
+  EXPECT_EQ(PartitionOf(Partitioner::kFnv1a, "foobar", 1'000'003),
+            static_cast<int32_t>((0u - 0xbf9cf968u) % 1'000'003));
+}
+
+TEST(Partitioner, IsFoundByItsName) {
+  for (const Partitioner partitioner : kPartitioners)
+    EXPECT_EQ(ParsePartitioner(PartitionerName(partitioner)), std::optional(partitioner));
+  EXPECT_EQ(ParsePartitioner("consistent"), std::nullopt);
+}
+
 TEST(Day, IsTheUtcDayAlsoBefore1970AndInLeapYears) {
   EXPECT_EQ(DayOf({0}).since_epoch, 0);
   EXPECT_EQ(DayOf({86'399'999}).since_epoch, 0);

@@ -163,6 +163,9 @@ TEST(Metrics, ShowTheStatusAsGauges) {
       {"seen_partitions_unowned{topic=\"exposures\"}", 2},
       {"seen_partitions_unowned{topic=\"raw\"}", 1},
       {"seen_partitions_unowned{topic=\"items-in-order\"}", 0},
+      {"seen_lost_share{topic=\"exposures\",cause=\"too_old\"}", 0.25},
+      {"seen_lost_share_excessive{topic=\"exposures\",cause=\"too_old\"}", 1},
+      {"seen_lost_share_excessive{topic=\"raw\",cause=\"skipped\"}", 0},
       {"seen_partition_owned{partition=\"0\"}", 0},
       {"seen_memory_budget_bytes{share=\"tails\"}", 3000},
       {"seen_memory_budget_bytes{share=\"fetch_queues\"}", 1500},
@@ -224,6 +227,24 @@ TEST(Metrics, ShowTheStatusAsGauges) {
       << "a partition that is gone takes its gauges with it";
   EXPECT_EQ(page.find("seen_store_disk"), std::string::npos) << "it isn't known";
   EXPECT_EQ(page.find("seen_state_stream_epoch"), std::string::npos) << "its opening isn't acknowledged yet";
+}
+
+TEST(Metrics, PassOnWhatBatchesLose) {
+  const SystemClock clock;
+  LossWatch input({.topic = "exposures", .limits = {}}, clock);
+  LossWatch source({.topic = "raw", .limits = {}}, clock);
+  MetricsOptions options = Options();
+  options.input_loss = &input;
+  options.source_loss = &source;
+  Metrics metrics(options);
+  BatchReport batch;
+  batch.live.counts.events = 7;
+  metrics.BatchApplied(batch);
+  RekeyReport rekeyed;
+  rekeyed.live.counts.events = 3;
+  metrics.BatchRekeyed(rekeyed);
+  EXPECT_EQ(input.Look().events, 7u);
+  EXPECT_EQ(source.Look().events, 3u);
 }
 
 TEST(Metrics, TellSinceWhenConsumptionIsHeld) {

@@ -577,6 +577,11 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
         "checkpoint_seconds": 1.5}],
       "groups": {"topic": "item-groups", "problem": "", "lag_messages": 201, "records": 202, "unreadable": 203,
         "rows": 204, "bytes": 205, "cache_bytes": 206, "disk_reads": 207, "errors": 208, "too_far_ahead": 209}},
+    "losses": [
+      {"topic": "exposures", "events": 200, "events_per_s": 3.5, "newest_event_at_ms": 1763699000000,
+       "causes": [{"cause": "too_old", "lost": 50, "share": 0.25, "share_max": 0.05, "trouble": "old"}]},
+      {"topic": "raw", "events": 0, "events_per_s": null, "newest_event_at_ms": null,
+       "causes": [{"cause": "skipped", "lost": 0, "share": 0.0, "share_max": 0.99, "trouble": ""}]}],
     "partitions": [{
       "partition": 0, "state": "ready", "reason": "", "answers": true, "assigned": true, "age_ms": 1500, "next_offset": 100, "checkpoint_offset": 90,
       "low_watermark": 0, "high_watermark": 117, "lag_messages": 17, "partition_time_ms": 1763700000123,

@@ -42,6 +42,37 @@ TEST(StatusScreen, ShowsWhatIsWrongFirstAndAlignsWhatIsMany) {
       "partition 11: the disk is full\n");
 }
 
+TEST(StatusScreen, ShowsTheRateAndWhatIsLostWithin80Columns) {
+  SortedJson status = StatusOfTwo();
+  status["losses"] = SortedJson::parse(R"([
+      {"topic": "exposures", "events_per_s": 1234567.8, "newest_event_at_ms": 1699999999600, "causes": [
+        {"cause": "too_old", "share": 0.9}, {"cause": "skipped", "share": 0.0009}, {"cause": "no_filter", "share": 0},
+        {"cause": "rejected", "share": 0.1234}, {"cause": "misrouted", "share": 1}]},
+      {"topic": "items", "events_per_s": 0.25, "newest_event_at_ms": null, "causes": [
+        {"cause": "rejected", "share": 0}]},
+      {"topic": "raw", "events_per_s": null, "newest_event_at_ms": null, "causes": [
+        {"cause": "skipped", "share": 0}, {"cause": "rejected", "share": 0}]}])");
+  const std::string text = MakeStatusScreen(status, kNow).text;
+  EXPECT_NE(text.find("events      exposures: 1,234,567/s, newest 0.4 s ago\n"
+                      "lost        old 90%, skipped <1%, no filter 0%, rejected 12%, misrouted 100%\n"
+                      "events      items: 0.2/s, newest -\n"
+                      "lost        rejected 0%\n"
+                      "events      raw: -/s, newest -\n"
+                      "lost        skipped -, rejected -\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(StatusScreen, PrintsTheRemedyForMisroutedEvents) {
+  SortedJson status = StatusOfTwo();
+  status["partitions"][0]["misrouted"] = 1'000;
+  status["partitions"][0]["misrouted_last"] = {{"remedy", "set input.partitioner"}};
+  status["partitions"][1]["misrouted"] = 499;
+  EXPECT_NE(MakeStatusScreen(status, kNow)
+                .text.find("misrouted   1,499 events since the start: set input.partitioner\n"),
+            std::string::npos);
+}
+
 TEST(StatusScreen, LeavesOutWhatSaysNothing) {
   SortedJson status = StatusOfTwo();
   status["partitions"].erase(1);

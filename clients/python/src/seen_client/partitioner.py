@@ -10,7 +10,8 @@ _MULTIPLIER, _SEED, _MASK_32 = 0x5BD1E995, 0x9747B28C, 0xFFFFFFFF
 
 
 def partition_of(user: Union[str, bytes], partitions: int, partitioner: str = "murmur2") -> int:
-    """The user's partition among `partitions`, by the daemon's `input.partitioner`: `murmur2` or `crc32`.
+    """The user's partition among `partitions`, by the daemon's `input.partitioner`: `murmur2`, `crc32` or
+    `fnv1a`.
 
     ValueError for another partitioner, or without partitions.
     """
@@ -21,7 +22,17 @@ def partition_of(user: Union[str, bytes], partitions: int, partitioner: str = "m
         return (murmur2(key) & 0x7FFFFFFF) % partitions
     if partitioner == "crc32":  # as librdkafka and kcat do by default
         return zlib.crc32(key) % partitions
-    raise ValueError(f"partitioner {partitioner!r}; murmur2 and crc32 are known: update seen-client")
+    if partitioner == "fnv1a":  # as Sarama
+        return fnv1a(key) % partitions
+    raise ValueError(f"partitioner {partitioner!r}; murmur2, crc32 and fnv1a are known: update seen-client")
+
+
+def fnv1a(key: bytes) -> int:
+    """FNV-1a of 32 bits as a signed number, without its sign: as Sarama."""
+    h = 0x811C9DC5
+    for byte in key:
+        h = (h ^ byte) * 0x01000193 & _MASK_32
+    return h if h < 1 << 31 else (1 << 32) - h
 
 
 def murmur2(key: bytes) -> int:

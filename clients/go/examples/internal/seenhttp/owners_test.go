@@ -54,7 +54,7 @@ func TestRoutesGoByThePartitionerThatTheyName(t *testing.T) {
 			t.Error(user, got, want)
 		}
 	}
-	for _, wrong := range []string{fmt.Sprintf(answer, "fnv1a", 2), fmt.Sprintf(answer, "murmur2", 0), "[]", ""} {
+	for _, wrong := range []string{fmt.Sprintf(answer, "random", 2), fmt.Sprintf(answer, "murmur2", 0), "[]", ""} {
 		if _, err := parseRoutes([]byte(wrong)); err == nil {
 			t.Error(wrong)
 		}

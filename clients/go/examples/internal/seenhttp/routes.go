@@ -43,6 +43,8 @@ func parseRoutes(body []byte) (*routes, error) {
 		r.partitionOf = seen.PartitionOf
 	case "crc32":
 		r.partitionOf = seen.PartitionOfCRC32
+	case "fnv1a":
+		r.partitionOf = seen.PartitionOfFNV1a
 	}
 	if len(answer.Routes) > 0 && (r.partitionOf == nil || r.partitions < 1) {
 		return nil, fmt.Errorf("routes of %d partitions by %q", answer.Partitions, answer.Partitioner)

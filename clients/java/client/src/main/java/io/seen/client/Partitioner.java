@@ -25,6 +25,17 @@ public enum Partitioner {
       crc.update(key);
       return (int) crc.getValue();
     }
+  },
+  /** As Sarama, Go's client: FNV-1a as a signed number, without its sign. */
+  FNV1A {
+    @Override
+    int hash(byte[] key) {
+      int h = 0x811c9dc5;
+      for (byte each : key) {
+        h = (h ^ each & 0xFF) * 0x01000193;
+      }
+      return Math.abs(h);
+    }
   };
 
   /** 32 bits, unsigned. */

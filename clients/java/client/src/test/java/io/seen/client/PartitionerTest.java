@@ -48,4 +48,9 @@ class PartitionerTest {
     assertEquals((int) (0xCBF43926L % 7), Partitioner.CRC32.partition("123456789", 7)); // CRC-32's check value
     assertThrows(IllegalArgumentException.class, () -> Partitioner.CRC32.partition("u1", 0));
   }
+
+  @Test
+  void fnv1aHasNoSign() {
+    assertEquals((int) (((1L << 32) - 0xBF9CF968L) % 7), Partitioner.FNV1A.partition("foobar", 7)); // its published value
+  }
 }

@@ -21,7 +21,7 @@ final class TailExample {
       + "\n  --brokers       127.0.0.1:9092          Kafka"
       + "\n  --snapshots     seen-filters            the topic of snapshots"
       + "\n  --watermarks    seen-watermarks         the topic of watermarks"
-      + "\n  --partitioner   murmur2                 how users map to partitions: murmur2 or crc32"
+      + "\n  --partitioner   murmur2                 how users map to partitions: murmur2, crc32 or fnv1a"
       + "\n  --users-max     100000                  users held"
       + "\n  --mib-max       256                     and their bytes"
       + "\n  --stale-ms      5000                    a snapshot that is older isn't answered from"

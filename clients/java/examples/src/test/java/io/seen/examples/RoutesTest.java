@@ -53,7 +53,7 @@ class RoutesTest {
       int partition = Partitioner.CRC32.partition(user, 2);
       assertEquals(List.of("of-o:" + partition + " http://o:" + partition), of(routes, user));
     }
-    assertThrows(IOException.class, () -> Routes.parse(answer("fnv1a", 2, two)));
+    assertThrows(IOException.class, () -> Routes.parse(answer("random", 2, two)));
     assertThrows(IOException.class, () -> Routes.parse(answer("murmur2", 0, two)));
     assertThrows(IOException.class, () -> Routes.parse("[]"));
     assertEquals(List.of(), Routes.parse(answer("murmur2", 0)).of("u1"));
