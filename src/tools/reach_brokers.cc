@@ -30,9 +30,12 @@ namespace {
 Result<std::unique_ptr<TopicReader>> OpenWhole(const WholeTopic& whole) {
   if (Status reached = ReachBrokers("--brokers", whole.brokers, whole.client); !reached)
     return Fail(reached.error());
-  return TopicReader::Open(
-      {.brokers = whole.brokers, .client = whole.client, .topic = whole.topic, .from_time = whole.from_time},
-      std::chrono::seconds(15));
+  return TopicReader::Open({.brokers = whole.brokers,
+                            .client = whole.client,
+                            .topic = whole.topic,
+                            .from_time = whole.from_time,
+                            .from_offsets = whole.from_offsets},
+                           std::chrono::seconds(15));
 }
 
 }  // namespace

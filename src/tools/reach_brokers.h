@@ -25,8 +25,9 @@ struct WholeTopic {
   std::string brokers;
   ClientSettings client;
   std::string topic;
-  std::optional<TimeMs> from_time = {};  // the first record at or after it; nullopt: the earliest
-  std::string task = {};                 // of the progress; empty: shows no progress
+  std::optional<TimeMs> from_time = {};          // the first record at or after it; nullopt: the earliest
+  std::string task = {};                         // of the progress; empty: shows no progress
+  std::map<int32_t, int64_t> from_offsets = {};  // partition -> offset; overrides from_time
 };
 using UseRecord = std::function<Status(int32_t partition, const Record& record)>;
 

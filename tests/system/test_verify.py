@@ -3,13 +3,15 @@ planted faults."""
 
 import json
 import random
+import threading
 
 import pytest
 
 from http_json import user_path
-from oracle import DAY_MS
+from oracle import DAY_MS, event
 from places import now_ms, wait_until
 from seenctl_tool import run, run_json
+from test_incomplete import lose_state
 
 USERS, ITEMS, EVENTS, DAYS = 150, 900, 80_000, 50
 
@@ -277,6 +279,111 @@ def test_the_source_is_the_oracle_where_the_daemon_re_keys(topics, daemon, topic
     )
     result = verify(seend)
     assert result["ok"] and result["records"] == 6_001 + 2 and result["users"] > 50
+
+
+def plain(users, **more):
+    """One event of each user, as records. `more`: members instead of those of an event."""
+    now = now_ms()
+    return [
+        (user, json.dumps({"user_id": user, "item_id": "i1", "exposed_at": now, **more})) for user in users
+    ]
+
+
+USERS_OF_40 = [f"u{i}" for i in range(40)]
+NOTHING = {
+    "empty": ([], "holds no records to compare with. History that replay --into-state loaded"),
+    "too old": (
+        plain(USERS_OF_40, scene="home", exposed_at=now_ms() // 1000),
+        "40 items were too old on arrival",
+    ),
+    "rejected": (plain(USERS_OF_40, exposed_at="now"), "40 records are rejected (the first at partition "),
+    "uncovered": (plain(USERS_OF_40, scene="video"), "40 items are covered by no filter"),
+}
+
+
+@pytest.mark.parametrize("case", NOTHING)
+def test_nothing_checked_is_a_failure_that_says_why(case, topics, started, topic_name):
+    records, why = NOTHING[case]
+    seend = started({"filters": [{"name": "home", "scenes": ["home"], "snapshot": None}]})
+    if records:
+        topics.produce(topic_name, records)
+    seend.wait_caught_up()
+    result = verify(seend, status=1)
+    assert not result["ok"] and result["items"] == 0 and result["records"] == len(records)
+    assert len(result["failures"]) == 1 and result["failures"][0].startswith("nothing was checked: "), result
+    assert why in result["failures"][0], result
+    said = seend.seenctl("verify", config=seend.config_path, quiet=True, status=1)[0]
+    assert "all is well" not in said and "\nFAILED: nothing was checked: " in said
+
+
+def test_state_of_a_history_that_is_not_in_the_topic_is_nothing_to_check(
+    daemon, topics, topic_name, tmp_path
+):
+    topics.create(topic_name)
+    history = tmp_path / "history.jsonl"
+    history.write_text("".join(value + "\n" for _, value in plain(USERS_OF_40)))
+    seend = daemon(topic_name)
+    config = seend.write_config()
+    run("replay", history, config=config, into_state=seend.store, live_from="end", whole=True, quiet=True)
+    seend.start()
+    assert "seenctl digest compares such a state" in verify(seend, status=1)["failures"][0]
+
+
+def test_most_records_rejected_is_a_failure(topics, started, topic_name):
+    seend = started()
+    topics.produce(topic_name, plain(USERS_OF_40[:5]) + plain(USERS_OF_40, exposed_at="1754700000"))
+    seend.wait_caught_up()
+    result = verify(seend, status=1)
+    assert not result["ok"] and result["malformed"] == 40 and result["items"] == 5
+    (failure,) = result["failures"]
+    assert (
+        "40 of 45 records are rejected" in failure and "exposed_at" in failure and "dead-letters" in failure
+    )
+
+
+def test_users_with_events_after_those_that_were_read_are_set_aside(topics, started, topic_name):
+    """Live traffic to some users, who get an item after the other: the answers know more than the oracle."""
+    seend = started(partitions=3)
+    quiet, busy, stop = [f"quiet-{i}" for i in range(60)], [f"busy-{i}" for i in range(20)], threading.Event()
+    topics.produce(topic_name, plain(quiet + busy))
+
+    def send():
+        for number in range(1_000_000):
+            if stop.is_set():
+                return
+            now = now_ms()
+            topics.produce(topic_name, [(user, event(user, f"live-{number}", now)) for user in busy])
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+
+        def set_aside():
+            result = verify(seend, "--snapshots")  # well, each time
+            assert result["ok"] and result["users"] + result["users_set_aside"] == 80, result
+            assert result["users"] >= 60, result
+            return result["users_set_aside"]
+
+        wait_until(set_aside, "busy users are set aside", 120)
+    finally:
+        stop.set()
+        sender.join()
+    seend.wait_at_rest()
+    result = verify(seend, "--snapshots")
+    assert result["ok"] and result["users"] == 80 and result["users_set_aside"] == 0
+
+
+def test_a_filter_that_is_known_to_be_incomplete_is_named(kafka, topics, daemon, topic_name):
+    seend, _ = lose_state(kafka, topics, daemon, topic_name, now_ms() - 3_600_000)
+    seend.start("--rebuild")
+    seend.wait_at_rest()
+    since = seend.partition_status()[0]["filters"][0]["complete_since"]
+    assert since
+    (found,) = verify(seend)["filters"]
+    assert found["complete_since"] == since
+    said = seend.seenctl("verify", config=seend.config_path, quiet=True)[0]
+    assert "filter default is incomplete: it may lack events before " in said
+    assert "Remedy: seenctl fill --filter default" in said
 
 
 def test_a_full_disk_is_named(mixed, small_disk):

@@ -77,7 +77,8 @@ DaemonSummary Summarise(const SortedJson& json) {
         .sweeping = republish.value("sweeping", false) || republish.value("all_requested", false),
         .marks_outstanding = partition.value("marks_outstanding", uint64_t{0}),
         .next_offset = OffsetIn(partition, "next_offset"),
-        .published_to = OffsetIn(partition, "published_to")};
+        .published_to = OffsetIn(partition, "published_to"),
+        .lag_messages = lag.is_null() ? 0 : lag.get<uint64_t>()};
     summary.marks_outstanding += publishing.marks_outstanding;
     summary.publishing[partition.value("partition", -1)] = publishing;
     summary.users_swept += republish.value("users_made_due", uint64_t{0});
@@ -129,16 +130,19 @@ std::string WhatIsMissing(const DaemonSummary& status, const std::map<int32_t, i
                           bool published) {
   if (!status.ready) return fmt::format("the daemon is not ready: {}", status.not_ready_reason);
   if (!status.watermarks_known) return "the daemon doesn't know yet how long its topic is";
-  if (status.lag_messages > 0)
-    return fmt::format("its lag is {} messages", WithThousands(status.lag_messages));
+  bool published_to_ends = true;
   for (const auto& [partition, end] : ends) {
     const auto number = static_cast<size_t>(partition);
-    // A lag of 0 may refer to an older end than `ends`. The last offset may be a transaction's end marker,
-    // which is no record to read: so one offset may be missing.
-    if (number < status.next_offsets.size() && status.next_offsets[number] + 1 < end)
+    const auto own = status.publishing.find(partition);
+    const bool is_own = own != status.publishing.end();
+    published_to_ends = published_to_ends && is_own && own->second.published_to >= end;
+    // The last offset may be a transaction's end marker, which is no record to read: then the lag is 0. A lag
+    // of 0 alone may refer to an older end than `ends`.
+    const int64_t marker = is_own && own->second.lag_messages > 0 ? 0 : 1;
+    if (number < status.next_offsets.size() && status.next_offsets[number] + marker < end)
       return fmt::format("partition {} is at offset {} of {}", partition, status.next_offsets[number], end);
   }
-  if (published && status.marks_outstanding > 0)
+  if (published && !published_to_ends && status.marks_outstanding > 0)
     return fmt::format("{} snapshots are unacknowledged", WithThousands(status.marks_outstanding));
   return {};
 }

@@ -31,6 +31,7 @@ struct DaemonSummary {
     bool sweeping = false;  // or about to sweep
     uint64_t marks_outstanding = 0;
     int64_t next_offset = -1, published_to = -1;  // as in /v1/status; -1: not known
+    uint64_t lag_messages = 0;
   };
   std::map<int32_t, Publishing> publishing;  // by partition
   uint64_t users_swept = 0;
@@ -76,7 +77,8 @@ class DaemonClient {
 };
 
 /// Waits until the daemon is ready, and until it and the owners in its routes have applied all records below
-/// `ends` (partition -> offset). With `published`, waits until every snapshot is acknowledged, too.
+/// `ends` (partition -> offset), whatever comes after these. With `published`, waits until the snapshots with
+/// these records are acknowledged, too.
 /// kUnavailable after `timeout`; the message says what is still missing.
 Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, bool published,
                          std::chrono::duration<double> timeout, bool quiet);

@@ -1,5 +1,7 @@
 #include "tools/check/event_judge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace seen {
@@ -91,27 +93,31 @@ RuleBits EventJudge::Concerned(const Event& event, Day created, TimeMs timestamp
   return concerned;
 }
 
+std::nullopt_t EventJudge::Malformed(const Record& record, int16_t source, std::string_view why) {
+  if (counts_.malformed++ == 0) {
+    const std::string where = source < 0 ? "" : fmt::format("partition {}, ", source);
+    first_malformed_ = fmt::format("{}offset {}: {}", where, record.offset, why);
+  }
+  return std::nullopt;
+}
+
 std::optional<JudgedEvent> EventJudge::Read(const Record& record, int16_t source) {
   // Marks of a replay's beginning and end are no events.
   if (record.replay != nullptr && record.replay->kind != ReplayNote::Kind::kRecord) return std::nullopt;
   ++counts_.records;
-  if (record.value_is_null || record.value.size() > rules_.event_bytes_max) {
-    ++counts_.malformed;
-    return std::nullopt;
-  }
+  if (record.value_is_null) return Malformed(record, source, "the record has no value");
+  if (record.value.size() > rules_.event_bytes_max)
+    return Malformed(record, source, fmt::format("more than {} bytes", rules_.event_bytes_max));
   const auto event = decoder_.Decode(record.value);
-  if (!event) {
-    ++counts_.malformed;
-    return std::nullopt;
-  }
+  if (!event) return Malformed(record, source, event.error().message);
   if (event->skip != SkipReason::kNone) {
     ++counts_.skipped;
     return std::nullopt;
   }
-  if (event->exposed_at.value > record.timestamp.value + rules_.future_skew_s_max * int64_t{1000}) {
-    ++counts_.malformed;
-    return std::nullopt;
-  }
+  const int64_t ahead_ms = event->exposed_at.value - record.timestamp.value;
+  if (ahead_ms > rules_.future_skew_s_max * int64_t{1000})
+    return Malformed(record, source,
+                     fmt::format("exposed_at: {} s ahead of its record", ahead_ms / int64_t{1000}));
   const Day day = DayOf(event->exposed_at);
   items_.clear();
   for (size_t i = 0; i < event->items.size(); ++i) {
@@ -125,7 +131,7 @@ std::optional<JudgedEvent> EventJudge::Read(const Record& record, int16_t source
     if (event->kind == EventKind::kRemoved) continue;
     for (size_t at = 0; at < too_old_.size(); ++at) too_old_[at] += late >> at & 1;
     if (event->kind == EventKind::kExposed && filters != 0) ++counts_.exposures;
-    if (filters == 0 && late != 0) ++counts_.too_old;
+    if (filters == 0) ++(late != 0 ? counts_.too_old : counts_.uncovered);
   }
   return JudgedEvent{.user_id = event->user_id,
                      .kind = event->kind,

@@ -73,6 +73,7 @@ struct OracleCounts {
   uint64_t too_old = 0;    // (user, item) pairs that were too old on arrival, for all filters they concern
   uint64_t malformed = 0;  // records that the daemon dead-letters
   uint64_t skipped = 0;    // skipped by conditions and kinds
+  uint64_t uncovered = 0;  // (user, item) pairs that no filter covers
   friend bool operator==(const OracleCounts&, const OracleCounts&) = default;
 };
 
@@ -87,16 +88,20 @@ class EventJudge {
   std::optional<JudgedEvent> Read(const Record& record, int16_t source = 0);
 
   const OracleCounts& counts() const { return counts_; }
+  /// Why the first malformed record is one, and where it is; empty: there is none.
+  const std::string& first_malformed() const { return first_malformed_; }
   /// By filter: (user, item) pairs that the filter covers, but that were too old for it on arrival.
   const std::vector<uint64_t>& too_old() const { return too_old_; }
 
  private:
   bool IsLate(const FilterRules& filter, const Event& event, Day created, TimeMs timestamp) const;
   RuleBits Concerned(const Event& event, Day created, TimeMs timestamp, RuleBits& late) const;
+  std::nullopt_t Malformed(const Record& record, int16_t source, std::string_view why);
 
   const OracleRules& rules_;
   EventDecoder decoder_;
   OracleCounts counts_;
+  std::string first_malformed_;
   std::vector<uint64_t> too_old_;
   std::vector<JudgedItem> items_;
 };

@@ -57,6 +57,7 @@ struct UserChecker::Question {
 void CheckOutcome::Add(const CheckOutcome& other) {
   for (const auto& [name, figure] : kCheckFigures) counts.*figure += other.counts.*figure;
   counts.rate_asked_sum += other.counts.rate_asked_sum;
+  complete_since = std::max(complete_since, other.complete_since);
   for (const std::string& failure : other.failures) {
     if (failures.size() < kFailuresMax) failures.push_back(failure);
   }
@@ -115,6 +116,7 @@ Status UserChecker::CheckToday(std::string_view user_id, const std::string* publ
   if (!question) return Fail(question.error());
   const auto view = SnapshotView::Parse(question->snapshot);
   if (!view) return Fail(Code::kMalformed, fmt::format("snapshot of {}: {}", user_id, view.error().message));
+  outcome_.complete_since = std::max(outcome_.complete_since, view->meta().complete_since);
   CheckCounts& counts = outcome_.counts;
   if (view->meta().horizon != promised) {
     ++counts.horizon_mismatches;

@@ -2,6 +2,7 @@
 // Compares one user's filter, as served and as published, with what was really sent.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,8 @@ struct CheckCounts {
   uint64_t taken_back = 0;
   uint64_t too_few_exposures = 0;
 
+  /// Whether any item had one right answer.
+  bool ComparedAny() const { return items + left_window + taken_back + too_few_exposures > 0; }
   uint64_t FalseNegatives() const {
     return snapshot_false_negatives + unseen_false_negatives + published_false_negatives;
   }
@@ -73,6 +76,8 @@ inline constexpr std::pair<const char*, uint64_t CheckCounts::*> kCheckFigures[]
 
 struct CheckOutcome {
   CheckCounts counts;
+  // Earlier events may be missing, by the daemon's own word; nullopt: the filter is whole.
+  std::optional<TimeMs> complete_since;
   std::vector<std::string> failures;  // for people; the first kFailuresMax
   static constexpr size_t kFailuresMax = 20;
   void Add(const CheckOutcome& other);
@@ -95,10 +100,11 @@ class UserChecker {
   UserChecker(const Oracle& oracle, DaemonClient& daemon, const CheckOptions& options)
       : oracle_(oracle), daemon_(daemon), options_(options) {}
 
-  /// Adds to outcome(). `published`: the user's last published snapshot; nullptr: there is none. Errors: the
-  /// daemon gave no answer.
+  /// Adds to the outcome. `published`: the user's last published snapshot; nullptr: there is none. Errors:
+  /// the daemon gave no answer.
   Status Check(std::string_view user_id, const std::string* published);
-  const CheckOutcome& outcome() const { return outcome_; }
+  /// What Check added since the last call.
+  CheckOutcome TakeOutcome() { return std::exchange(outcome_, {}); }
 
  private:
   struct Question;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -33,6 +34,7 @@ class BucketChecker {
         plan_(plan),
         sample_(sample),
         read_(read),
+        later_(plan.rules, read.rest),
         daemons_(std::move(daemons)),
         outcomes_(plan.filters.size()),
         progress_("check", 0, "users", options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto) {}
@@ -42,20 +44,26 @@ class BucketChecker {
   /// In the order of the plan's filters.
   const std::vector<CheckOutcome>& outcomes() const { return outcomes_; }
   uint64_t users() const { return users_; }
+  /// Users who weren't judged, because events came after those that were read.
+  uint64_t users_set_aside() const { return users_set_aside_; }
 
  private:
   using Published = std::vector<std::unordered_map<std::string, std::string>>;  // by the filter's place
   std::vector<UserChecker> CheckersOf(const Oracle& oracle, DaemonClient& daemon) const;
   Status Load(std::string_view records, Oracle& oracle, Published& published) const;
-  Status CheckUsers(const Oracle& oracle, const Published& published);
+  Status CheckUsers(const Oracle& oracle, const Published& published,
+                    std::span<const std::string_view> users);
 
+  static constexpr size_t kOutcomesAtOnce = 1 << 16;  // some 13 MB
   const VerifyOptions& options_;
   const VerifyPlan& plan_;
   const UserSample& sample_;
   const VerifiedTopic& read_;
+  LaterUsers later_;
   std::vector<DaemonClient> daemons_;
   std::vector<CheckOutcome> outcomes_;
   uint64_t users_ = 0;
+  uint64_t users_set_aside_ = 0;
   Progress progress_;
 };
 
@@ -82,7 +90,13 @@ Status BucketChecker::Check(std::string_view records) {
   Oracle oracle(plan_.rules);
   Published published(plan_.filters.size());
   if (Status loaded = Load(records, oracle, published); !loaded) return loaded;
-  return CheckUsers(oracle, published);
+  const std::vector<std::string_view> users = oracle.Users();
+  const size_t at_once = kOutcomesAtOnce / std::max<size_t>(1, plan_.filters.size());
+  for (size_t begin = 0; begin < users.size(); begin += at_once) {
+    const auto some = std::span(users).subspan(begin, std::min(at_once, users.size() - begin));
+    if (Status checked = CheckUsers(oracle, published, some); !checked) return checked;
+  }
+  return {};
 }
 
 std::vector<UserChecker> BucketChecker::CheckersOf(const Oracle& oracle, DaemonClient& daemon) const {
@@ -102,19 +116,18 @@ std::vector<UserChecker> BucketChecker::CheckersOf(const Oracle& oracle, DaemonC
   return checkers;
 }
 
-Status BucketChecker::CheckUsers(const Oracle& oracle, const Published& published) {
-  const std::vector<std::string_view> users = oracle.Users();
+// The daemon's answers hold no event that came after them. So once the rest of the log is read behind the
+// answers, it names every user about whom the daemon may have known more than the oracle.
+Status BucketChecker::CheckUsers(const Oracle& oracle, const Published& published,
+                                 std::span<const std::string_view> users) {
+  const size_t filters = plan_.filters.size();
+  std::vector<CheckOutcome> outcomes(users.size() * filters);  // each is written by one thread
   std::atomic<size_t> next = 0;
   std::atomic<bool> stop = false;
   struct {
     Mutex mutex;
-    std::vector<CheckOutcome> outcomes GUARDED_BY(mutex);
     Status failure GUARDED_BY(mutex);
   } found;
-  {
-    const MutexLock lock(found.mutex);
-    found.outcomes = std::move(outcomes_);
-  }
   const auto work = [&](unsigned connection, bool draws) {
     std::vector<UserChecker> checkers = CheckersOf(oracle, daemons_[connection]);
     while (!stop && !Interrupted()) {
@@ -125,16 +138,14 @@ Status BucketChecker::CheckUsers(const Oracle& oracle, const Published& publishe
         const auto snapshot = published[place].find(user);
         auto status =
             checkers[place].Check(user, snapshot == published[place].end() ? nullptr : &snapshot->second);
+        outcomes[index * filters + place] = checkers[place].TakeOutcome();
         if (status) continue;
         const MutexLock lock(found.mutex);
         found.failure = std::move(status);
         stop = true;
       }
-      if (draws) progress_.Update(users_ + std::min(next.load(), users.size()));
+      if (draws) progress_.Update(users_ + users_set_aside_ + std::min(next.load(), users.size()));
     }
-    const MutexLock lock(found.mutex);
-    for (size_t place = 0; place < checkers.size(); ++place)
-      found.outcomes[place].Add(checkers[place].outcome());
   };
   {
     std::vector<std::jthread> others;
@@ -143,12 +154,19 @@ Status BucketChecker::CheckUsers(const Oracle& oracle, const Published& publishe
     for (unsigned i = 1; i < threads; ++i) others.emplace_back(work, i, false);
     work(0, true);
   }
-  const MutexLock lock(found.mutex);
-  outcomes_ = std::move(found.outcomes);
-  users_ += users.size();
-  progress_.Update(users_);
-  if (!found.failure) return Fail(found.failure.error());
+  {
+    const MutexLock lock(found.mutex);
+    if (!found.failure) return Fail(found.failure.error());
+  }
   if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
+  if (Status read = later_.ReadOn(); !read) return read;
+  for (size_t index = 0; index < users.size(); ++index) {
+    const bool is_later = later_.Has(users[index]);
+    ++(is_later ? users_set_aside_ : users_);
+    for (size_t place = 0; place < filters && !is_later; ++place)
+      outcomes_[place].Add(outcomes[index * filters + place]);
+  }
+  progress_.Update(users_ + users_set_aside_);
   return {};
 }
 
@@ -161,10 +179,13 @@ struct VerifiedFilter {
 };
 
 struct VerifyReport {
+  std::string topic;
   OracleCounts counts;
+  std::string first_malformed;
   bool from_the_start = true;
   bool published = false;
   uint64_t users = 0;
+  uint64_t users_set_aside = 0;
   uint64_t spilled_bytes = 0;
   std::vector<VerifiedFilter> filters;
 
@@ -174,6 +195,41 @@ struct VerifyReport {
     return sum;
   }
 };
+
+/// Why no item could be compared, by what happened to the events.
+std::string WhyNothing(const VerifyReport& report) {
+  const OracleCounts& counts = report.counts;
+  if (counts.records == 0) {
+    return fmt::format(
+        "topic {} holds no records to compare with. History that replay --into-state loaded isn't in the "
+        "topic; "
+        "seenctl digest compares such a state",
+        report.topic);
+  }
+  std::vector<std::string> reasons;
+  const auto add = [&](uint64_t count, std::string_view what) {
+    if (count > 0) reasons.push_back(fmt::format("{} {}", WithThousands(count), what));
+  };
+  add(counts.malformed, fmt::format("records are rejected (the first at {}). seenctl dead-letters shows them",
+                                    report.first_malformed));
+  add(counts.skipped, "records are skipped by conditions and kinds");
+  add(counts.uncovered, "items are covered by no filter");
+  add(counts.too_old, "items were too old on arrival. Is the unit of exposed_at right?");
+  add(report.users_set_aside,
+      "users have events after those that were read. Remedy: check fewer users by --sample");
+  if (reasons.empty()) return "for no item of the topic only one answer is right. Remedy: give --config";
+  return fmt::format("of {} records in topic {}: {}", WithThousands(counts.records), report.topic,
+                     fmt::join(reasons, "; "));
+}
+
+/// What makes the whole comparison worthless, for people. Empty: nothing.
+std::string ProblemOf(const VerifyReport& report) {
+  const OracleCounts& counts = report.counts;
+  if (!report.Sum().counts.ComparedAny()) return "nothing was checked: " + WhyNothing(report);
+  if (counts.malformed * 2 <= counts.records) return {};
+  return fmt::format("{} of {} records are rejected (the first at {}). seenctl dead-letters shows them",
+                     WithThousands(counts.malformed), WithThousands(counts.records), report.first_malformed);
+}
 
 void AddFigures(const CheckCounts& counts, bool published, OrderedJson& json) {
   json["ok"] = counts.Failures() == 0;
@@ -197,17 +253,34 @@ std::string DroppedText(const VerifiedFilter& filter) {
       WithThousands(counts.too_few_exposures));
 }
 
+std::string IncompleteText(const VerifiedFilter& filter) {
+  if (!filter.outcome.complete_since) return {};
+  return fmt::format(
+      "filter {} is incomplete: it may lack events before {}. Remedy: seenctl fill --filter {}\n",
+      filter.name, TimeText(*filter.outcome.complete_since), filter.name);
+}
+
 std::string VerifyJson(const VerifyReport& report) {
-  const CheckOutcome outcome = report.Sum();
-  OrderedJson json = {{"records", report.counts.records}, {"exposures", report.counts.exposures},
-                      {"too_old", report.counts.too_old}, {"malformed", report.counts.malformed},
-                      {"skipped", report.counts.skipped}, {"topic_from_the_start", report.from_the_start}};
+  CheckOutcome outcome = report.Sum();
+  const std::string problem = ProblemOf(report);
+  if (!problem.empty()) outcome.failures.insert(outcome.failures.begin(), problem);
+  OrderedJson json = {{"records", report.counts.records},
+                      {"exposures", report.counts.exposures},
+                      {"too_old", report.counts.too_old},
+                      {"malformed", report.counts.malformed},
+                      {"skipped", report.counts.skipped},
+                      {"uncovered", report.counts.uncovered},
+                      {"topic_from_the_start", report.from_the_start}};
   AddFigures(outcome.counts, report.published, json);
+  json["ok"] = problem.empty() && outcome.counts.Failures() == 0;
   json["users"] = report.users;  // the figure counts a user once for each filter
+  json["users_set_aside"] = report.users_set_aside;
   json["filters"] = OrderedJson::array();
   for (const VerifiedFilter& filter : report.filters) {
     OrderedJson& one = json["filters"].emplace_back(OrderedJson{{"filter", filter.name}});
     AddFigures(filter.outcome.counts, report.published, one);
+    one["complete_since"] = nullptr;
+    if (filter.outcome.complete_since) one["complete_since"] = filter.outcome.complete_since->value;
     one["dropped"] = {{"too_old", filter.too_old}};
     for (const char* why : {"left_window", "taken_back", "too_few_exposures"}) one["dropped"][why] = one[why];
   }
@@ -217,6 +290,7 @@ std::string VerifyJson(const VerifyReport& report) {
 }
 
 std::string VerifyText(const VerifyReport& report) {
+  const std::string problem = ProblemOf(report);
   const CheckOutcome outcome = report.Sum();
   const CheckCounts& counts = outcome.counts;
   std::string text;
@@ -232,7 +306,11 @@ std::string VerifyText(const VerifyReport& report) {
   text +=
       fmt::format("checked   {} users, {} items that must be seen, {} that must not\n",
                   WithThousands(report.users), WithThousands(counts.items), WithThousands(counts.negatives));
-  for (const VerifiedFilter& filter : report.filters) text += DroppedText(filter);
+  if (report.users_set_aside > 0) {
+    text += fmt::format("set aside {} users with events after those that were read\n",
+                        WithThousands(report.users_set_aside));
+  }
+  for (const VerifiedFilter& filter : report.filters) text += DroppedText(filter) + IncompleteText(filter);
   text += fmt::format(
       "false negatives   {} in snapshots, {} in unseen{}\n", counts.snapshot_false_negatives,
       counts.unseen_false_negatives,
@@ -249,7 +327,8 @@ std::string VerifyText(const VerifyReport& report) {
                       report.published ? fmt::format(", {} published snapshots differ, {} are missing",
                                                      counts.published_differing, counts.published_missing)
                                        : "");
-  text += fmt::format("{}\n", counts.Failures() == 0 ? "all is well" : "FAILED");
+  if (!problem.empty()) text += fmt::format("FAILED: {}\n", problem);
+  if (problem.empty()) text += counts.Failures() == 0 ? "all is well\n" : "FAILED\n";
   return text;
 }
 
@@ -268,10 +347,13 @@ Result<VerifyReport> CheckAll(const VerifyOptions& options, const VerifyPlan& pl
   BucketChecker checker(options, plan, sample, *read, std::move(daemons));
   const Status checked = buckets.ForEach([&](std::string_view records) { return checker.Check(records); });
   if (!checked) return Fail(checked.error());
-  VerifyReport report{.counts = judge.counts(),
+  VerifyReport report{.topic = plan.topic,
+                      .counts = judge.counts(),
+                      .first_malformed = judge.first_malformed(),
                       .from_the_start = read->from_the_start,
                       .published = options.snapshots,
                       .users = checker.users(),
+                      .users_set_aside = checker.users_set_aside(),
                       .spilled_bytes = buckets.spilled_bytes(),
                       .filters = {}};
   for (size_t place = 0; place < plan.filters.size(); ++place) {
@@ -289,7 +371,8 @@ int RunVerify(const VerifyOptions& options, const CLI::App& app) {
   const auto report = CheckAll(options, *plan);
   if (!report) return ExitWith(report.error());
   fmt::print("{}", options.json ? VerifyJson(*report) : VerifyText(*report));
-  return report->Sum().counts.Failures() == 0 ? kExitOk : kExitFailed;
+  const bool is_good = ProblemOf(*report).empty() && report->Sum().counts.Failures() == 0;
+  return is_good ? kExitOk : kExitFailed;
 }
 
 }  // namespace

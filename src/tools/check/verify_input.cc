@@ -6,7 +6,6 @@
 #include <map>
 
 #include "decode/event_decoder.h"
-#include "tools/reach_brokers.h"
 #include "tools/read_files.h"
 
 namespace seen {
@@ -162,7 +161,26 @@ Status ReadSnapshots(const WholeTopic& topic, size_t filter, const VerifyInput& 
   return read ? Status() : Fail(read.error());
 }
 
+/// What comes after `ranges`, without progress.
+WholeTopic RestOf(WholeTopic topic, const std::vector<TopicReader::Range>& ranges) {
+  topic.task.clear();
+  for (const TopicReader::Range& range : ranges) topic.from_offsets[range.partition] = range.to;
+  return topic;
+}
+
 }  // namespace
+
+Status LaterUsers::ReadOn() {
+  for (WholeTopic& topic : rest_) {
+    const auto ranges = ReadWholeTopic(topic, [&](int32_t, const Record& record) -> Status {
+      if (const auto event = judge_.Read(record)) users_.insert(UserKeyOf(event->user_id));
+      return {};
+    });
+    if (!ranges) return Fail(ranges.error());
+    topic = RestOf(std::move(topic), *ranges);
+  }
+  return {};
+}
 
 Result<VerifiedTopic> ReadVerifyInput(const VerifyOptions& options, const VerifyPlan& plan,
                                       DaemonClient& daemon, const VerifyInput& input) {
@@ -172,12 +190,10 @@ Result<VerifiedTopic> ReadVerifyInput(const VerifyOptions& options, const Verify
       });
   if (!ranges) return Fail(ranges.error());
   VerifiedTopic read;
-  std::map<int32_t, int64_t> ends;
-  for (const TopicReader::Range& range : *ranges) {
-    ends[range.partition] = range.to;
+  for (const TopicReader::Range& range : *ranges)
     read.from_the_start = read.from_the_start && range.from == 0;
-  }
-  const auto keyed_topic = WaitForDaemon(options, plan, daemon, ends);
+  read.rest.push_back(RestOf(PlannedTopic(options, plan, plan.topic), *ranges));
+  const auto keyed_topic = WaitForDaemon(options, plan, daemon, read.rest.front().from_offsets);
   if (!keyed_topic) return Fail(keyed_topic.error());
   if (!keyed_topic->empty()) {
     // The daemon writes changes over HTTP only into the keyed topic.
@@ -186,6 +202,7 @@ Result<VerifiedTopic> ReadVerifyInput(const VerifyOptions& options, const Verify
           return IsOwnEvent(record.value) ? TakeEvent(input, record, kOwnSource) : Status();
         });
     if (!own) return Fail(own.error());
+    read.rest.push_back(RestOf(PlannedTopic(options, plan, *keyed_topic), *own));
   }
   if (!options.snapshots) return read;
   read.snapshots_at = SystemClock().WallNow();

@@ -5,13 +5,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "base/result.h"
+#include "model/hashes.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/check/event_judge.h"
 #include "tools/check/user_buckets.h"
 #include "tools/common_options.h"
+#include "tools/reach_brokers.h"
 
 namespace CLI {
 class App;
@@ -61,8 +65,27 @@ struct VerifyInput {
 };
 
 struct VerifiedTopic {
-  bool from_the_start = true;  // false: retention has deleted its beginning
-  TimeMs snapshots_at;         // when the snapshot topics were read
+  bool from_the_start = true;    // false: retention has deleted its beginning
+  TimeMs snapshots_at;           // when the snapshot topics were read
+  std::vector<WholeTopic> rest;  // what comes after the ends up to which the topics were read
+};
+
+/// Users with events after those that verify read: the daemon may know these events, and the oracle doesn't.
+/// One thread. Memory: some 50 bytes a user.
+class LaterUsers {
+ public:
+  /// `rules` must outlive this object.
+  LaterUsers(const OracleRules& rules, std::vector<WholeTopic> rest)
+      : judge_(rules), rest_(std::move(rest)) {}
+
+  /// Reads on, up to the present ends. Errors: as ReadWholeTopic.
+  Status ReadOn();
+  bool Has(std::string_view user_id) const { return users_.contains(UserKeyOf(user_id)); }
+
+ private:
+  EventJudge judge_;
+  std::vector<WholeTopic> rest_;
+  std::unordered_set<UserKey, UserKeyHash> users_;
 };
 
 /// Reads the input, waits until the daemon has it, and reads the published snapshots. kUnavailable: the

@@ -82,7 +82,7 @@ class UserCheck : public testing::Test {
     UserChecker checker(oracle_, *daemon, options);
     const auto status = checker.Check("u", published);
     EXPECT_TRUE(status) << status.error().message;
-    return checker.outcome();
+    return checker.TakeOutcome();
   }
 
   std::string FirstNegative() const { return NegativesFor(oracle_, "u", oracle_.ItemsOf("u"), 64).front(); }
