@@ -18,6 +18,13 @@ constexpr size_t kBatchesOfAGroup = 16;
 constexpr uint64_t kTailShare = 5;
 constexpr uint64_t kFoldShare = 4;
 constexpr uint64_t kTailBytesMin = 1 << 20;
+constexpr Day kBegin1971{365};
+
+int32_t LongestWindowDays(const FilterConfig& filter) {
+  int32_t days = filter.window_days;
+  for (const KindConfig& kind : filter.kinds) days = std::max(days, kind.window_days);
+  return days;
+}
 
 }  // namespace
 
@@ -166,6 +173,8 @@ Status StateBuilder::Take(std::vector<RejectedLine>& rejected) {
     counts_.events += batch.counts.events;
     counts_.skipped += batch.counts.skipped;
     counts_.rejected += batch.counts.rejected;
+    counts_.beyond_windows += batch.counts.beyond_windows;
+    counts_.before_1971 += batch.counts.before_1971;
     if (batch.counts.events > 0) {
       const bool is_first = counts_.first.value == 0;
       counts_.first = is_first ? batch.counts.first : std::min(counts_.first, batch.counts.first);
@@ -212,6 +221,10 @@ void StateBuilder::Decode(Batch& batch) const {
     batch.rejected.push_back({line.place, reason, std::move(message), std::string(text.substr(0, 4096))});
   };
   const int64_t latest = options_.as_of.value + options_.config.input.future_skew_max.count();
+  int32_t longest_days = 0;
+  for (const FilterConfig& filter : options_.config.filters)
+    longest_days = std::max(longest_days, LongestWindowDays(filter));
+  const Day oldest = DayOf(options_.as_of) - longest_days;
   const Partitioner partitioner = options_.config.input.partitioner;
   for (const Batch::Line& line : batch.lines) {
     const std::string_view text = std::string_view(batch.text).substr(line.at, line.bytes);
@@ -233,6 +246,10 @@ void StateBuilder::Decode(Batch& batch) const {
     if (batch.counts.events == 0 || at < batch.counts.first) batch.counts.first = at;
     batch.counts.last = std::max(batch.counts.last, at);
     ++batch.counts.events;
+    if (DayOf(at) < oldest && event->kind != EventKind::kErased) {
+      ++batch.counts.beyond_windows;
+      batch.counts.before_1971 += DayOf(at) < kBegin1971 ? 1u : 0u;
+    }
     std::string_view user = event->user_id;
     if (user.data() < text.data() || user.data() >= text.data() + text.size())
       user = batch.ids.emplace_back(user);
@@ -259,13 +276,10 @@ Position StateBuilder::PositionOf(const BuiltState& state) const {
   position.next_offset = state.live_offset;
   position.partition_time = partitions_[static_cast<size_t>(state.partition)]->position().partition_time;
   for (size_t i = 0; i < filter_ids_.size(); ++i) {
-    int32_t window_days = options_.config.filters[i].window_days;
-    for (const KindConfig& kind : options_.config.filters[i].kinds)
-      window_days = std::max(window_days, kind.window_days);
     position.filters.push_back({.filter = filter_ids_[i],
                                 .complete_since = state.complete_since,
                                 .awaits_record = false,
-                                .window_days = window_days,
+                                .window_days = LongestWindowDays(options_.config.filters[i]),
                                 .last_published = LastPublished::kInState});
   }
   return position;

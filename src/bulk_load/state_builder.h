@@ -37,7 +37,9 @@ struct BuildCounts {
   uint64_t items = 0;    // (user, item) pairs, with repetitions
   uint64_t skipped = 0;  // by conditions, kinds and times, or covered by no filter
   uint64_t rejected = 0;
-  TimeMs first, last;  // the events' earliest and latest time; 0: no events
+  uint64_t beyond_windows = 0;  // of the events: older than every window now, so the state lacks them
+  uint64_t before_1971 = 0;     // of these
+  TimeMs first, last;           // the events' earliest and latest time; 0: no events
 };
 
 /// Calls `run` with each of 0 to tasks - 1, in so many threads. After an error a thread begins nothing more.

@@ -38,6 +38,24 @@ def history(path, oracle, chance, events, days=20, users=300):
     return path
 
 
+def test_events_beyond_the_windows_are_counted_and_a_history_of_nothing_else_is_no_success(
+    daemon, topic_name, build, tmp_path
+):
+    seend = daemon(topic_name)
+    now = now_ms()
+    seconds = [event(f"u{i}", "i", now // 1000) for i in range(50)]
+    source = tmp_path / "history.jsonl"
+    source.write_text("\n".join(seconds) + "\n")
+    said = build(seend, source, partitions=1, status=None)
+    assert (
+        "nothing was written: 50 of 50 events are older than every window, so the state lacks them: 50 are before "
+        "1971: is the unit of exposed_at right?"
+    ) in said
+    source.write_text("\n".join([*seconds, event("u", "i", now), event("u", "j", now - 90 * DAY_MS)]) + "\n")
+    result = build(seend, source, partitions=1)
+    assert (result["events"], result["beyond_windows"]) == (52, 51)
+
+
 def test_the_daemon_goes_on_from_built_state_with_live_events(
     topics, daemon, topic_name, build, tmp_path, chance
 ):

@@ -77,6 +77,7 @@ class HistoryState final : public CopySource {
   Status ReadAll();
   Status Take(const HistoryEntry& entry);
   Status NoteRejected();
+  Status CheckKept() const;
 
   const IntoStateSettings& settings_;
   const ReplayTarget& target_;
@@ -116,6 +117,7 @@ Result<std::vector<PartitionHead>> HistoryState::Heads(CopySink& sink) {
   sorted_at_ = SystemClock().Now();
   report_.sorted_bytes = builder_->sorted_bytes();
   report_.counts = builder_->counts();
+  if (Status kept = CheckKept(); !kept) return Fail(kept.error());
   const TimeMs complete_since = settings_.whole ? TimeMs{0} : report_.counts.first;
   std::vector<PartitionHead> heads;
   heads.reserve(report_.live_offsets.size());
@@ -123,6 +125,22 @@ Result<std::vector<PartitionHead>> HistoryState::Heads(CopySink& sink) {
     heads.push_back(
         {builder_->DescriptorOf(partition), builder_->PositionOf({partition, offset, complete_since})});
   return heads;
+}
+
+/// A state without any of the history is no success.
+Status HistoryState::CheckKept() const {
+  const BuildCounts& counts = report_.counts;
+  if (counts.beyond_windows == 0) return {};
+  const bool are_of_1970 = counts.before_1971 * 2 > counts.beyond_windows;
+  const std::string what =
+      fmt::format("{} of {} events are older than every window, so the state lacks them{}",
+                  WithThousands(counts.beyond_windows), WithThousands(counts.events),
+                  are_of_1970 ? fmt::format(": {} are before 1971: is the unit of exposed_at right?",
+                                            WithThousands(counts.before_1971))
+                              : "");
+  if (counts.beyond_windows == counts.events) return Fail(Code::kRefused, "nothing was written: " + what);
+  fmt::print(stderr, "seenctl: warning: {}\n", what);
+  return {};
 }
 
 Status HistoryState::ReadAll() {
@@ -213,23 +231,30 @@ std::string IntoStateText(const IntoStateReport& report, uint64_t rejected) {
   const double bytes_an_item =
       counts.items > 0 ? static_cast<double>(report.state_bytes) / static_cast<double>(counts.items) : 0;
   return fmt::format(
-      "{} events with {} items, {} rejected, {} skipped: {} of state in {} partitions, {:.2f} bytes "
+      "{} events with {} items, {} rejected, {} skipped, {} beyond every window: {} of state in {} "
+      "partitions, {:.2f} bytes "
       "an item\nread in {:.1f} s, {} events/s; written in {:.1f} s\n",
       WithThousands(counts.events), WithThousands(counts.items), WithThousands(rejected),
-      WithThousands(counts.skipped), WithByteUnit(report.state_bytes), report.partitions, bytes_an_item,
-      report.read_s, WithThousands(static_cast<uint64_t>(static_cast<double>(counts.events) / report.read_s)),
+      WithThousands(counts.skipped), WithThousands(counts.beyond_windows), WithByteUnit(report.state_bytes),
+      report.partitions, bytes_an_item, report.read_s,
+      WithThousands(static_cast<uint64_t>(static_cast<double>(counts.events) / report.read_s)),
       report.write_s);
 }
 
 std::string IntoStateJson(const IntoStateReport& report, uint64_t rejected) {
   nlohmann::ordered_json offsets = nlohmann::ordered_json::object();
   for (const auto& [partition, offset] : report.live_offsets) offsets[std::to_string(partition)] = offset;
-  const nlohmann::ordered_json result = {
-      {"events", report.counts.events},      {"items", report.counts.items},
-      {"skipped", report.counts.skipped},    {"rejected", rejected},
-      {"partitions", report.partitions},     {"state_bytes", report.state_bytes},
-      {"sorted_bytes", report.sorted_bytes}, {"read_s", report.read_s},
-      {"write_s", report.write_s},           {"live_offsets", offsets}};
+  const nlohmann::ordered_json result = {{"events", report.counts.events},
+                                         {"items", report.counts.items},
+                                         {"skipped", report.counts.skipped},
+                                         {"rejected", rejected},
+                                         {"beyond_windows", report.counts.beyond_windows},
+                                         {"partitions", report.partitions},
+                                         {"state_bytes", report.state_bytes},
+                                         {"sorted_bytes", report.sorted_bytes},
+                                         {"read_s", report.read_s},
+                                         {"write_s", report.write_s},
+                                         {"live_offsets", offsets}};
   return result.dump();
 }
 
