@@ -70,6 +70,32 @@ std::optional<ConfigFieldReader::Rule> ConfigFieldReader::ReadField(const Config
   return rule;
 }
 
+std::optional<ConfigFieldReader::Rule> ConfigFieldReader::ReadUserField(const ConfigJson& value,
+                                                                        const std::string& path) {
+  if (!value.is_array()) {
+    if (!value.is_null() && !value.is_string() && !value.is_object()) {
+      FailShape(path, value, kUserFieldShape);
+      return std::nullopt;
+    }
+    return ReadField(value, false, path);
+  }
+  if (value.empty() || value.size() > FieldRule::kPointersMax) {
+    FailShape(path, value, kUserFieldShape);
+    return std::nullopt;
+  }
+  Rule rule;
+  for (size_t i = 0; i < value.size(); ++i) {
+    auto at = ReadPointer(value[i], JoinPath(path, i));
+    if (!at) return std::nullopt;
+    if (i == 0) {
+      rule.at = std::move(*at);
+    } else {
+      rule.others.push_back(std::move(*at));
+    }
+  }
+  return rule;
+}
+
 TimeUnit ConfigFieldReader::ReadUnit(const ConfigJson& rule, const std::string& path) {
   if (!rule.contains("unit")) return TimeUnit::kMilliseconds;
   const ConfigJson& value = rule.at("unit");
@@ -94,10 +120,15 @@ class Reader : private ConfigFieldReader {
     for (size_t i = 0; i < kFields; ++i) {
       const auto field = static_cast<Field>(i);
       const std::string name(FieldName(field));
-      auto rule =
-          ReadField(ConfigMember(ConfigMember(input, "fields"), name), IsTime(field), "input.fields." + name);
-      if (rule) format.fields[i] = FieldRule{std::move(rule->at), rule->unit};
+      const ConfigJson& value = ConfigMember(ConfigMember(input, "fields"), name);
+      auto rule = field == Field::kUserId ? ReadUserField(value, "input.fields." + name)
+                                          : ReadField(value, IsTime(field), "input.fields." + name);
+      if (rule) format.fields[i] = FieldRule{std::move(rule->at), rule->unit, std::move(rule->others)};
     }
+    format.ids_ignored = ReadIdsIgnored(ConfigMember(input, "ids_ignored"));
+    format.items_only_if = ReadConditions(ConfigMember(input, "items_only_if"), "input.items_only_if");
+    format.items_skip_invalid = ConfigMember(input, "items_skip_invalid") == true;
+    format.lenient = ConfigMember(input, "lenient") == true;
     format.kinds = ReadKinds(ConfigMember(input, "kinds"));
     format.only_if = ReadConditions(ConfigMember(input, "only_if"), "input.only_if");
     const ConfigJson& filters = ConfigMember(document, "filters");
@@ -132,6 +163,20 @@ class Reader : private ConfigFieldReader {
     return mappings;
   }
 
+  std::vector<std::string> ReadIdsIgnored(const ConfigJson& value) {
+    std::vector<std::string> ids;
+    if (value.is_null()) return ids;
+    const auto is_id = [](const ConfigJson& id) {
+      return id.is_string() && id.get_ref<const std::string&>().size() <= kIdBytesMax;
+    };
+    if (!value.is_array() || value.empty() || value.size() > EventFormat::kIdsIgnoredMax ||
+        !std::all_of(value.begin(), value.end(), is_id)) {
+      FailShape("input.ids_ignored", value, kIdsIgnoredShape);
+      return ids;
+    }
+    return value.get<std::vector<std::string>>();
+  }
+
   std::vector<Condition> ReadConditions(const ConfigJson& value, const std::string& path) {
     std::vector<Condition> conditions;
     if (value.is_null()) return conditions;
@@ -152,13 +197,31 @@ class Reader : private ConfigFieldReader {
       FailShape(path, value, kConditionsShape);
       return std::nullopt;
     }
-    CheckKeys(value, {"at", "equals", "in", "prefix"}, path);
-    if (value.contains("equals") + value.contains("in") + value.contains("prefix") != 1) {
-      Fail(path, fmt::format(R"({}: must have one of "equals", "in" and "prefix")", ShowValue(value)));
+    if (value.contains("not")) {
+      CheckKeys(value, {"not"}, path);
+      auto condition = ReadCondition(value.at("not"), path + ".not");
+      if (condition) condition->negated = !condition->negated;
+      return condition;
+    }
+    CheckKeys(value, {"at", "equals", "in", "prefix", "exists", "as_text", "not"}, path);
+    if (value.contains("equals") + value.contains("in") + value.contains("prefix") +
+            value.contains("exists") !=
+        1) {
+      Fail(path,
+           fmt::format(R"({}: must have one of "equals", "in", "prefix" and "exists")", ShowValue(value)));
     }
     auto at = ReadPointer(ConfigMember(value, "at"), path + ".at");
     if (!at) return std::nullopt;
     Condition condition{std::move(*at), Condition::Test::kIn, {}};
+    for (const char* const name : {"exists", "as_text"}) {
+      if (value.contains(name) && !value.at(name).is_boolean())
+        Fail(path + "." + name, fmt::format("{}: must be true or false", ShowValue(value.at(name))));
+    }
+    condition.as_text = ConfigMember(value, "as_text") == true;
+    if (value.contains("exists")) {
+      condition.test = Condition::Test::kExists;
+      condition.negated = value.at("exists") == false;
+    }
     if (value.contains("equals")) AddValue(value.at("equals"), path + ".equals", condition);
     if (value.contains("in")) {
       const ConfigJson& values = value.at("in");

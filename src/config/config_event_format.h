@@ -1,6 +1,7 @@
 #pragma once
 // Reads the keys that say how events are written, and which filter covers which events: input.fields,
-// input.kinds, input.only_if, filters[].scenes, filters[].when.
+// input.ids_ignored, input.kinds, input.only_if, input.items_..., input.lenient, filters[].scenes,
+// filters[].when.
 
 #include <initializer_list>
 #include <optional>
@@ -32,9 +33,12 @@ class ConfigFieldReader {
   struct Rule {
     JsonPointer at;
     TimeUnit unit = TimeUnit::kMilliseconds;
+    std::vector<JsonPointer> others = {};
   };
   /// nullopt: the value is null or invalid.
   std::optional<Rule> ReadField(const ConfigJson& value, bool is_time, const std::string& path);
+  /// A list of pointers too.
+  std::optional<Rule> ReadUserField(const ConfigJson& value, const std::string& path);
   std::optional<JsonPointer> ReadPointer(const ConfigJson& value, const std::string& path);
   void CheckKeys(const ConfigJson& object, std::initializer_list<std::string_view> known,
                  const std::string& path);

@@ -126,7 +126,8 @@ constexpr ConfigKey kKeys[] = {
 
     Section("input.fields", "{}",
             "Where in an event its fields are. null: the member with the field's own name."),
-    Shaped("input.fields.user_id", "null", kFieldShape, "Id of the user."),
+    Shaped("input.fields.user_id", "null", kUserFieldShape,
+           "Id of the user. Of a list of pointers, the first that leads to an id."),
     Shaped("input.fields.item_id", "null", kFieldShape,
            "Id of the item. With input.fields.items, the pointer starts at an element of that array."),
     Shaped("input.fields.items", "null", kFieldShape,
@@ -145,6 +146,22 @@ constexpr ConfigKey kKeys[] = {
     Shaped("input.fields.item_created_at", "null", kTimeFieldShape,
            "Time when the item was created. With input.fields.items, the pointer starts at an element of "
            "that array."),
+    Shaped(
+        "input.fields.items_exposed_at", "null", kTimeFieldShape,
+        "An item's own time. The pointer starts at an element of input.fields.items. An item without it has "
+        "the event's time."),
+    Shaped("input.ids_ignored", "null", kIdsIgnoredShape,
+           "Ids that are no user's. seend skips events of such a user."),
+    Flag("input.items_skip_invalid", "false",
+         "true: seend skips an element of items without a valid id. false: the event becomes a dead letter."),
+    Shaped(
+        "input.items_only_if", "null", kConditionsShape,
+        "Condition on elements of items. The pointers start at the element. seend skips elements for which "
+        "it doesn't hold. Of a list, all conditions must hold."),
+    Flag(
+        "input.lenient", "false",
+        "true: an event counts although a string that nobody reads is broken inside (an unknown escape, half "
+        "a surrogate pair, bytes that aren't UTF-8). false: it becomes a dead letter."),
     Shaped("input.kinds", "null", kKindsShape,
            "Maps the kinds' names in events to exposed, served, removed, erased, or one of filters[].kinds. "
            "seend skips a kind that maps to null. Unknown kinds become dead letters. null: events use the "

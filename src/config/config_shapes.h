@@ -16,6 +16,17 @@ inline constexpr ValueShape kFieldShape = {R"(a JSON pointer such as "/data/uid"
                   {"type": "object", "additionalProperties": false, "required": ["at"],
                    "properties": {"at": {"$ref": "#/$defs/pointer"}}}]})"};
 
+inline constexpr ValueShape kUserFieldShape = {
+    R"(a JSON pointer such as "/data/uid", or {"at": POINTER}, or a list of 1 to 4 pointers)",
+    R"({"anyOf": [{"$ref": "#/$defs/pointer"},
+                  {"type": "array", "minItems": 1, "maxItems": 4, "items": {"$ref": "#/$defs/pointer"}},
+                  {"type": "object", "additionalProperties": false, "required": ["at"],
+                   "properties": {"at": {"$ref": "#/$defs/pointer"}}}]})"};
+
+inline constexpr ValueShape kIdsIgnoredShape = {
+    R"(a list of 1 to 64 texts of at most 512 bytes, such as ["undefined", "0"])",
+    R"({"type": "array", "minItems": 1, "maxItems": 64, "items": {"type": "string", "maxLength": 512}})"};
+
 inline constexpr ValueShape kTimeFieldShape = {
     R"(a JSON pointer such as "/ts", or {"at": POINTER, "unit": UNIT} with a unit of "ms", "s", "us" or )"
     R"("rfc3339")",
@@ -31,8 +42,8 @@ inline constexpr ValueShape kKindsShape = {
         "additionalProperties": {"type": ["string", "null"]}})"};
 
 inline constexpr ValueShape kConditionsShape = {
-    R"(a condition, {"at": POINTER} with one of "equals": VALUE, "in": [VALUES] or "prefix": TEXT, or a list of )"
-    R"(1 to 8 conditions)",
+    R"(a condition, {"at": POINTER} with one of "equals": VALUE, "in": [VALUES], "prefix": TEXT or "exists": BOOL, )"
+    R"(or {"not": CONDITION}, or a list of 1 to 8 conditions)",
     R"({"anyOf": [{"$ref": "#/$defs/condition"},
                   {"type": "array", "minItems": 1, "maxItems": 8, "items": {"$ref": "#/$defs/condition"}}]})"};
 
@@ -64,10 +75,14 @@ inline constexpr std::string_view kShapeDefinitions = R"({
     "anyOf": [{"type": "string", "maxLength": 512}, {"type": "boolean"},
               {"type": "integer", "minimum": -9223372036854775808, "maximum": 18446744073709551615}]},
   "condition": {
-    "description": "Holds if the value exists and equals one of these values, with the same type.",
-    "type": "object", "additionalProperties": false, "required": ["at"],
-    "oneOf": [{"required": ["equals"]}, {"required": ["in"]}, {"required": ["prefix"]}],
+    "description": "Holds if the value exists and equals one of these values, with the same type; or as exists and not say.",
+    "type": "object", "additionalProperties": false,
+    "oneOf": [{"required": ["at", "equals"]}, {"required": ["at", "in"]}, {"required": ["at", "prefix"]},
+              {"required": ["at", "exists"]}, {"required": ["not"], "maxProperties": 1}],
     "properties": {
+      "not": {"$ref": "#/$defs/condition"},
+      "exists": {"type": "boolean"},
+      "as_text": {"type": "boolean", "default": false},
       "at": {"$ref": "#/$defs/pointer"},
       "equals": {"$ref": "#/$defs/condition_value"},
       "in": {"type": "array", "minItems": 1, "maxItems": 256, "items": {"$ref": "#/$defs/condition_value"}},

@@ -7,12 +7,17 @@
 namespace seen {
 
 bool Holds(const Condition& condition, const Scalar& value) {
+  const bool as_text =
+      condition.as_text && (value.kind == ScalarKind::kInteger || value.kind == ScalarKind::kString);
   const auto matches = [&](const ConditionValue& wanted) {
-    if (wanted.kind != value.kind) return false;
+    if (wanted.kind != value.kind && (!as_text || wanted.kind == ScalarKind::kBoolean)) return false;
     return condition.test == Condition::Test::kPrefix ? value.text.starts_with(wanted.text)
                                                       : value.text == wanted.text;
   };
-  return std::any_of(condition.values.begin(), condition.values.end(), matches);
+  const bool passed = condition.test == Condition::Test::kExists
+                          ? value.kind != ScalarKind::kNull
+                          : std::any_of(condition.values.begin(), condition.values.end(), matches);
+  return passed != condition.negated;
 }
 
 bool CoversScene(std::span<const std::string> scenes, std::string_view scene) {
@@ -25,8 +30,8 @@ bool CoversScene(std::span<const std::string> scenes, std::string_view scene) {
 
 bool AllHold(std::span<const NumberedCondition> conditions, const Attributes& attributes) {
   return std::all_of(conditions.begin(), conditions.end(), [&](const NumberedCondition& each) {
-    return ((attributes.present >> each.number) & 1) != 0 &&
-           Holds(each.condition, attributes.values[each.number]);
+    const bool present = ((attributes.present >> each.number) & 1) != 0;
+    return Holds(each.condition, present ? attributes.values[each.number] : Scalar{ScalarKind::kNull, {}});
   });
 }
 

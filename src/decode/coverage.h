@@ -51,14 +51,18 @@ struct Condition {
   enum class Test : uint8_t {
     kIn,      // one of `values`; "equals" is a list of one
     kPrefix,  // a string that begins with one of `values`, which are strings
+    kExists,  // anything but null
   };
 
   JsonPointer at;
   Test test = Test::kIn;
   std::vector<ConditionValue> values;
+  bool negated = false;  // holds where the test fails
+  bool as_text = false;  // integers and strings are compared by their text: 5 is "5"
 };
 
-/// A value that is missing, null, a fraction, an object or an array satisfies no condition. Pure, O(values).
+/// A missing value is null here. Null satisfies no test; a fraction, an object or an array only kExists.
+/// Pure, O(values).
 bool Holds(const Condition& condition, const Scalar& value);
 
 /// What one filter covers. All empty: every event.

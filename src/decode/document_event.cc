@@ -1,5 +1,7 @@
 #include "decode/document_event.h"
 
+#include <algorithm>
+
 #include "decode/event_format.h"
 #include "decode/json_document.h"
 
@@ -30,6 +32,48 @@ Attributes DocumentEventReader::ReadAttributes() {
   return {attributes_.data(), read};
 }
 
+// A condition fails for a broken string, which may have been any text.
+tl::expected<void, Rejection> DocumentEventReader::CheckConditionsAreWhole() const {
+  const uint32_t read = found_.present & plan_->condition_slots;
+  for (size_t slot = 0; read >> slot != 0; ++slot) {
+    if (((read >> slot) & 1) == 0 || !IsBrokenString(found_.values[slot])) continue;
+    return seen::Reject(RejectReason::kNotJson, {},
+                        "not JSON: a string that is broken inside, which a condition looks at");
+  }
+  return {};
+}
+
+tl::expected<void, Rejection> DocumentEventReader::ReadUser(Event& event) {
+  const bool chooses = plan_->user_slots.size() > 1;
+  std::optional<uint8_t> invalid;
+  for (const uint8_t slot : plan_->user_slots) {
+    if (!found_.Has(slot)) continue;
+    const Scalar value = ScalarOf(found_.values[slot], digits_[slot]);
+    if (IsId(value) || value.kind == ScalarKind::kString) {
+      if (plan_->ids_ignored.Find(value.text) != NameTable::kNone) {
+        event.skip = SkipReason::kIgnoredId;
+        continue;
+      }
+    }
+    if (IsId(value)) {
+      event.skip = SkipReason::kNone;
+      event.user_id = value.text;
+      return {};
+    }
+    if (!invalid) invalid = slot;
+    // Of several places, those with null or an empty text are passed over.
+    const bool none =
+        value.kind == ScalarKind::kNull || (value.kind == ScalarKind::kString && value.text.empty());
+    if (!chooses || !none) {
+      event.skip = SkipReason::kNone;
+      return Reject(Field::kUserId, ProblemOfId(found_.values[slot]));
+    }
+  }
+  if (event.skip != SkipReason::kNone) return {};
+  if (invalid) return Reject(Field::kUserId, ProblemOfId(found_.values[*invalid]));
+  return Reject(Field::kUserId, {RejectReason::kMissingField, "missing", {}});
+}
+
 tl::expected<void, Rejection> DocumentEventReader::ReadKind(Event& event) {
   constexpr Field kField = Field::kKind;
   if (!plan_->wanted.kind || !Has(kField) || ValueOf(kField).is_null()) return {};
@@ -54,7 +98,7 @@ tl::expected<void, Rejection> DocumentEventReader::ReadWho(Event& event, EventBu
   const auto missing = [&](Field field) {
     return Reject(field, {RejectReason::kMissingField, "missing", {}});
   };
-  if (!Has(Field::kUserId)) return missing(Field::kUserId);
+  if (auto read = ReadUser(event); !read || event.skip != SkipReason::kNone) return read;
   if (event.kind == EventKind::kErased) {
     for (const Field field : {Field::kItemId, Field::kItems}) {
       if (!Has(field) || ValueOf(field).is_null()) continue;
@@ -66,6 +110,8 @@ tl::expected<void, Rejection> DocumentEventReader::ReadWho(Event& event, EventBu
       return Reject(Field::kItems, {RejectReason::kWrongType, "given beside item_id", "one of the two"});
     }
     if (auto read = items_.Read(ValueOf(Field::kItems), buffers); !read) return read;
+    event.skipped_items = items_.skipped();
+    if (buffers.items.empty()) event.skip = SkipReason::kNoItem;
   } else {
     if (!Has(Field::kItemId)) return missing(plan_->items_only ? Field::kItems : Field::kItemId);
     const auto id = ReadId(ValueOf(Field::kItemId), DigitsOf(Field::kItemId));
@@ -74,10 +120,25 @@ tl::expected<void, Rejection> DocumentEventReader::ReadWho(Event& event, EventBu
     if (plan_->details) buffers.details.push_back({});
   }
   event.items = buffers.items;
-  const auto user_id = ReadId(ValueOf(Field::kUserId), DigitsOf(Field::kUserId));
-  if (!user_id) return Reject(Field::kUserId, ProblemOfId(ValueOf(Field::kUserId)));
-  event.user_id = *user_id;
   return {};
+}
+
+// If all items have times of their own, the event needs none. The last one is the event's.
+tl::expected<void, Rejection> DocumentEventReader::ReadTimes(Event& event,
+                                                             const EventBuffers& buffers) const {
+  constexpr Field kTime = Field::kExposedAt;
+  if (Has(kTime)) {
+    const auto exposed_at = ReadTime(ValueOf(kTime), (*plan_)[kTime]);
+    if (!exposed_at) return Reject(kTime, ProblemOfTime(ValueOf(kTime), kTime, (*plan_)[kTime]));
+    event.exposed_at = *exposed_at;
+    return {};
+  }
+  for (const ItemDetails& details : buffers.details) {
+    if (!details.exposed_at) return Reject(kTime, {RejectReason::kMissingField, "missing", {}});
+    event.exposed_at = std::max(event.exposed_at, *details.exposed_at);
+  }
+  if (!buffers.details.empty()) return {};
+  return Reject(kTime, {RejectReason::kMissingField, "missing", {}});
 }
 
 tl::expected<void, Rejection> DocumentEventReader::ReadText(Field field, bool wanted,
@@ -111,7 +172,11 @@ tl::expected<void, Rejection> DocumentEventReader::ReadDetails(Event& event, Eve
 tl::expected<Event, Rejection> DocumentEventReader::Read(dom::object object, EventBuffers& buffers) {
   const EventPlan& plan = *plan_;
   buffers.Clear();
+  nested_->Clear();
   plan.event_pointers.Resolve(object, found_);
+  if (plan.lenient) {
+    if (auto checked = CheckConditionsAreWhole(); !checked) return Rejected(checked);
+  }
   const Attributes attributes = ReadAttributes();
   Event event;
   if (!AllHold(plan.only_if, attributes)) {
@@ -121,13 +186,8 @@ tl::expected<Event, Rejection> DocumentEventReader::Read(dom::object object, Eve
   if (auto read = ReadKind(event); !read) return Rejected(read);
   if (event.skip != SkipReason::kNone) return event;
   if (auto read = ReadWho(event, buffers); !read) return Rejected(read);
-
-  constexpr Field kTime = Field::kExposedAt;
-  if (!Has(kTime)) return Reject(kTime, {RejectReason::kMissingField, "missing", {}});
-  const auto exposed_at = ReadTime(ValueOf(kTime), plan[kTime]);
-  if (!exposed_at) return Reject(kTime, ProblemOfTime(ValueOf(kTime), kTime, plan[kTime]));
-  event.exposed_at = *exposed_at;
-
+  if (event.skip != SkipReason::kNone) return event;
+  if (auto read = ReadTimes(event, buffers); !read) return Rejected(read);
   if (auto read = ReadText(Field::kScene, plan.wanted.scene, event.scene); !read) return Rejected(read);
   if (auto read = ReadDetails(event, buffers); !read) return Rejected(read);
   if (auto read = ReadText(Field::kRequestId, plan.wanted.request_id, event.request_id); !read)
@@ -143,6 +203,7 @@ namespace dom = simdjson::dom;
 constexpr auto kItemIdSlot = static_cast<size_t>(Field::kItemId);
 constexpr auto kPositionSlot = static_cast<size_t>(Field::kPosition);
 constexpr auto kCreatedAtSlot = static_cast<size_t>(Field::kItemCreatedAt);
+constexpr auto kOwnTimeSlot = static_cast<size_t>(Field::kItemsExposedAt);
 
 }  // namespace
 
@@ -166,6 +227,9 @@ tl::expected<void, Rejection> DocumentItemsReader::Find(dom::element element, co
   const EventPlan::FieldPlan& items = plan_[Field::kItems];
   // Some languages write an empty list as null. Without a mapping the schema forbids it.
   if (element.is_null() && items.mapped) return {};
+  if (std::string_view text; items.mapped && element.get(text) == simdjson::SUCCESS) {
+    if (const auto within = nested_.Parse(text)) element = *within;
+  }
   const bool each = !way.steps.empty() && way.steps.front() == "*";
   dom::array array;
   if ((each || way.steps.empty()) && element.get(array)) {
@@ -202,6 +266,7 @@ tl::expected<void, Rejection> DocumentItemsReader::Find(dom::element element, co
 tl::expected<void, Rejection> DocumentItemsReader::Read(dom::element value, EventBuffers& buffers) {
   const EventPlan::FieldPlan& items = plan_[Field::kItems];
   arrays_.clear();
+  skipped_ = {};
   if (auto found = Find(value, {plan_.items_steps, {}, 0}); !found) return found;
   size_t count = 0;
   for (const ItemArray& array : arrays_) count += array.items.size();
@@ -226,6 +291,17 @@ tl::expected<void, Rejection> DocumentItemsReader::Read(dom::element value, Even
   return {};
 }
 
+// An element that is no object has no member that a condition looks at.
+bool DocumentItemsReader::ConditionsHold(bool is_object) {
+  return std::all_of(
+      plan_.items_only_if.begin(), plan_.items_only_if.end(), [&](const NumberedCondition& each) {
+        Digits digits;
+        const bool present = is_object && found_.Has(each.number);
+        return Holds(each.condition,
+                     present ? ScalarOf(found_.values[each.number], digits) : Scalar{ScalarKind::kNull, {}});
+      });
+}
+
 tl::expected<void, Rejection> DocumentItemsReader::Add(const ItemArray& from, size_t index,
                                                        dom::element value, EventBuffers& buffers) {
   const auto reject = [&](Field field, bool of_member, const Problem& problem) {
@@ -238,7 +314,15 @@ tl::expected<void, Rejection> DocumentItemsReader::Add(const ItemArray& from, si
   dom::element id_value = value;
   if (is_object) {
     plan_.element_pointers.Resolve(object, found_);
+  }
+  if (!plan_.items_only_if.empty() && !ConditionsHold(is_object)) {
+    ++skipped_.by_condition;
+    return {};
+  }
+  if (is_object) {
     if (!found_.Has(kItemIdSlot)) {
+      skipped_.without_id += plan_.items_skip_invalid ? 1u : 0u;
+      if (plan_.items_skip_invalid) return {};
       return reject(Field::kItemId, true, {RejectReason::kMissingField, "missing", {}});
     }
     id_value = found_.values[kItemIdSlot];
@@ -252,8 +336,19 @@ tl::expected<void, Rejection> DocumentItemsReader::Add(const ItemArray& from, si
       if (!details.created_at)
         return reject(kCreatedAt, true, ProblemOfTime(created_at, kCreatedAt, plan_[kCreatedAt]));
     }
+    const dom::element exposed_at = found_.values[kOwnTimeSlot];
+    constexpr Field kOwnTime = Field::kItemsExposedAt;
+    if (found_.Has(kOwnTimeSlot) && !exposed_at.is_null()) {
+      details.exposed_at = ReadTime(exposed_at, plan_[kOwnTime]);
+      if (!details.exposed_at)
+        return reject(kOwnTime, true, ProblemOfTime(exposed_at, kOwnTime, plan_[kOwnTime]));
+    }
   }
   const auto id = ReadId(id_value, digits_.emplace_back());
+  if (!id && plan_.items_skip_invalid) {
+    ++skipped_.without_id;
+    return {};
+  }
   // If the element itself is the bad id, the message names the list.
   if (!id) return reject(is_object ? Field::kItemId : Field::kItems, is_object, ProblemOfId(id_value));
   buffers.items.push_back({*id, FingerprintOf(*id)});

@@ -33,12 +33,16 @@ struct EventBuffers {
 /// One per thread; `plan` outlives it. No allocation per accepted event once warm.
 class DocumentItemsReader {
  public:
-  explicit DocumentItemsReader(const EventPlan& plan) : plan_(plan) {}
+  DocumentItemsReader(const EventPlan& plan, NestedDocuments& nested) : plan_(plan), nested_(nested) {
+    found_.nested = &nested;
+  }
 
   /// Appends to `buffers` the items of all arrays that `value` leads to. `value` is the element at which the
   /// pointer's first "*" step begins; without such a step it is the array. The text of an id that is an
   /// integer stays valid until the next call.
   tl::expected<void, Rejection> Read(simdjson::dom::element value, EventBuffers& buffers);
+  /// Of the last Read.
+  const SkippedItems& skipped() const { return skipped_; }
 
  private:
   using Indexes = std::array<uint32_t, EventFormat::kItemStarsMax>;
@@ -55,6 +59,7 @@ class DocumentItemsReader {
   };
 
   tl::expected<void, Rejection> Find(simdjson::dom::element element, const Way& way);
+  bool ConditionsHold(bool is_object);
   tl::expected<void, Rejection> Add(const ItemArray& from, size_t index, simdjson::dom::element value,
                                     EventBuffers& buffers);
   /// "items[3].position" or "position (/data/pages/0/items/3/pos)"; `of_member` false: the path of the item
@@ -62,8 +67,10 @@ class DocumentItemsReader {
   std::string PathOf(const ItemArray& from, size_t index, Field field, bool of_member) const;
 
   const EventPlan& plan_;
+  NestedDocuments& nested_;
   std::vector<ItemArray> arrays_;
-  FoundElements found_;         // in one element
+  FoundElements found_;  // in one element
+  SkippedItems skipped_;
   std::vector<Digits> digits_;  // the text of integer ids; doesn't grow while a view points into it
 };
 
@@ -71,7 +78,11 @@ class DocumentItemsReader {
 class DocumentEventReader {
  public:
   explicit DocumentEventReader(std::shared_ptr<const EventPlan> plan)
-      : plan_(std::move(plan)), items_(*plan_) {}
+      : plan_(std::move(plan)),
+        nested_(std::make_unique<NestedDocuments>(plan_->lenient)),
+        items_(*plan_, *nested_) {
+    found_.nested = nested_.get();
+  }
 
   /// Returns the event. Its views point into the document's strings, `buffers` and this reader.
   tl::expected<Event, Rejection> Read(simdjson::dom::object object, EventBuffers& buffers);
@@ -83,12 +94,16 @@ class DocumentEventReader {
   tl::unexpected<Rejection> Reject(Field field, const Problem& problem) const;
 
   Attributes ReadAttributes();
+  tl::expected<void, Rejection> CheckConditionsAreWhole() const;
   tl::expected<void, Rejection> ReadKind(Event& event);
+  tl::expected<void, Rejection> ReadUser(Event& event);
+  tl::expected<void, Rejection> ReadTimes(Event& event, const EventBuffers& buffers) const;
   tl::expected<void, Rejection> ReadWho(Event& event, EventBuffers& buffers);
   tl::expected<void, Rejection> ReadText(Field field, bool wanted, std::string_view& text);
   tl::expected<void, Rejection> ReadDetails(Event& event, EventBuffers& buffers) const;
 
   std::shared_ptr<const EventPlan> plan_;
+  std::unique_ptr<NestedDocuments> nested_;
   DocumentItemsReader items_;
   FoundElements found_;
   std::array<Scalar, kSlots> attributes_;

@@ -80,12 +80,13 @@ std::optional<TimeMs> ReadTime(dom::element value, const EventPlan::FieldPlan& p
   if (!plan.mapped || IsBigInteger(value)) return std::nullopt;
   std::string_view text;
   if (value.get(text) == simdjson::SUCCESS) {
-    if (plan.unit == TimeUnit::kRfc3339) return ParseRfc3339(text);
-    const auto digits = ParseInteger(text);
-    return digits ? TimeOf(*digits, plan.unit) : std::nullopt;
+    if (plan.unit == TimeUnit::kRfc3339) return ParseTimestamp(text);
+    if (const auto digits = ParseInteger(text)) return TimeOf(*digits, plan.unit);
+    const auto fraction = ParseFraction(text);
+    return fraction ? TimeOfFraction(*fraction, plan.unit) : std::nullopt;
   }
-  if (plan.unit != TimeUnit::kSeconds || value.type() != dom::element_type::DOUBLE) return std::nullopt;
-  return TimeOfSeconds(value.get_double().value_unsafe());
+  if (value.type() != dom::element_type::DOUBLE || IsBrokenString(value)) return std::nullopt;
+  return TimeOfFraction(double{value.get_double().value_unsafe()}, plan.unit);
 }
 
 Problem ProblemOfTime(dom::element value, Field field, const EventPlan::FieldPlan& plan) {
@@ -101,6 +102,7 @@ Problem ProblemOfTime(dom::element value, std::string_view key, const EventPlan:
   };
   std::string_view text;
   if (plan.unit == TimeUnit::kRfc3339) return value.get(text) ? wrong_type : out_of_range(Shown(text));
+  if (IsBrokenString(value)) return wrong_type;
   if (IsBigInteger(value)) return out_of_range("an integer beyond 2^63");
   if (Is64BitInteger(value)) {
     int64_t count = 0;
@@ -108,8 +110,8 @@ Problem ProblemOfTime(dom::element value, std::string_view key, const EventPlan:
   }
   if (!plan.mapped) return wrong_type;
   if (value.get(text) == simdjson::SUCCESS)
-    return ParseInteger(text) ? out_of_range(Shown(text)) : wrong_type;
-  if (plan.unit != TimeUnit::kSeconds || value.type() != dom::element_type::DOUBLE) return wrong_type;
+    return ParseInteger(text) || ParseFraction(text) ? out_of_range(Shown(text)) : wrong_type;
+  if (value.type() != dom::element_type::DOUBLE) return wrong_type;
   return out_of_range(std::to_string(value.get_double().value_unsafe()));
 }
 

@@ -33,7 +33,7 @@ Scalar ScalarOf(simdjson::dom::element value, Digits& digits);
 std::optional<std::string_view> ReadId(simdjson::dom::element value, Digits& digits);
 Problem ProblemOfId(simdjson::dom::element value);
 
-/// A time in the field's unit. A mapped field may have digits in a string, or seconds with a fraction.
+/// A time in the field's unit. A mapped field may have digits in a string, or a fraction.
 std::optional<TimeMs> ReadTime(simdjson::dom::element value, const EventPlan::FieldPlan& plan);
 /// `key`: the configuration key that says a mapped field's unit: "input.fields.exposed_at".
 Problem ProblemOfTime(simdjson::dom::element value, std::string_view key, const EventPlan::FieldPlan& plan);

@@ -20,7 +20,7 @@ struct EventDecoder::Readers {
 
 struct EventDecoder::Buffers {
   Buffers(size_t event_bytes_max, const std::shared_ptr<const EventPlan>& plan)
-      : document(event_bytes_max), readers(plan) {
+      : document(event_bytes_max, {}, plan->lenient), readers(plan) {
     if (plan->own) own.emplace(plan->own);
   }
 

@@ -10,17 +10,19 @@ namespace {
 
 using Steps = std::vector<std::string>;
 
-constexpr std::array<std::string_view, kFields> kFieldNames = {"user_id",    "item_id", "items",
-                                                               "exposed_at", "scene",   "position",
-                                                               "request_id", "kind",    "item_created_at"};
+constexpr std::array<std::string_view, kFields> kFieldNames = {
+    "user_id",  "item_id",    "items", "exposed_at",      "scene",
+    "position", "request_id", "kind",  "item_created_at", "items_exposed_at"};
 
-constexpr Field kAllFields[] = {Field::kUserId,    Field::kItemId, Field::kItems,
-                                Field::kExposedAt, Field::kScene,  Field::kPosition,
-                                Field::kRequestId, Field::kKind,   Field::kItemCreatedAt};
+constexpr Field kAllFields[] = {
+    Field::kUserId,   Field::kItemId,    Field::kItems, Field::kExposedAt,     Field::kScene,
+    Field::kPosition, Field::kRequestId, Field::kKind,  Field::kItemCreatedAt, Field::kItemsExposedAt};
 
 bool IsOfAnItem(Field field) {
-  return field == Field::kItemId || field == Field::kPosition || field == Field::kItemCreatedAt;
+  return field == Field::kItemId || field == Field::kPosition || field == Field::kItemCreatedAt ||
+         field == Field::kItemsExposedAt;
 }
+bool HasStar(const Steps& steps) { return std::find(steps.begin(), steps.end(), "*") != steps.end(); }
 
 class Planner {
  public:
@@ -38,6 +40,8 @@ class Planner {
                                          [](const Coverage& filter) { return !filter.scenes.empty(); });
     plan_->wanted.scene |= needs_scene;
     for (const Field field : kAllFields) PlanField(field);
+    PlanUser();
+    PlanItems();
 
     plan_->only_if = Numbered(format_.only_if, "input.only_if");
     for (size_t i = 0; i < format_.filters.size(); ++i) {
@@ -48,11 +52,14 @@ class Planner {
 
     const Wanted& wanted = plan_->wanted;
     plan_->items_only = items_mapped_;
-    plan_->details = wanted.position || wanted.item_created_at;
+    plan_->details = wanted.position || wanted.item_created_at || Rule(Field::kItemsExposedAt).has_value();
     plan_->extras = wanted.scene || wanted.request_id || plan_->details || !plan_->only_if.empty() ||
-                    !plan_->coverage.covers_all() ||
+                    !plan_->coverage.covers_all() || plan_->chooses_user ||
                     (*plan_)[Field::kExposedAt].unit != TimeUnit::kMilliseconds;
-    if (any_mapped_ || format_.kinds || !plan_->only_if.empty() || !plan_->coverage.covers_all()) {
+    plan_->lenient = format_.lenient;
+    plan_->items_skip_invalid = format_.items_skip_invalid;
+    if (any_mapped_ || format_.kinds || !plan_->only_if.empty() || !plan_->coverage.covers_all() ||
+        plan_->chooses_user || plan_->lenient || plan_->items_skip_invalid || !plan_->items_only_if.empty()) {
       EventFormat own;
       own.declared_kinds = format_.declared_kinds;
       own.wanted = wanted;
@@ -93,6 +100,8 @@ class Planner {
         return wanted.request_id || !any_mapped_;
       case Field::kItems:
         return !single_only_;
+      case Field::kItemsExposedAt:
+        return Rule(field).has_value();
       default:
         return true;
     }
@@ -108,7 +117,9 @@ class Planner {
     if (rule) {
       planned.unit = rule->unit;
       planned.pointer = rule->at.text;
-      planned.path += " (" + rule->at.text + ")";
+      planned.path += " (" + rule->at.text;
+      for (const JsonPointer& other : rule->others) planned.path += ", " + other.text;
+      planned.path += ")";
     } else if (items_mapped_ && IsOfAnItem(field)) {
       planned.pointer = "/" + name;
     }
@@ -130,9 +141,52 @@ class Planner {
     if (star != steps.end()) plan_->plain = false;
     steps.erase(star, steps.end());
     if (IsOfAnItem(field) && !single_only_) Add(plan_->element_pointers, plan_->element_names, steps, slot);
-    if (IsOfAnItem(field) && items_mapped_) return;
+    if ((IsOfAnItem(field) && items_mapped_) || field == Field::kItemsExposedAt) return;
     Add(plan_->event_pointers, plan_->event_names, steps, slot);
     read_.push_back({std::move(steps), slot});
+  }
+
+  void PlanUser() {
+    plan_->user_slots.push_back(static_cast<uint8_t>(Field::kUserId));
+    if (const auto& rule = Rule(Field::kUserId)) {
+      for (const JsonPointer& other : rule->others) {
+        if (HasStar(other.steps)) {
+          Fail("input.fields.user_id", "\"" + other.text + "\": a \"*\" step is for items alone");
+          return;
+        }
+        const auto slot = static_cast<uint8_t>(EventPlan::kUserSlots + plan_->user_slots.size() - 1);
+        plan_->user_slots.push_back(slot);
+        Add(plan_->event_pointers, plan_->event_names, other.steps, slot);
+        read_.push_back({other.steps, slot});
+      }
+    }
+    for (const std::string& id : format_.ids_ignored) plan_->ids_ignored.Add(id, 0);
+    plan_->chooses_user = plan_->user_slots.size() > 1 || !format_.ids_ignored.empty();
+  }
+
+  // What is asked of an element of `items` beyond its fields. The short way doesn't ask it.
+  void PlanItems() {
+    if (single_only_ && (Rule(Field::kItemsExposedAt) || !format_.items_only_if.empty())) {
+      Fail(Rule(Field::kItemsExposedAt) ? "input.fields.items_exposed_at" : "input.items_only_if",
+           "is for events with items, and input.fields has item_id without items; map items too");
+      return;
+    }
+    if (Rule(Field::kItemsExposedAt)) plan_->plain = false;
+    for (const Condition& condition : format_.items_only_if) {
+      if (!PointsAtOneValue(condition.at, "input.items_only_if")) return;
+      const auto slot = static_cast<uint8_t>(kFields + plan_->items_only_if.size());
+      plan_->element_pointers.Add(condition.at.steps, slot);
+      plan_->items_only_if.push_back({condition, slot});
+      plan_->plain = false;
+    }
+  }
+
+  bool PointsAtOneValue(const JsonPointer& at, const std::string& path) {
+    if (!HasStar(at.steps)) return true;
+    Fail(path, "\"" + at.text +
+                   "\": a condition looks at one value, so its pointer can't have a \"*\" step; "
+                   "for a condition on each element of items use input.items_only_if");
+    return false;
   }
 
   void Add(PointerTree& pointers, NameTable& names, const Steps& steps, uint8_t slot) {
@@ -150,13 +204,14 @@ class Planner {
 
   /// A field's slot if the condition tests a field, else an attribute's slot.
   uint8_t SlotOf(const JsonPointer& at, const std::string& path) {
+    if (!PointsAtOneValue(at, path)) return 0;
     const auto items = static_cast<uint8_t>(Field::kItems);
     for (const auto& [steps, slot] : read_) {
       if (steps != at.steps || slot == items) continue;
       plan_->condition_slots |= SlotBit(slot);
       return slot;
     }
-    if (next_attribute_ == kFields + EventFormat::kAttributesMax) {
+    if (next_attribute_ == EventPlan::kUserSlots) {
       Fail(path, "\"" + at.text + "\": conditions look at more than " +
                      std::to_string(EventFormat::kAttributesMax) + " places of an event; use fewer");
       return 0;

@@ -25,8 +25,10 @@ struct EventPlan {
   /// The plan of the default format, with nothing wanted.
   static const std::shared_ptr<const EventPlan>& Default();
 
-  // Field f has slot f, attributes follow.
-  static_assert(kFields + EventFormat::kAttributesMax <= kSlots);
+  // Field f has slot f, attributes follow, then the further pointers of the user. An element of `items` has
+  // slots of its own.
+  static constexpr size_t kUserSlots = kFields + EventFormat::kAttributesMax;
+  static_assert(kUserSlots + FieldRule::kPointersMax - 1 <= kSlots);
 
   struct FieldPlan {
     bool mapped = false;  // the format has a rule for it; then more notations are accepted
@@ -41,11 +43,18 @@ struct EventPlan {
   bool extras = false;      // anything beyond kind, user, items and a time in milliseconds
   bool details = false;     // position or creation time of each item
   bool items_only = false;  // every event is a batch
+  bool lenient = false;
+  bool items_skip_invalid = false;
+  bool chooses_user = false;  // several pointers, or ids that are no user's
+
+  std::vector<uint8_t> user_slots;  // in the order in which they are tried
+  NameTable ids_ignored;
 
   // For the long way.
   PointerTree event_pointers;
   PointerTree element_pointers;          // in an element of `items`
   std::vector<std::string> items_steps;  // from the first "*" to the arrays of items; "*": each element
+  std::vector<NumberedCondition> items_only_if;  // by slots of element_pointers
   uint32_t condition_slots = 0;
 
   // For the short way; unused if not `plain`.

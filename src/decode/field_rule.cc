@@ -65,7 +65,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kUnits = {"ms", "s", "us", "rfc3339"};
 constexpr std::array<std::string_view, 4> kRanges = {
     "milliseconds since 1970 in 0..4294967295999", "seconds since 1970 in 0..4294967295",
-    "microseconds since 1970 in 0..4294967295999999", "a time as RFC 3339 writes it, from 1970 to 2106"};
+    "microseconds since 1970 in 0..4294967295999999",
+    "a time with its zone as ISO 8601 writes it, from 1970 to 2106"};
 
 std::optional<TimeMs> InRange(int64_t ms) {
   return ms >= 0 && ms < kExposedAtEnd ? std::optional(TimeMs{ms}) : std::nullopt;
@@ -99,6 +100,15 @@ class Cursor {
     return mark;
   }
   void Need(std::string_view marks) { ok_ &= OneOf(marks) != '\0'; }
+  bool Word(std::string_view word) {
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  /// Takes "[Asia/Shanghai]", as Java writes a zone's name after its offset.
+  void SkipBracketed() {
+    if (rest_.starts_with('[') && rest_.find(']') == rest_.size() - 1 && rest_.size() > 2) rest_ = {};
+  }
   bool Done() const { return ok_ && rest_.empty(); }
 
  private:
@@ -132,12 +142,15 @@ std::optional<TimeMs> TimeOf(int64_t count, TimeUnit unit) {
   return std::nullopt;
 }
 
-std::optional<TimeMs> TimeOfSeconds(double seconds) {
-  if (!(seconds >= 0 && seconds < static_cast<double>(kExposedAtEnd) / 1000)) return std::nullopt;
-  return InRange(std::llround(seconds * 1000));
+std::optional<TimeMs> TimeOfFraction(double count, TimeUnit unit) {
+  if (unit == TimeUnit::kRfc3339) return std::nullopt;
+  const double per_ms = unit == TimeUnit::kSeconds ? 0.001 : unit == TimeUnit::kMilliseconds ? 1 : 1000;
+  const double ms = count / per_ms;
+  if (!(count >= 0 && ms < static_cast<double>(kExposedAtEnd))) return std::nullopt;
+  return InRange(unit == TimeUnit::kSeconds ? std::llround(count * 1000) : static_cast<int64_t>(ms));
 }
 
-std::optional<TimeMs> ParseRfc3339(std::string_view text) {
+std::optional<TimeMs> ParseTimestamp(std::string_view text) {
   Cursor at(text);
   const int year = at.Digits(4);
   at.Need("-");
@@ -148,10 +161,10 @@ std::optional<TimeMs> ParseRfc3339(std::string_view text) {
   const int hour = at.Digits(2);
   at.Need(":");
   const int minute = at.Digits(2);
-  at.Need(":");
-  const int second = at.Digits(2);
+  const bool has_seconds = at.OneOf(":") != '\0';
+  const int second = has_seconds ? at.Digits(2) : 0;
   int ms = 0;
-  if (at.OneOf(".") != '\0') {
+  if (has_seconds && at.OneOf(".,") != '\0') {
     int weight = 100;
     do {
       ms += at.Digit() * weight;
@@ -160,13 +173,17 @@ std::optional<TimeMs> ParseRfc3339(std::string_view text) {
   }
   int offset_minutes = 0;
   if (at.OneOf("Zz") == '\0') {
-    const char sign = at.OneOf("+-");
-    const int hours = at.Digits(2);
-    at.Need(":");
-    const int minutes = at.Digits(2);
-    if (sign == '\0' || hours > 23 || minutes > 59) return std::nullopt;
-    offset_minutes = (hours * 60 + minutes) * (sign == '-' ? -1 : 1);
+    at.OneOf(" ");
+    if (!at.Word("UTC") && !at.Word("GMT")) {
+      const char sign = at.OneOf("+-");
+      const int hours = at.Digits(2);
+      const bool has_minutes = at.OneOf(":") != '\0' || at.NextIsDigit();
+      const int minutes = has_minutes ? at.Digits(2) : 0;
+      if (sign == '\0' || hours > 23 || minutes > 59) return std::nullopt;
+      offset_minutes = (hours * 60 + minutes) * (sign == '-' ? -1 : 1);
+    }
   }
+  at.SkipBracketed();
   const std::chrono::year_month_day date{std::chrono::year(year),
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
@@ -179,6 +196,17 @@ std::optional<TimeMs> ParseRfc3339(std::string_view text) {
 
 std::optional<int64_t> ParseInteger(std::string_view text) {
   int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<double> ParseFraction(std::string_view text) {
+  // from_chars also takes "inf", ".5" and integers.
+  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  if (digits.empty() || digits.front() < '0' || digits.front() > '9') return std::nullopt;
+  if (digits.find_first_of(".eE") == std::string_view::npos) return std::nullopt;
+  double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;

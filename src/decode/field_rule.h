@@ -45,14 +45,21 @@ std::string_view TimeUnitRange(TimeUnit unit);
 /// event_limits.h), or a unit without counts (kRfc3339).
 std::optional<TimeMs> TimeOf(int64_t count, TimeUnit unit);
 
-/// Seconds since 1970 with a fraction, to the nearest millisecond.
-std::optional<TimeMs> TimeOfSeconds(double seconds);
+/// A count with a fraction. Seconds are taken to the nearest millisecond; other units are cut to
+/// milliseconds. nullopt as for a whole count.
+std::optional<TimeMs> TimeOfFraction(double count, TimeUnit unit);
 
 /// "2025-11-21T04:40:00.123+08:00"; digits beyond milliseconds are cut. nullopt: another notation, no such
-/// day, or out of range. Source: RFC 3339, section 5.6; a space instead of the T is accepted too.
-std::optional<TimeMs> ParseRfc3339(std::string_view text);
+/// day, no zone, or out of range. Source: RFC 3339, section 5.6, and what else programs write of ISO 8601: a
+/// space instead of the T, a comma before the fraction, no seconds, "+08", "+0800", " UTC", and a zone's name
+/// in brackets after the offset.
+std::optional<TimeMs> ParseTimestamp(std::string_view text);
 
 /// A decimal integer, as producers write it in a string. nullopt: it isn't one, or it is beyond 64 bits.
 std::optional<int64_t> ParseInteger(std::string_view text);
+
+/// A decimal number with a fraction or an exponent in a string, as JSON writes it. nullopt: it isn't one, or
+/// it is an integer, or no double holds it.
+std::optional<double> ParseFraction(std::string_view text);
 
 }  // namespace seen

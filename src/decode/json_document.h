@@ -5,6 +5,8 @@
 #include <simdjson.h>
 
 #include <cstddef>
+#include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,18 +26,25 @@ struct DocumentNames {
 /// No allocation once it has parsed a payload of the size. One per thread.
 class JsonDocument {
  public:
-  explicit JsonDocument(size_t bytes_max, const DocumentNames& names = {})
-      : bytes_max_(bytes_max), names_(names) {}
+  /// `lenient`: a string that is broken inside becomes kBrokenString.
+  explicit JsonDocument(size_t bytes_max, const DocumentNames& names = {}, bool lenient = false)
+      : bytes_max_(bytes_max), names_(names), lenient_(lenient) {}
 
-  /// Returns the object that `payload` is. Copies the payload: the object and its strings point into this
-  /// document and stay valid until the next call. Rejections: kTooLarge, kNotJson, kInvalidUtf8.
+  /// Returns the object that `payload` is, maybe in a JSON string, to a depth of kStringsMax. Copies the
+  /// payload: the object and its strings point into this document and stay valid until the next call.
+  /// Rejections: kTooLarge, kNotJson, kInvalidUtf8.
   tl::expected<simdjson::dom::object, Rejection> ParseObject(std::string_view payload);
+
+  /// Returns the value that `text` is: an object or an array. nullopt: it is neither, or too deep in strings.
+  std::optional<simdjson::dom::element> ParseNested(std::string_view text);
 
  private:
   void Reserve(size_t bytes);
+  simdjson::error_code Parse(std::string_view text, simdjson::dom::element& root);
 
   size_t bytes_max_;
   DocumentNames names_;
+  bool lenient_;
   std::vector<char> json_;  // the payload, and the padding that simdjson reads
   simdjson::dom::parser parser_;
   simdjson::dom::document document_;
@@ -61,6 +70,26 @@ tl::unexpected<Rejection> Rejected(const tl::expected<T, Rejection>& failed) {
   return tl::unexpected<Rejection>(failed.error());
 }
 
+/// How many strings may stand around JSON, one in another.
+inline constexpr size_t kStringsMax = 4;
+
+/// Parses texts that hold JSON, found in strings of an event. The values stay valid until Clear. One per
+/// thread.
+class NestedDocuments {
+ public:
+  explicit NestedDocuments(bool lenient = false) : lenient_(lenient) {}
+  /// nullopt: not an object or an array.
+  std::optional<simdjson::dom::element> Parse(std::string_view text);
+  void Clear();
+
+ private:
+  static constexpr size_t kKept = 16;  // documents, for the next event
+
+  bool lenient_;
+  std::deque<JsonDocument> documents_;
+  size_t used_ = 0;
+};
+
 // Integers beyond 64 bits are valid JSON, but simdjson refuses a document that has one. Front ends put such
 // numbers into fields that this program doesn't read (trace ids). That must not cost an exposure.
 
@@ -68,9 +97,21 @@ tl::unexpected<Rejection> Rejected(const tl::expected<T, Rejection>& failed) {
 /// had such an integer.
 inline constexpr double kBigInteger = 1.23456789012345e303;
 
-/// Overwrites, in place, each integer outside [-2^63, 2^64) with kBigInteger and spaces. `json` may be
-/// invalid: a token that isn't a number by JSON's grammar stays, so an invalid document stays invalid. True:
-/// `json` has changed. O(n), no allocation.
-bool ReplaceBigIntegers(std::span<char> json);
+/// Overwrites, in place, each integer outside [-2^63, 2^64) with kBigInteger and spaces, and each number that
+/// is too great for a double (1e400) with 1e308. `json` may be invalid: a token that isn't a number by JSON's
+/// grammar stays, so an invalid document stays invalid. True: `json` has changed. O(n), no allocation.
+bool ReplaceGreatNumbers(std::span<char> json);
+
+/// The double that replaces a string which is broken inside: an unknown escape, half a surrogate pair, a
+/// control character, bytes that aren't UTF-8. As short as the shortest such string. Nobody writes it.
+inline constexpr double kBrokenString = 9e99;
+bool IsBrokenString(simdjson::dom::element value);
+
+/// Overwrites, in place, each broken string with kBrokenString and spaces; as a member's name, with as many
+/// DEL characters. True: `json` has changed. O(n), no allocation.
+bool ReplaceBrokenStrings(std::span<char> json);
+
+/// What bytes that aren't JSON look like: "gzip", "UTF-16 text", "several JSON documents". Empty: unknown.
+std::string LooksLike(std::string_view payload);
 
 }  // namespace seen

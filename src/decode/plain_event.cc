@@ -43,7 +43,7 @@ bool ReadTime(const Scalar& value, TimeUnit unit, TimeMs& time) {
   if (unit == TimeUnit::kMilliseconds) return ReadTimeMs(value, time);
   const bool is_text = unit == TimeUnit::kRfc3339;
   if (value.kind != (is_text ? ScalarKind::kString : ScalarKind::kInteger)) return false;
-  const auto read = is_text ? ParseRfc3339(value.text) : TimeOf(IntegerOf(value.text), unit);
+  const auto read = is_text ? ParseTimestamp(value.text) : TimeOf(IntegerOf(value.text), unit);
   time = read.value_or(TimeMs{});
   return read.has_value();
 }
@@ -163,6 +163,20 @@ bool PlainEventReader::ReadExtras(uint32_t present, Event& event) const {
   return true;
 }
 
+// The first pointer with an id that isn't ignored. Left to the long way: a value that can't be an id.
+bool PlainEventReader::ReadUser(uint32_t present, Event& event) const {
+  SkipReason skip = SkipReason::kNone;
+  for (const uint8_t slot : plan_->user_slots) {
+    if ((present & SlotBit(slot)) == 0 || values_[slot].kind == ScalarKind::kNull) continue;
+    if (!IsId(values_[slot])) return false;
+    event.user_id = values_[slot].text;
+    if (plan_->ids_ignored.Find(event.user_id) == NameTable::kNone) return true;
+    skip = SkipReason::kIgnoredId;
+  }
+  event.skip = skip;
+  return skip != SkipReason::kNone;
+}
+
 // Details that the event has for all of its items complete each item's own details.
 bool PlainEventReader::ReadDetails(uint32_t present, EventBuffers& buffers, Event& event) const {
   ItemDetails common;
@@ -216,7 +230,7 @@ bool PlainEventReader::ReadAs(std::string_view payload, EventBuffers& buffers, E
     }
     switch (slot) {
       case kUserId:
-        fits &= IsId(value);
+        fits &= IsId(value) || (kExtras && plan.chooses_user && value.kind == ScalarKind::kNull);
         user_id = value.text;
         break;
       case kItemId:
@@ -252,6 +266,14 @@ bool PlainEventReader::ReadAs(std::string_view payload, EventBuffers& buffers, E
   if ((present & kKind) != 0 && event.skip == SkipReason::kNone && !ReadKind(kind, event)) return false;
   if (event.skip != SkipReason::kNone) [[unlikely]]
     return true;
+  if constexpr (kExtras) {
+    if (plan.chooses_user) {
+      if (!ReadUser(present, event)) return false;
+      if (event.skip != SkipReason::kNone) return true;
+      user_id = event.user_id;
+      present |= kUserId;
+    }
+  }
   constexpr uint32_t kNeeded = kUserId | kExposedAt;
   const bool one = (present & kItemId) != 0;
   if ((present & kNeeded) != kNeeded || one == ((present & kItems) != 0)) return false;

@@ -50,6 +50,7 @@ class PlainEventReader {
   bool ReadAs(std::string_view payload, EventBuffers& buffers, Event& event);
   bool ReadKind(const Scalar& value, Event& event) const;
   bool ReadExtras(uint32_t present, Event& event) const;
+  bool ReadUser(uint32_t present, Event& event) const;
   bool ReadDetails(uint32_t present, EventBuffers& buffers, Event& event) const;
 
   const Scalar& ValueOf(Field field) const { return values_[static_cast<size_t>(field)]; }

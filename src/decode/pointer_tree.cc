@@ -23,27 +23,33 @@ void PointerTree::Node::Add(std::span<const std::string> steps, uint8_t slot) {
   leaves[child] = node.children.empty() && node.slots.size() == 1 ? slot : NameTable::kNone;
 }
 
-void PointerTree::Node::Visit(dom::element element, FoundElements& found) const {
+void PointerTree::Node::Visit(dom::element element, FoundElements& found, size_t strings) const {
   found.present &= ~slots_within;
   for (const uint8_t slot : slots) {
     found.values[slot] = element;
     found.present |= SlotBit(slot);
   }
-  if (children.empty()) return;
+  if (!children.empty()) VisitWithin(element, found, strings);
+}
+
+void PointerTree::Node::VisitWithin(dom::element element, FoundElements& found, size_t strings) const {
   dom::object object;
   dom::array array;
+  std::string_view text;
   if (element.get(object) == simdjson::SUCCESS) {
-    VisitMembers(object, found);
+    VisitMembers(object, found, strings);
   } else if (element.get(array) == simdjson::SUCCESS) {
     for (size_t i = 0; i < children.size(); ++i) {
       dom::element within;
       if (indexes[i] != SIZE_MAX && array.at(indexes[i]).get(within) == simdjson::SUCCESS)
-        children[i].Visit(within, found);
+        children[i].Visit(within, found, strings);
     }
+  } else if (found.nested && strings < kStringsMax && element.get(text) == simdjson::SUCCESS) {
+    if (const auto within = found.nested->Parse(text)) VisitWithin(*within, found, strings + 1);
   }
 }
 
-void PointerTree::Node::VisitMembers(dom::object object, FoundElements& found) const {
+void PointerTree::Node::VisitMembers(dom::object object, FoundElements& found, size_t strings) const {
   for (const dom::key_value_pair member : object) {
     const uint8_t child = names.Find(member.key);
     if (child == NameTable::kNone) continue;
@@ -51,7 +57,7 @@ void PointerTree::Node::VisitMembers(dom::object object, FoundElements& found) c
       found.values[slot] = member.value;
       found.present |= SlotBit(slot);
     } else {
-      children[child].Visit(member.value, found);
+      children[child].Visit(member.value, found, strings);
     }
   }
 }

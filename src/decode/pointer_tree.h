@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "decode/json_document.h"
 #include "decode/name_table.h"
 
 namespace seen {
@@ -19,7 +20,8 @@ inline constexpr uint32_t SlotBit(size_t slot) { return uint32_t{1} << slot; }
 
 struct FoundElements {
   std::array<simdjson::dom::element, kSlots> values;
-  uint32_t present = 0;  // a bit per slot: its value was found
+  uint32_t present = 0;               // a bit per slot: its value was found
+  NestedDocuments* nested = nullptr;  // nullptr: no pointer steps into a string that holds JSON
 
   bool Has(size_t slot) const { return ((present >> slot) & 1) != 0; }
 };
@@ -29,10 +31,11 @@ class PointerTree {
   /// `steps`: names, or indexes where the document has an array. Several slots may share a pointer.
   void Add(std::span<const std::string> steps, uint8_t slot) { root_.Add(steps, slot); }
 
-  /// If a member is there twice, the last one counts, with everything in it. O(members on the way).
+  /// If a member is there twice, the last one counts, with everything in it. A pointer may step into a string
+  /// that holds JSON, to a depth of kStringsMax. O(members on the way).
   void Resolve(simdjson::dom::object event, FoundElements& found) const {
     found.present = 0;
-    root_.VisitMembers(event, found);
+    root_.VisitMembers(event, found, 0);
   }
 
  private:
@@ -45,8 +48,9 @@ class PointerTree {
     uint32_t slots_within = 0;  // its own and those below it
 
     void Add(std::span<const std::string> steps, uint8_t slot);
-    void Visit(simdjson::dom::element element, FoundElements& found) const;
-    void VisitMembers(simdjson::dom::object object, FoundElements& found) const;
+    void Visit(simdjson::dom::element element, FoundElements& found, size_t strings) const;
+    void VisitWithin(simdjson::dom::element element, FoundElements& found, size_t strings) const;
+    void VisitMembers(simdjson::dom::object object, FoundElements& found, size_t strings) const;
   };
   Node root_;
 };

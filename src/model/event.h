@@ -25,6 +25,7 @@ struct ExposedItem {
 struct ItemDetails {
   std::optional<int64_t> position;
   std::optional<TimeMs> created_at;
+  std::optional<TimeMs> exposed_at = std::nullopt;  // the item's own
 
   /// Fills in missing fields from `other`.
   void Complete(const ItemDetails& other) {
@@ -51,14 +52,23 @@ enum class SkipReason : uint8_t {
   kKind,        // input.kinds maps its kind to null
   kNoFilter,    // no filter covers it; the decoder leaves this to its caller
   kReplayMark,  // no event: a replay begins or ends. Also left to the caller
+  kIgnoredId,   // its user is one of input.ids_ignored
+  kNoItem,      // all of its items were skipped
 };
-inline constexpr size_t kSkipReasons = 5;
+inline constexpr size_t kSkipReasons = 7;
 
 /// snake_case, e.g. "condition": a metric's label.
 constexpr std::string_view SkipReasonName(SkipReason reason) {
-  constexpr std::string_view kNames[kSkipReasons] = {"none", "condition", "kind", "no_filter", "replay_mark"};
+  constexpr std::string_view kNames[kSkipReasons] = {"none",        "condition",  "kind",   "no_filter",
+                                                     "replay_mark", "ignored_id", "no_item"};
   return kNames[static_cast<size_t>(reason)];
 }
+
+/// Items of a batch that don't count: input.items_skip_invalid, input.items_only_if.
+struct SkippedItems {
+  uint32_t without_id = 0;
+  uint32_t by_condition = 0;
+};
 
 /// One user was shown `items` at one time. There is at least one item, and exactly one unless the event is a
 /// batch. If the decoder was asked for kinds, the event may also be of another kind.
@@ -74,6 +84,7 @@ struct Event {
   std::string_view scene;                // empty: none
   std::string_view request_id;           // empty: none
   std::span<const ItemDetails> details;  // one per item
+  SkippedItems skipped_items = {};       // also if `skip` is set
 };
 
 /// Why an event goes to the dead-letter topic. A bounded label: see RejectReasonName.

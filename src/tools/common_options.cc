@@ -151,7 +151,7 @@ namespace {
 // "2026-11-21", or RFC 3339, whose time zone may be left out.
 std::optional<TimeMs> ParseDate(std::string_view text) {
   const std::string_view rest = text.size() == 10 ? "T00:00:00Z" : text.size() == 19 ? "Z" : "";
-  return ParseRfc3339(std::string(text).append(rest));
+  return ParseTimestamp(std::string(text).append(rest));
 }
 
 }  // namespace

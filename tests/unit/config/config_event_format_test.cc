@@ -64,6 +64,32 @@ TEST(EventFormatConfig, TakesEveryKeyIntoItsPlace) {
   EXPECT_EQ(again->effective_json, config->effective_json);
 }
 
+TEST(EventFormatConfig, TakesUsersElementsAndConditionsOfEveryForm) {
+  const std::vector<std::string> overrides = {
+      R"(input.fields.user_id=["/userId","/anonymousId"])",
+      R"(input.fields.items_exposed_at={"at":"/shown","unit":"s"})",
+      R"(input.ids_ignored=["undefined","0"])",
+      "input.items_skip_invalid=true",
+      "input.lenient=true",
+      R"(input.items_only_if={"not":{"at":"/visible","equals":false}})",
+      R"(input.only_if=[{"at":"/a","exists":false},{"at":"/b","in":[5],"as_text":true}])"};
+  const auto config = LoadWith(overrides);
+  ASSERT_TRUE(config) << ErrorsWith(overrides);
+  const EventFormat& format = config->input.format;
+  EXPECT_EQ(RuleOf(*config, Field::kUserId)->at.text, "/userId");
+  ASSERT_EQ(RuleOf(*config, Field::kUserId)->others.size(), 1u);
+  EXPECT_EQ(RuleOf(*config, Field::kUserId)->others[0].text, "/anonymousId");
+  EXPECT_EQ(RuleOf(*config, Field::kItemsExposedAt)->unit, TimeUnit::kSeconds);
+  EXPECT_EQ(format.ids_ignored, (std::vector<std::string>{"undefined", "0"}));
+  EXPECT_TRUE(format.items_skip_invalid);
+  EXPECT_TRUE(format.lenient);
+  ASSERT_EQ(format.items_only_if.size(), 1u);
+  EXPECT_TRUE(format.items_only_if[0].negated);
+  EXPECT_EQ(format.only_if[0].test, Condition::Test::kExists);
+  EXPECT_TRUE(format.only_if[0].negated);
+  EXPECT_TRUE(format.only_if[1].as_text);
+}
+
 TEST(EventFormatConfig, SaysWhatIsWrongAndWhatToWriteInstead) {
   const std::pair<std::string, std::string> cases[] = {
       {"input.fields.user_id=data/uid",
@@ -98,9 +124,28 @@ TEST(EventFormatConfig, SaysWhatIsWrongAndWhatToWriteInstead) {
       {"input.only_if=[]", R"(input.only_if: []: must be a condition, {"at": POINTER})"},
       {"input.only_if=[7]", R"(input.only_if[0]: 7: must be a condition, {"at": POINTER})"},
       {R"(input.only_if={"at":"/a"})",
-       R"(input.only_if: {"at":"/a"}: must have one of "equals", "in" and "prefix")"},
+       R"(input.only_if: {"at":"/a"}: must have one of "equals", "in", "prefix" and "exists")"},
       {R"(input.only_if={"at":"/a","equals":1,"in":[1]})",
-       R"(input.only_if: {"at":"/a","equals":1,"in":[1]}: must have one of "equals", "in" and "prefix")"},
+       R"(input.only_if: {"at":"/a","equals":1,"in":[1]}: must have one of "equals", "in", "prefix" and "exists")"},
+      {R"(input.only_if={"at":"/a","exists":1})", "input.only_if.exists: 1: must be true or false"},
+      {R"(input.only_if={"at":"/a","equals":1,"as_text":"x"})",
+       R"(input.only_if.as_text: "x": must be true or false)"},
+      {R"(input.only_if={"not":{"at":"/a"}})",
+       R"(input.only_if.not: {"at":"/a"}: must have one of "equals", "in", "prefix" and "exists")"},
+      {R"(input.only_if={"not":{"at":"/a","exists":true},"at":"/b"})",
+       R"(input.only_if.at: unknown key; the keys are "not")"},
+      {R"(input.only_if={"at":"/impressions/*/visible","equals":true})",
+       R"(input.only_if: "/impressions/*/visible": a condition looks at one value, so its pointer can't have a "*")"},
+      {R"(filters[0].when={"at":"/a/*","equals":true})",
+       R"(filters[0].when: "/a/*": a condition looks at one)"},
+      {R"(input.items_only_if={"at":"/a/*","equals":true})",
+       R"(input.items_only_if: "/a/*": a condition looks at one)"},
+      {"input.fields.user_id=[]", R"(input.fields.user_id: []: must be a JSON pointer)"},
+      {R"(input.fields.user_id=["/a","b"])", R"(input.fields.user_id[1]: "b": must begin with "/")"},
+      {R"(input.fields.user_id=["/a","/b","/c","/d","/e"])",
+       R"(input.fields.user_id: ["/a","/b","/c","/d","/e"]: must be a JSON pointer)"},
+      {"input.ids_ignored=[]", "input.ids_ignored: []: must be a list of 1 to 64 texts"},
+      {"input.ids_ignored=[0]", "input.ids_ignored: [0]: must be a list of 1 to 64 texts"},
       {R"(input.only_if={"equals":1})",
        R"(input.only_if.at: missing; give a JSON pointer such as "/data/uid")"},
       {R"(input.only_if={"at":"/a","equal":1,"in":[1]})",

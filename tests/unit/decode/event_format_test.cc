@@ -16,8 +16,8 @@ std::string Said(const EventFormat& format, std::string_view payload) {
   if (!plan) return plan.error().path + ": " + plan.error().message;
   EventDecoder decoder(100'000, *plan);
   const auto event = decoder.Decode(payload);
-  if (event && event->skip == SkipReason::kCondition) return "skipped: condition";
-  if (event && event->skip == SkipReason::kKind) return "skipped: kind";
+  if (event && event->skip != SkipReason::kNone)
+    return "skipped: " + std::string(SkipReasonName(event->skip));
   if (!event) return std::string(RejectReasonName(event.error().reason)) + " " + event.error().message;
   EXPECT_EQ(event->details.empty() || event->details.size() == event->items.size(), true);
   return Shown(Copied(*event));
@@ -29,7 +29,7 @@ std::string Accepted(const std::string& user, const std::string& time, const std
 }
 
 struct FormatCase {
-  const char* payload;
+  std::string payload;
   std::string said;
 };
 
@@ -93,9 +93,14 @@ TEST(EventFormat, ReadsTimesInTheirUnits) {
       {kMilliseconds, R"("1763700000123")", "1763700000123"},
       {kMilliseconds, "1763700000123000",
        "!1763700000123000; expected milliseconds since 1970 in 0..4294967295999"},
-      {kMilliseconds, "1.5",
-       "!a number with a fraction or exponent; expected milliseconds since 1970 in "
-       "0..4294967295999"},
+      {kMilliseconds, "1763700000123.7", "1763700000123"},
+      {kMilliseconds, R"("1763700000123.7")", "1763700000123"},
+      {kMilliseconds, "-0.5", "!-0.500000; expected milliseconds since 1970 in 0..4294967295999"},
+      {kMilliseconds, "1e400", "!"},
+      {kSeconds, R"("1763700000.123")", "1763700000123"},
+      {kMicroseconds, "1763700000123999.5", "1763700000123"},
+      {kMicroseconds, R"("1763700000123999.5")", "1763700000123"},
+      {kMicroseconds, R"("9e99")", "!\"9e99\"; expected microseconds since 1970 in 0..4294967295999999"},
       {kSeconds, "1763700000", "1763700000000"},
       {kSeconds, R"("1763700000")", "1763700000000"},
       {kSeconds, "1763700000.123", "1763700000123"},
@@ -112,9 +117,10 @@ TEST(EventFormat, ReadsTimesInTheirUnits) {
       {kRfc3339, R"("2025-11-21T04:40:00.123Z")", "1763700000123"},
       {kRfc3339, R"("2025-11-21T12:40:00+08:00")", "1763700000000"},
       {kRfc3339, R"("2025-11-21\u005404:40:00Z")", "1763700000000"},
-      {kRfc3339, "1763700000", "!an integer; expected a time as RFC 3339 writes it, from 1970 to 2106"},
+      {kRfc3339, "1763700000",
+       "!an integer; expected a time with its zone as ISO 8601 writes it, from 1970 to 2106"},
       {kRfc3339, R"("2025-02-29T00:00:00Z")",
-       "!\"2025-02-29T00:00:00Z\"; expected a time as RFC 3339 writes it, from 1970 to 2106"},
+       "!\"2025-02-29T00:00:00Z\"; expected a time with its zone as ISO 8601 writes it, from 1970 to 2106"},
   };
   for (const TimeCase& c : cases) {
     EventFormat format;
@@ -130,6 +136,196 @@ TEST(EventFormat, ReadsTimesInTheirUnits) {
           << said;
     }
   }
+}
+
+TEST(EventFormat, TakesTheFirstUserThatIsThere) {
+  EventFormat format;
+  SetField(format, Field::kUserId, "/userId");
+  format.fields[0]->others = {Pointer("/anonymousId"), Pointer("/context/device")};
+  format.ids_ignored = {"undefined", "0", "[object Object]"};
+  for (const bool nested : {true, false}) {
+    if (!nested) format.fields[0]->others.pop_back();  // the short way reads it
+    const auto said = [&](const std::string& members) {
+      return Said(format, "{" + members + R"("item_id":"n","exposed_at":1})");
+    };
+    EXPECT_EQ(said(R"("userId":"u","anonymousId":"a",)"), Accepted("u", "1", "n"));
+    EXPECT_EQ(said(R"("anonymousId":"a","userId":"u",)"), Accepted("u", "1", "n"));
+    EXPECT_EQ(said(R"("anonymousId":"a",)"), Accepted("a", "1", "n"));
+    EXPECT_EQ(said(R"("userId":null,"anonymousId":7,)"), Accepted("7", "1", "n"));
+    EXPECT_EQ(said(R"("userId":"","anonymousId":"a",)"), Accepted("a", "1", "n"));
+    EXPECT_EQ(said(R"("userId":"undefined","anonymousId":"a",)"), Accepted("a", "1", "n"));
+    EXPECT_EQ(said(R"("userId":0,"anonymousId":null,)"), "skipped: ignored_id");
+    EXPECT_EQ(said(R"("userId":"u\u0030","anonymousId":"[object Object]",)"), Accepted("u0", "1", "n"));
+    EXPECT_EQ(said(R"("userId":"\u0030","anonymousId":"[object Object]",)"), "skipped: ignored_id");
+    const std::string path =
+        nested ? "user_id (/userId, /anonymousId, /context/device): " : "user_id (/userId, /anonymousId): ";
+    EXPECT_EQ(said(""), "missing_field " + path + "missing");
+    EXPECT_EQ(said(R"("userId":null,)"),
+              "wrong_type " + path + "null; expected a string or a 64-bit integer");
+    EXPECT_EQ(said(R"("userId":["u"],"anonymousId":"a",)"),
+              "wrong_type " + path + "an array; expected a string or a 64-bit integer");
+  }
+  EventFormat plain;
+  plain.ids_ignored = {"undefined", ""};
+  Expect(plain, {{R"({"user_id":"undefined","item_id":"n","exposed_at":1})", "skipped: ignored_id"},
+                 {R"({"user_id":"","item_id":"n","exposed_at":1})", "skipped: ignored_id"},
+                 {R"({"user_id":"undefined1","item_id":"undefined","exposed_at":1})",
+                  Accepted("undefined1", "1", "undefined")},
+                 {R"({"user_id":null,"item_id":"n","exposed_at":1})",
+                  "wrong_type user_id: null; expected a string or a 64-bit integer"}});
+}
+
+TEST(EventFormat, SkipsElementsWithoutAnIdWhereTold) {
+  EventFormat format;
+  format.items_skip_invalid = true;
+  const auto counted = [&](const std::string& items) {
+    const std::string event = R"({"user_id":"u","exposed_at":1,"items":)" + items + "}";
+    const auto decoded = EventDecoder(10'000, *EventPlan::Make(format)).Decode(event);
+    if (!decoded) return decoded.error().message;
+    return std::to_string(decoded->items.size()) + " items, without id " +
+           std::to_string(decoded->skipped_items.without_id) + ", by condition " +
+           std::to_string(decoded->skipped_items.by_condition) + ", skip " +
+           std::string(SkipReasonName(decoded->skip));
+  };
+  EXPECT_EQ(counted(R"(["a",null,"",{"ad":1},{"item_id":null},{"item_id":""},{"item_id":"b"},[],1.5,7])"),
+            "3 items, without id 7, by condition 0, skip none");
+  EXPECT_EQ(counted(R"(["a","b"])"), "2 items, without id 0, by condition 0, skip none");
+  EXPECT_EQ(counted(R"([null,{"ad":1}])"), "0 items, without id 2, by condition 0, skip no_item");
+  EXPECT_EQ(counted("[]"), "items: empty; expected at least one item");
+  EXPECT_EQ(counted(R"([{"item_id":"b","position":"x"}])"),
+            "items[0].position: a string; expected a 64-bit integer or null");
+  format.items_only_if = {AnyOf("/type", {"news", "video"})};
+  format.items_only_if.push_back({Pointer("/stats/hidden"), Condition::Test::kExists, {}, true});
+  EXPECT_EQ(counted(R"([{"item_id":"a","type":"news"},{"item_id":"b","type":"ad"},"c",)"
+                    R"({"type":"video"},{"item_id":"d","type":"video","stats":{"hidden":1}}])"),
+            "1 items, without id 1, by condition 3, skip none");
+  EXPECT_EQ(counted(R"([{"item_id":"b","type":"ad"}])"),
+            "0 items, without id 0, by condition 1, skip no_item");
+}
+
+TEST(EventFormat, GivesItemsTheirOwnTimes) {
+  EventFormat format;
+  SetField(format, Field::kItemsExposedAt, "/seen/at", TimeUnit::kSeconds);
+  const auto said = [&](const std::string& members) {
+    const std::string event = R"({"user_id":"u","items":[)" + members + "}";
+    EventDecoder decoder(10'000, *EventPlan::Make(format));
+    const auto decoded = decoder.Decode(event);
+    if (!decoded) return decoded.error().message;
+    std::string text = std::to_string(decoded->exposed_at.value);
+    for (size_t i = 0; i < decoded->items.size(); ++i) {
+      text += " " + std::string(decoded->items[i].item_id);
+      if (decoded->details[i].exposed_at) text += "@" + std::to_string(decoded->details[i].exposed_at->value);
+    }
+    return text;
+  };
+  EXPECT_EQ(said(R"({"item_id":"a","seen":{"at":2}},{"item_id":"b"},"c"],"exposed_at":9000)"),
+            "9000 a@2000 b c");
+  EXPECT_EQ(said(R"({"item_id":"a","seen":{"at":2}},{"item_id":"b","seen":{"at":3.5}}])"),
+            "3500 a@2000 b@3500");
+  EXPECT_EQ(said(R"({"item_id":"a","seen":{"at":2}},{"item_id":"b"}])"), "exposed_at: missing");
+  EXPECT_EQ(said(R"({"item_id":"a","seen":{"at":"x"}}],"exposed_at":9000)"),
+            "items[0].items_exposed_at: a string; expected seconds since 1970 in 0..4294967295; "
+            "input.fields.items_exposed_at says unit \"s\"");
+  SetField(format, Field::kItemId, "/id");
+  EXPECT_EQ(Said(format, "{}"),
+            "input.fields.items_exposed_at: is for events with items, and input.fields has item_id without "
+            "items; map items too");
+}
+
+TEST(EventFormat, StepsIntoStringsThatHoldJson) {
+  EventFormat format;
+  SetField(format, Field::kUserId, "/message/uid");
+  SetField(format, Field::kItems, "/message/items");
+  SetField(format, Field::kItemId, "/doc/id");
+  SetField(format, Field::kExposedAt, "/after/ts/$numberLong");
+  const std::string after = R"("after":"{\"ts\":{\"$numberLong\":\"5\"}}")";
+  Expect(format,
+         {{(R"({"message":"{\"uid\":7,\"items\":[\"a\"]}",)" + after + "}"), Accepted("7", "5", "a")},
+          {(R"({"message":"{\"uid\":7,\"items\":\"[{\\\"doc\\\":{\\\"id\\\":8}}]\"}",)" + after + "}"),
+           Accepted("7", "5", "8")},
+          {(R"({"message":{"uid":7,"items":[{"doc":"{\"id\":\"x\"}"},{"doc":"{\"id\":\"y\"}"}]},)" + after +
+            "}"),
+           Accepted("7", "5", "x y")},
+          {(R"({"message":"no JSON",)" + after + "}"), "missing_field user_id (/message/uid): missing"}});
+}
+
+TEST(EventFormat, ReadsAnEventInStringsToADepthOfFour) {
+  std::string event = R"({"user_id":"u","item_id":"n","exposed_at":1})";
+  for (size_t depth = 1; depth <= kStringsMax + 1; ++depth) {
+    std::string quoted = "\"";
+    for (const char c : event) quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+    event = quoted + "\"";
+    EXPECT_EQ(Said({}, event), depth <= kStringsMax ? Accepted("u", "1", "n")
+                                                    : "not_json not an event: a string; expected an object")
+        << depth;
+  }
+  EXPECT_EQ(Said({}, R"("{\"user_id\":")"), "not_json not an event: a string; expected an object");
+}
+
+TEST(EventFormat, ToleratesBrokenStringsThatNobodyReadsWhereTold) {
+  EventFormat format;
+  const auto with = [](const std::string& member) {
+    return R"({"user_id":"u","item_id":"n","exposed_at":1,)" + member + "}";
+  };
+  const std::string broken[] = {R"("t":"\x41")",      R"("t":"a\ud83cb")",      R"("t":"\udfac")",
+                                R"("t":"\u00")",      "\"t\":\"a\tb\"",         "\"t\":\"\xff\"",
+                                "\"t\":\"\n\"",       R"("t":["\q",{"\q":1}])", R"("\q":1)",
+                                R"("t":"C:\dir\new")"};
+  for (const std::string& member : broken) {
+    format.lenient = false;
+    EXPECT_TRUE(Said(format, with(member)).starts_with("not_json") ||
+                Said(format, with(member)).starts_with("invalid_utf8"))
+        << member;
+    format.lenient = true;
+    EXPECT_EQ(Said(format, with(member)), Accepted("u", "1", "n")) << member;
+  }
+  // What is read must be whole, and the rest must be JSON.
+  Expect(format,
+         {{R"({"user_id":"\x","item_id":"n","exposed_at":1})",
+           "wrong_type user_id: a string that is broken inside; expected a string or a 64-bit integer"},
+          {R"({"user_id":"u","items":["n","\x"],"exposed_at":1})",
+           "wrong_type items[1]: a string that is broken inside; expected a string or a 64-bit integer"},
+          {R"({"user_id":"u","item_id":"n","exposed_at":1,"scene":"\ud83c"})",
+           "wrong_type scene: a string that is broken inside; expected a string or null"}});
+  EXPECT_TRUE(Said(format, with(R"("t":"\x41",)")).starts_with("not_json"));
+  EXPECT_TRUE(Said(format, R"({"user_id":"u","item_id":"n","exposed_at":1,"t":"\x)").starts_with("not_json"));
+  format.only_if = {{Pointer("/event"), Condition::Test::kIn, {{ScalarKind::kString, "x"}}, true}};
+  EXPECT_EQ(Said(format, with(R"("event":"\x41")")),
+            "not_json not JSON: a string that is broken inside, which a condition looks at");
+}
+
+TEST(EventFormat, SaysWhatBytesThatAreNoJsonLookLike) {
+  using namespace std::string_view_literals;
+  const std::pair<std::string_view, const char*> cases[] = {
+      {"\x1f\x8b\x08\0\0"sv, "gzip"},          {"\x28\xb5\x2f\xfd$"sv, "zstd"},
+      {"\xff\xfe{\0\"\0"sv, "UTF-16"},         {"{\0\"\0a\0"sv, "UTF-16"},
+      {"\0\0\0\x01\x02{}"sv, "schema id 258"}, {"Obj\x01\x04"sv, "Avro"},
+  };
+  for (const auto& [bytes, what] : cases) {
+    const std::string said = Said({}, bytes);
+    EXPECT_TRUE(said.starts_with("not_json not JSON: it ")) << said;
+    EXPECT_NE(said.find(what), std::string::npos) << said;
+  }
+}
+
+TEST(EventFormat, RefusesAStarInACondition) {
+  const std::string what =
+      ": \"/impressions/*/visible\": a condition looks at one value, so its pointer can't have a \"*\" step; "
+      "for "
+      "a condition on each element of items use input.items_only_if";
+  EventFormat only_if;
+  only_if.only_if = {AnyOf("/impressions/*/visible", {"x"})};
+  EXPECT_EQ(Said(only_if, "{}"), "input.only_if" + what);
+  EventFormat when;
+  when.filters = {{}, {{}, {AnyOf("/impressions/*/visible", {"x"})}}};
+  EXPECT_EQ(Said(when, "{}"), "filters[1].when" + what);
+  EventFormat items;
+  items.items_only_if = {AnyOf("/impressions/*/visible", {"x"})};
+  EXPECT_EQ(Said(items, "{}"), "input.items_only_if" + what);
+  EventFormat user;
+  SetField(user, Field::kUserId, "/a");
+  user.fields[0]->others = {Pointer("/b/*")};
+  EXPECT_EQ(Said(user, "{}"), "input.fields.user_id: \"/b/*\": a \"*\" step is for items alone");
 }
 
 TEST(EventFormat, FindsItemsInNestedArrays) {

@@ -64,13 +64,34 @@ TEST(EventTime, ReadsRfc3339) {
       {"2025-11-21t04:40:00.1z", 1'763'700'000'100},
       {"2025-11-21 04:40:00.123456789123456789Z", 1'763'700'000'123},
       {"2025-11-21T04:40:00-00:00", 1'763'700'000'000},
+      // Postgres, BigQuery, Ruby, log4j and Java.
+      {"2025-11-21 04:40:00.123456+00", 1'763'700'000'123},
+      {"2025-11-21 10:10:00+0530", 1'763'700'000'000},
+      {"2025-11-20 23:40-0500", 1'763'700'000'000},
+      {"2025-11-21 04:40:00.123456 UTC", 1'763'700'000'123},
+      {"2025-11-21 04:40:00 GMT", 1'763'700'000'000},
+      {"2025-11-21 12:40:00 +0800", 1'763'700'000'000},
+      {"2025-11-21T04:40:00,123Z", 1'763'700'000'123},
+      {"2025-11-21T04:40Z", 1'763'700'000'000},
+      {"2025-11-21T12:40+08:00[Asia/Shanghai]", 1'763'700'000'000},
+      {"2025-11-21T04:40:00Z[UTC]", 1'763'700'000'000},
   };
-  for (const auto& [text, ms] : cases) EXPECT_EQ(ParseRfc3339(text).value_or(TimeMs{-1}).value, ms) << text;
+  for (const auto& [text, ms] : cases) EXPECT_EQ(ParseTimestamp(text).value_or(TimeMs{-1}).value, ms) << text;
   for (const char* const wrong : {"",
                                   "2025-11-21",
-                                  "2025-11-21T04:40Z",
                                   "2025-11-21T04:40:00",
-                                  "2025-11-21T04:40:00+0800",
+                                  "2025-11-21 04:40",
+                                  "2025-11-21T04:40.5Z",
+                                  "2025-11-21T04:40:00+",
+                                  "2025-11-21T04:40:00+8",
+                                  "2025-11-21T04:40:00+080",
+                                  "2025-11-21T04:40:00+08:",
+                                  "2025-11-21T04:40:00 utc",
+                                  "2025-11-21T04:40:00  UTC",
+                                  "2025-11-21T04:40:00 CET",
+                                  "2025-11-21T04:40:00Z[",
+                                  "2025-11-21T04:40:00Z[]",
+                                  "2025-11-21T04:40:00[UTC]",
                                   "2025-11-21T04:40:00+24:00",
                                   "2025-11-21T04:40:00+08:60",
                                   "2025-11-21T24:00:00Z",
@@ -89,7 +110,7 @@ TEST(EventTime, ReadsRfc3339) {
                                   "2025/11/21T04:40:00Z",
                                   "+2025-11-21T04:40:00Z",
                                   "2025-11-2１T04:40:00Z"}) {
-    EXPECT_FALSE(ParseRfc3339(wrong)) << wrong;
+    EXPECT_FALSE(ParseTimestamp(wrong)) << wrong;
   }
 }
 
@@ -104,9 +125,18 @@ TEST(EventTime, CountsInItsUnit) {
   EXPECT_FALSE(TimeOf(-1, kMicroseconds));
   EXPECT_FALSE(TimeOf(INT64_MIN, kSeconds));
   EXPECT_FALSE(TimeOf(1, kRfc3339));
-  EXPECT_EQ(TimeOfSeconds(1763700000.123)->value, 1'763'700'000'123);
-  EXPECT_FALSE(TimeOfSeconds(-0.1));
-  EXPECT_FALSE(TimeOfSeconds(1e300));
+  EXPECT_EQ(TimeOfFraction(1763700000.123, kSeconds)->value, 1'763'700'000'123);
+  EXPECT_EQ(TimeOfFraction(1763700000123.9, kMilliseconds)->value, 1'763'700'000'123);
+  EXPECT_EQ(TimeOfFraction(1763700000123999.5, kMicroseconds)->value, 1'763'700'000'123);
+  EXPECT_FALSE(TimeOfFraction(1.5, kRfc3339));
+  for (const TimeUnit unit : {kSeconds, kMilliseconds, kMicroseconds}) {
+    EXPECT_FALSE(TimeOfFraction(-0.1, unit));
+    EXPECT_FALSE(TimeOfFraction(1e300, unit));
+  }
+  EXPECT_EQ(ParseFraction("1763700000.5"), 1763700000.5);
+  EXPECT_EQ(ParseFraction("1.5e3"), 1500);
+  for (const char* const wrong : {"", "12", "inf", "nan", ".5", "-", "1.5x", " 1.5", "1e999", "0x1p3"})
+    EXPECT_FALSE(ParseFraction(wrong)) << wrong;
   for (const char* const name : {"ms", "s", "us", "rfc3339"})
     EXPECT_EQ(TimeUnitName(*ParseTimeUnit(name)), name);
   EXPECT_FALSE(ParseTimeUnit("seconds"));
@@ -175,6 +205,33 @@ TEST(Condition, HoldsForAValueOfItsTypeAndText) {
   EXPECT_FALSE(Holds(BeginsWith("/a", "5"), five));
   EXPECT_FALSE(Holds(BeginsWith("/a", "55"), text_five));
   EXPECT_TRUE(Holds(AnyOf("/a", {"x", "5"}), text_five));
+}
+
+TEST(Condition, KnowsNotAndExistsAndComparesTextWhereTold) {
+  const Scalar five = {ScalarKind::kInteger, "5"}, text_five = {ScalarKind::kString, "5"};
+  const Scalar null = {ScalarKind::kNull, {}}, other = {ScalarKind::kOther, {}};
+  const Condition exists{Pointer("/a"), Condition::Test::kExists, {}};
+  for (const Scalar& value : {five, text_five, other, Scalar{ScalarKind::kBoolean, "false"}})
+    EXPECT_TRUE(Holds(exists, value));
+  EXPECT_FALSE(Holds(exists, null));
+  Condition is_not = AnyOf("/a", {"5"});
+  is_not.negated = true;
+  EXPECT_FALSE(Holds(is_not, text_five));
+  for (const Scalar& value : {five, null, other}) EXPECT_TRUE(Holds(is_not, value));
+  Condition as_text = AnyOf("/a", {"5"});
+  as_text.as_text = true;
+  EXPECT_TRUE(Holds(as_text, five));
+  EXPECT_TRUE(Holds(as_text, text_five));
+  as_text.values = {{ScalarKind::kInteger, "5"}, {ScalarKind::kBoolean, "true"}};
+  EXPECT_TRUE(Holds(as_text, text_five));
+  EXPECT_FALSE(Holds(as_text, {ScalarKind::kString, "true"}));
+  EXPECT_FALSE(Holds(as_text, other));
+  Condition prefix = BeginsWith("/a", "5");
+  prefix.as_text = true;
+  EXPECT_TRUE(Holds(prefix, {ScalarKind::kInteger, "51"}));
+  // A value that is missing is null.
+  EXPECT_TRUE(AllHold(std::vector<NumberedCondition>{{is_not, 3}}, {nullptr, 0}));
+  EXPECT_FALSE(AllHold(std::vector<NumberedCondition>{{exists, 3}}, {nullptr, 0}));
 }
 
 TEST(Coverage, IsOfScenesByNameOrBeginning) {

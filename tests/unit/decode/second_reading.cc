@@ -224,16 +224,18 @@ class Reading {
     const TimeUnit unit = rule ? rule->unit : TimeUnit::kMilliseconds;
     std::optional<TimeMs> time;
     if (unit == TimeUnit::kRfc3339) {
-      if (value.is_string()) time = ParseRfc3339(value.get<std::string>());
+      if (value.is_string()) time = ParseTimestamp(value.get<std::string>());
     } else if (rule && value.is_string()) {
       const auto count = ParseInteger(value.get<std::string>());
+      const auto fraction = ParseFraction(value.get<std::string>());
       if (count) time = TimeOf(*count, unit);
+      if (fraction) time = TimeOfFraction(*fraction, unit);
     } else if (value.is_number_integer()) {
       const bool great = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
       if (!great) time = TimeOf(value.get<int64_t>(), unit);
-    } else if (rule && unit == TimeUnit::kSeconds && value.is_number_float()) {
+    } else if (rule && value.is_number_float()) {
       // The library makes a float of an integer beyond 64 bits, too. Such an integer is out of range anyway.
-      time = TimeOfSeconds(value.get<double>());
+      time = TimeOfFraction(value.get<double>(), unit);
     }
     return time ? time->value : Refuse(int64_t{0});
   }
@@ -244,6 +246,25 @@ class Reading {
   bool wants_kind_ = false, wants_scene_ = false;
   bool ok_ = true;
 };
+
+/// The library refuses a number that is too great for a double, and says where it ends.
+json Parsed(std::string text) {
+  for (size_t tries = 0; tries < 100; ++tries) {
+    try {
+      return json::parse(text);
+    } catch (const json::out_of_range& error) {
+      const std::string_view message = error.what();  // "... number overflow parsing '1e400'"
+      const size_t from = message.find('\'') + 1;
+      const std::string number(message.substr(from, message.rfind('\'') - from));
+      const size_t at = text.find(number);
+      if (at == std::string::npos) return nullptr;
+      text.replace(at, number.size(), "1e308");
+    } catch (const json::exception&) {
+      return nullptr;
+    }
+  }
+  return nullptr;
+}
 
 }  // namespace
 
@@ -283,7 +304,7 @@ std::optional<ReadEvent> SecondReading(const EventFormat& format, const std::str
   if (payload.size() > event_bytes_max) return std::nullopt;
   // The library takes a zero byte as the end of the text.
   if (payload.find('\0') != std::string::npos) return std::nullopt;
-  const json event = json::parse(payload, nullptr, /*allow_exceptions=*/false);
+  const json event = Parsed(payload);
   if (!event.is_object()) return std::nullopt;
   return Reading(format, event).Do();
 }
