@@ -1170,8 +1170,12 @@ def meaning():
         ),
         series(
             "Skips by reason",
-            [(rate("seen_events_skipped_total", "reason"), "{{instance}} {{reason}}")],
-            "Events that the configuration excludes, and marks of replays.",
+            [
+                (rate("seen_events_skipped_total", "reason"), "{{instance}} {{reason}}"),
+                (rate("seen_items_without_id_total"), "{{instance}} elements without an id"),
+                (rate("seen_items_skipped_total"), "{{instance}} elements by condition"),
+            ],
+            "Events and elements of items that the configuration excludes, and marks of replays.",
             "ops",
         ),
         series(

@@ -25,6 +25,8 @@ class PendingOffsets {
     next_offset_ = pending_.back().offset;
     pending_.pop_back();
   }
+  /// Not all events of the record at `offset` were taken: it is given again.
+  void HoldAt(int64_t offset) { next_offset_ = offset; }
   /// No record below `next_offset` is left to take. Records in flight stay.
   void Pass(int64_t next_offset) {
     if (next_offset > next_offset_) next_offset_ = next_offset;

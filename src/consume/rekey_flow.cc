@@ -4,6 +4,7 @@
 #include <string>
 
 #include "decode/event_decoder.h"
+#include "decode/record_events.h"
 #include "flow/event_rules.h"
 #include "similar/port/options.h"
 
@@ -69,7 +70,11 @@ size_t RekeyFlow::Apply(std::span<const Record> records) {
 RekeyFlow::Step RekeyFlow::Handle(const Record& record, RekeyReport& report) {
   if (record.value_is_null) return Reject({RejectReason::kNullValue, "", "value: null"}, record, report);
   const auto key = keyer_(record);
-  if (!key) return Reject(key.error(), record, report);
+  if (!key) {
+    if (record.event == 0 && MayHoldSeveral(key.error()) && SplitEvents(record.value, events_))
+      return HandleSeveral(record, report);
+    return Reject(key.error(), record, report);
+  }
   if (key->skip != SkipReason::kNone) {
     Pass(record.offset);
     ++report.skipped[static_cast<size_t>(key->skip)];
@@ -77,6 +82,23 @@ RekeyFlow::Step RekeyFlow::Handle(const Record& record, RekeyReport& report) {
     return Step::kTaken;
   }
   return Send(key->key, record, report);
+}
+
+// Each event of the record becomes a record, under its own user.
+RekeyFlow::Step RekeyFlow::HandleSeveral(const Record& record, RekeyReport& report) {
+  if (several_offset_ != record.offset) several_taken_ = 0;
+  several_offset_ = record.offset;
+  for (; several_taken_ < events_.size(); ++several_taken_) {
+    Record one = record;
+    one.value = events_[several_taken_];
+    one.event = static_cast<uint32_t>(several_taken_ + 1);
+    if (Handle(one, report) == Step::kTaken) continue;
+    const MutexLock lock(mutex_);
+    pending_.HoldAt(record.offset);
+    return Step::kHeld;
+  }
+  several_offset_ = -1;
+  return Step::kTaken;
 }
 
 RekeyFlow::Step RekeyFlow::Send(std::string_view key, const Record& record, RekeyReport& report) {

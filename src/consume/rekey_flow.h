@@ -15,6 +15,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/mutex.h"
 #include "consume/pending_offsets.h"
@@ -137,6 +138,7 @@ class RekeyFlow {
  private:
   enum class Step : uint8_t { kTaken, kHeld };
   Step Handle(const Record& record, RekeyReport& report);
+  Step HandleSeveral(const Record& record, RekeyReport& report);
   Step Send(std::string_view key, const Record& record, RekeyReport& report);
   Step Reject(const Rejection& rejection, const Record& record, RekeyReport& report);
   void Pass(int64_t offset);
@@ -146,6 +148,11 @@ class RekeyFlow {
   DeadLetterSink& dead_letters_;
   RekeyReporter& reporter_;
   const RecordKeyer keyer_;
+
+  // A record with several events, and how many of them were taken (the worker's).
+  std::vector<std::string_view> events_;
+  int64_t several_offset_ = -1;
+  size_t several_taken_ = 0;
 
   mutable Mutex mutex_;
   PendingOffsets pending_ GUARDED_BY(mutex_);

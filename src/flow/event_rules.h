@@ -33,9 +33,17 @@ class EventRules {
 
 // Checks of an event or an item against its record.
 
-/// `field`: a string constant.
+/// Whether a record says when it was written: it has a timestamp, and not one that the clock refutes.
+/// `limit`: the clock's time and input.future_skew_s_max.
+inline bool HasTime(TimeMs record_timestamp, TimeMs limit) {
+  return record_timestamp.value >= 0 && record_timestamp <= limit;
+}
+
+/// `field`: a string constant. A record without a timestamp has the clock's time.
 inline std::optional<Rejection> TooFarAhead(std::string_view field, TimeMs time, TimeMs record_timestamp,
                                             std::chrono::milliseconds ahead_max) {
+  if (record_timestamp.value < 0) [[unlikely]]
+    record_timestamp = SystemClock().WallNow();
   const int64_t ahead_ms = time.value - record_timestamp.value;
   if (ahead_ms <= ahead_max.count()) [[likely]]
     return std::nullopt;
@@ -46,6 +54,11 @@ inline std::optional<Rejection> TooFarAhead(std::string_view field, TimeMs time,
 
 inline std::optional<Rejection> TooFarAhead(const Event& event, TimeMs record_timestamp,
                                             std::chrono::milliseconds ahead_max) {
+  for (const ItemDetails& details : event.details) {
+    if (!details.exposed_at) continue;
+    if (auto rejection = TooFarAhead("items_exposed_at", *details.exposed_at, record_timestamp, ahead_max))
+      return rejection;
+  }
   return TooFarAhead("exposed_at", event.exposed_at, record_timestamp, ahead_max);
 }
 

@@ -37,6 +37,10 @@ struct Record {
   bool value_is_null = false;
   const void* message = nullptr;       // the log's own message, for the headers
   const ReplayNote* replay = nullptr;  // nullptr: a live record
+
+  // Of one event of a record that holds several: `value` is the event's.
+  uint32_t event = 0;  // its place, from 1 on
+  bool more = false;   // further events of the record follow
 };
 
 /// Where the publisher's records go.
@@ -98,9 +102,9 @@ class DeadLetterSink {
  public:
   virtual ~DeadLetterSink() = default;
   /// Queues the record's key and value (cut to what the topic takes) with headers reason, field,
-  /// source-topic, source-partition, source-offset. False: the queue is full, try again. Delivery is retried
-  /// for ever, except that a letter is dropped if the topic refuses it as too large even without key and
-  /// value.
+  /// source-topic, source-partition, source-offset, and source-element for an event of several. False: the
+  /// queue is full, try again. Delivery is retried for ever, except that a letter is dropped if the topic
+  /// refuses it as too large even without key and value.
   virtual bool TrySend(const DeadLetter& letter) = 0;
   /// The smallest source offset of `partition` that was sent and isn't acknowledged; -1: none.
   virtual int64_t OldestUnacknowledged(int32_t partition) const = 0;

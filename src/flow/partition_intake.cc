@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "decode/record_events.h"
+#include "flow/event_rules.h"
 #include "flow/log_port.h"
 
 namespace seen {
@@ -51,32 +53,21 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   BatchReport report;
   report.partition = options_.partition;
   ++batch_number_;
-  time_limit_ = {clock_.WallNow().value + options_.future_skew_max.count()};
+  now_ = clock_.WallNow();
+  time_limit_ = {now_.value + options_.future_skew_max.count()};
   // A replay fills the log, so a lag says nothing about the live events in between.
   defer_ = (!replays_.holds() && IsBehind(records.back())) || !parts_.publish.HasSpace();
   if (state_.wholeness().awaits_record()) [[unlikely]]
     NoteFirst(records);
   parts_.publish.BeginBatch();
   const uint64_t deferred_before = tail_deferred_;
-  size_t taken = 0;
-  while (taken < records.size()) {
-    const auto rest = records.subspan(taken);
-    const size_t read = block_.Read(rest, state_.next_offset(), *tail_);
-    const size_t appended = AppendBlock(rest, read, report);
-    taken += appended;
-    if (appended < read) break;  // the tail is full
-    if (block_.rejection()) {
-      if (!Reject(records[taken], *block_.rejection(), report)) break;
-      NoteTaken(records[taken++], report);
-    }
-  }
-  if (report.records > 0) {
-    const Record& last = records[taken - 1];
-    anchor_ = AnchorOf(last);
+  const size_t taken = Take(records, report);
+  if (report.records > 0) anchor_ = AnchorOf(records[taken - 1]);
+  if (report.records > 0 || !dirty_.empty()) {
     const int64_t now = clock_.WallNow().value;
     const Instant visible_at = clock_.Now();
     for (const Record& record : records.first(taken)) {
-      if (record.replay != nullptr) [[unlikely]]
+      if (record.replay != nullptr || record.timestamp.value < 0) [[unlikely]]
         continue;
       report.record_to_visible.Add(std::max<int64_t>(0, now - record.timestamp.value));
     }
@@ -95,14 +86,63 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   return taken;
 }
 
+// Returns how many records were taken: fewer than given if the tail or the queue of dead letters is full.
+size_t PartitionIntake::Take(std::span<const Record> records, BatchReport& report) {
+  size_t taken = 0;
+  while (taken < records.size()) {
+    const auto rest = records.subspan(taken);
+    const size_t read = block_.Read(rest, state_.next_offset(), *tail_, now_);
+    const size_t appended = AppendBlock(rest, read, report);
+    taken += appended;
+    if (appended < read) break;  // the tail is full
+    if (block_.rejection()) {
+      const Record& record = records[taken];
+      if (record.event == 0 && MayHoldSeveral(*block_.rejection())) {
+        const Rejection rejection = *block_.rejection();
+        const auto several = TakeSeveral(record, report);
+        if (several && !*several) break;
+        if (!several) {
+          if (!Reject(record, rejection, report)) break;
+          NoteTaken(record, report);
+        }
+        ++taken;
+        continue;
+      }
+      if (!Reject(record, *block_.rejection(), report)) break;
+      NoteTaken(records[taken++], report);
+    }
+  }
+  return taken;
+}
+
+// Takes each event of the record as a record of its own. nullopt: it doesn't hold several. False: not all
+// were taken.
+std::optional<bool> PartitionIntake::TakeSeveral(const Record& record, BatchReport& report) {
+  if (!SplitEvents(record.value, events_)) return std::nullopt;
+  if (several_offset_ != record.offset) several_taken_ = 0;
+  several_offset_ = record.offset;
+  event_records_.clear();
+  event_records_.reserve(events_.size());
+  for (size_t i = several_taken_; i < events_.size(); ++i) {
+    Record& one = event_records_.emplace_back(record);
+    one.value = events_[i];
+    one.event = static_cast<uint32_t>(i + 1);
+    one.more = i + 1 < events_.size();
+  }
+  several_ = &record;
+  const size_t taken = Take(event_records_, report);
+  several_ = nullptr;
+  several_taken_ += taken;
+  return taken == event_records_.size();
+}
+
 // The first record after the missing ones says since when the state is whole.
 void PartitionIntake::NoteFirst(std::span<const Record> records) {
   const auto first = std::find_if(records.begin(), records.end(), [&](const Record& record) {
     return record.offset >= state_.next_offset();
   });
   if (first == records.end()) return;
-  const bool is_ahead = first->timestamp > time_limit_;
-  state_.wholeness().FirstRecord(is_ahead ? clock_.WallNow() : first->timestamp);
+  state_.wholeness().FirstRecord(HasTime(first->timestamp, time_limit_) ? first->timestamp : now_);
 }
 
 void PartitionIntake::PassOnDirty(Instant visible_at) {
@@ -134,17 +174,27 @@ size_t PartitionIntake::AppendBlock(std::span<const Record> records, size_t read
     block_.FindSimilar(report);
   const uint64_t misrouted_before = report.misrouted;
   for (const Exposure& exposure : exposures) {
-    if (TailIsFull()) {
+    // A record may have several exposures, which are taken together.
+    const bool is_first = &exposure == exposures.data() || (&exposure - 1)->record != exposure.record;
+    const bool is_last = &exposure == &exposures.back() || (&exposure + 1)->record != exposure.record;
+    if (is_first && TailIsFull()) {
       report.live.counts.events += static_cast<uint64_t>(&exposure - exposures.data());
-      return exposure.record;
+      return NoteSkippedItems(exposure.record, report);
     }
     Append(exposure, records[exposure.record], report);
-    NoteTaken(records[exposure.record], report);
+    if (is_last) NoteTaken(records[exposure.record], report, exposure.exposed_at);
   }
   report.live.counts.events += exposures.size();
   if (report.misrouted != misrouted_before) [[unlikely]]
     LookAtPartitioners(records, report.live.counts);
-  return read;
+  return NoteSkippedItems(read, report);
+}
+
+size_t PartitionIntake::NoteSkippedItems(size_t records, BatchReport& report) const {
+  const SkippedItems skipped = block_.skipped_items(records);
+  report.items_without_id += skipped.without_id;
+  report.items_by_condition += skipped.by_condition;
+  return records;
 }
 
 // Appends what is similar to the items [first_item, end_item) of the block.
@@ -236,16 +286,19 @@ void PartitionIntake::HoldMarks() {
   if (!history_is_due_) parts_.publish.HoldMarks(holds_marks_);
 }
 
-void PartitionIntake::NoteTaken(const Record& record, BatchReport& report) {
+// `exposed_at`: of an event of the record, for one that has no timestamp.
+void PartitionIntake::NoteTaken(const Record& record, BatchReport& report, TimeMs exposed_at) {
+  if (record.more) [[unlikely]]
+    return;
   if (record.timestamp <= time_limit_) [[likely]] {
-    state_.RaisePartitionTime(record.timestamp);
+    state_.RaisePartitionTime(record.timestamp.value >= 0 ? record.timestamp : std::min(exposed_at, now_));
   } else {
     ++report.timestamps_ahead;
     report.timestamp_ahead_max = std::max(report.timestamp_ahead_max, record.timestamp);
   }
   state_.SetNextOffset(record.offset + 1);
   ++report.records;
-  report.bytes += record.key.size() + record.value.size();
+  report.bytes += record.key.size() + (several_ ? several_->value.size() : record.value.size());
 }
 
 void PartitionIntake::NoteDirty(Tail::UserSlot& slot, FilterMask filters, const Record& record) {
@@ -260,13 +313,13 @@ void PartitionIntake::NoteDirty(Tail::UserSlot& slot, FilterMask filters, const 
   slot.dirty_batch = batch_number_;
   slot.dirty_index = static_cast<uint32_t>(dirty_.size());
   dirty_slots_.push_back(&slot);
-  dirty_.push_back({slot.key, filters, record.timestamp});
+  dirty_.push_back({slot.key, filters, record.timestamp.value >= 0 ? record.timestamp : now_});
 }
 
 bool PartitionIntake::Reject(const Record& record, const Rejection& rejection, BatchReport& report) {
   dead_letters_full_ = !dead_letters_.TrySend({rejection, options_.partition, &record});
   if (dead_letters_full_) return false;
-  rejected_.push_back(AnchorOf(record));
+  rejected_.push_back(AnchorOf(several_ ? *several_ : record));
   ++report.rejected[static_cast<size_t>(rejection.reason)];
   if (record.replay == nullptr) {
     ++report.live.counts.events;
@@ -314,12 +367,13 @@ void PartitionIntake::LookAtPartitioners(std::span<const Record> records, LossCo
 uint32_t PartitionIntake::AppendByCreation(const Exposure& exposure, const Record& record, LossCounts& live) {
   uint32_t dropped = 0, before_1971 = 0;
   const Day shown = DayOf(exposure.exposed_at);
+  const TimeMs written_at = HasTime(record.timestamp, time_limit_) ? record.timestamp : exposure.exposed_at;
   for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
     const Day created = block_.CreatedOf(i, shown);
     FilterMask filters = 0;
     for (size_t at = 0; at < options_.filters.size(); ++at) {
       const bool by_creation = (filters_.by_creation & exposure.filters) >> at & 1;
-      if (by_creation && !options_.filters[at].IsTooOld(StartOf(created), record.timestamp)) {
+      if (by_creation && !options_.filters[at].IsTooOld(StartOf(created), written_at)) {
         filters = static_cast<FilterMask>(filters | 1u << at);
       }
     }
@@ -369,9 +423,9 @@ void PartitionIntake::NoteUnexposed(const Exposure& exposure, const Record& reco
   const int64_t second = exposure.exposed_at.value / 1000;
   if (exposure.kind == ChangeKind::kServed) {
     for (const RecordBlock::Served& served : block_.served()) {
-      if (served.record != exposure.record) continue;
-      unexposed_log_->AddServed(exposure.user, block_.items()[exposure.items_from + served.place], second,
-                                record.offset, served.place, served.text);
+      if (served.item < exposure.items_from || served.item >= exposure.items_to) continue;
+      unexposed_log_->AddServed(exposure.user, block_.items()[served.item], second, record.offset,
+                                served.place, served.text);
     }
   } else if (exposure.kind == ChangeKind::kExposed) {
     const TimeMs read_at = record.timestamp <= time_limit_

@@ -75,7 +75,10 @@ class PartitionIntake {
 
   Status CheckAnchor(const Record& record);
   bool IsBehind(const Record& newest) const;
+  size_t Take(std::span<const Record> records, BatchReport& report);
   size_t AppendBlock(std::span<const Record> records, size_t read, BatchReport& report);
+  size_t NoteSkippedItems(size_t records, BatchReport& report) const;
+  std::optional<bool> TakeSeveral(const Record& record, BatchReport& report);
   void Append(const Exposure& exposure, const Record& record, BatchReport& report);
   uint32_t AppendByCreation(const Exposure& exposure, const Record& record, LossCounts& live);
   void AppendOther(const Exposure& exposure, uint32_t second, BatchReport& report);
@@ -85,7 +88,7 @@ class PartitionIntake {
   bool TailIsFull() const;
   bool WantsCheckpoint() const;
   bool TailIsOfAnEarlierDay() const;
-  void NoteTaken(const Record& record, BatchReport& report);
+  void NoteTaken(const Record& record, BatchReport& report, TimeMs exposed_at = {-1});
   void NoteDirty(Tail::UserSlot& slot, FilterMask filters, const Record& record);
   void NoteFirst(std::span<const Record> records);
   void PassOnDirty(Instant visible_at);
@@ -113,7 +116,17 @@ class PartitionIntake {
   std::vector<TimeMs> exposed_;
   uint32_t batch_number_ = 0;
   bool dead_letters_full_ = false;
+  TimeMs now_;         // of the batch, by the clock
   TimeMs time_limit_;  // of the batch: timestamps beyond it don't move partition time
+
+  // A record with several events, and how many of them were taken. It may be given again when a queue was
+  // full.
+  const Record* several_ = nullptr;
+  int64_t several_offset_ = -1;
+  size_t several_taken_ = 0;
+  std::vector<std::string_view> events_;
+  std::vector<Record> event_records_;
+
   bool defer_ = true;  // the batch's publication is left to marks
   ReplayRuns replays_;
   uint32_t replay_batch_ = 0;   // the last batch with a record of replay_run_

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "decode/event_decoder.h"
@@ -45,6 +46,7 @@ class RecordBlock {
   struct Served {
     uint32_t record;
     uint16_t place;  // among the items of its event
+    uint32_t item;   // in items()
     std::string text;
   };
 
@@ -52,14 +54,17 @@ class RecordBlock {
   RecordBlock(const PartitionOptions& options, const FilterMasks& filters, PartitionJournal* journal);
 
   /// Decodes records from the first on, until the block is full or a record must be rejected. Leaves out
-  /// records below `next_offset`. Returns how many records it went through, without the rejected one.
-  size_t Read(std::span<const Record> records, int64_t next_offset, const Tail& tail);
+  /// records below `next_offset`. Returns how many records it went through, without the rejected one. `now`:
+  /// by the clock; an event whose record doesn't say when it was written is judged by its own time.
+  size_t Read(std::span<const Record> records, int64_t next_offset, const Tail& tail, TimeMs now);
   /// The rejection of the record after those that were read; nullopt: it isn't rejected.
   const std::optional<Rejection>& rejection() const { return rejection_; }
 
   std::span<Exposure> exposures() { return exposures_; }
   std::span<const Fingerprint> items() const { return items_; }
   std::span<const Served> served() const { return served_; }
+  /// Items that don't count, of the first `records` records.
+  SkippedItems skipped_items(size_t records) const;
   /// The day the item was created; the day of the exposure if that isn't known.
   Day CreatedOf(uint32_t item, Day shown) const { return item < created_.size() ? created_[item] : shown; }
 
@@ -69,7 +74,9 @@ class RecordBlock {
   std::span<const Fingerprint> SimilarTo(uint32_t first, uint32_t end) const;
 
  private:
-  std::optional<Rejection> ReadRecord(const Record& record, uint32_t number, const Tail& tail);
+  std::optional<Rejection> ReadRecord(const Record& record, uint32_t number, const Tail& tail, TimeMs now);
+  void AddExposure(const Event& event, const Exposure& common, FilterMask covering, const Record& record,
+                   const Tail& tail);
   void ReadDetails(const Event& event);
   void Skip(SkipReason reason, uint32_t record);
 
@@ -84,6 +91,7 @@ class RecordBlock {
   std::vector<Fingerprint> similar_;    // of all items, one item after another
   std::vector<uint32_t> similar_ends_;  // where each item's part ends; empty: no item has any
   std::vector<Served> served_;          // where unexposed items are published
+  std::vector<std::pair<uint32_t, SkippedItems>> skipped_items_;  // by record, where there are any
   std::unique_ptr<char[]> ids_;
   size_t id_bytes_ = 0;
   std::optional<Rejection> rejection_;

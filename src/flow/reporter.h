@@ -74,19 +74,21 @@ class SnapshotSample {
 struct BatchReport {
   int32_t partition = 0;
   uint64_t records = 0;
-  uint64_t bytes = 0;             // of keys and values
-  uint64_t events = 0;            // decoded exposures; each item of a batch event counts
-  uint64_t removed = 0;           // items taken back
-  uint64_t erased = 0;            // users
-  uint64_t served = 0;            // items
-  uint64_t declared = 0;          // items of kinds that the configuration declares
-  uint64_t looked_up = 0;         // items for which similar items were looked up
-  uint64_t joined = 0;            // of these, those that something is similar to
-  uint64_t replayed = 0;          // events of a history; they have no latency
-  uint64_t too_old = 0;           // items beyond every window: dropped
-  uint64_t misrouted = 0;         // events in another partition than their user's
-  uint64_t timestamps_ahead = 0;  // records that are too far ahead of the wall clock to move partition time
-  TimeMs timestamp_ahead_max;     // the greatest of these; 0: none
+  uint64_t bytes = 0;               // of keys and values
+  uint64_t events = 0;              // decoded exposures; each item of a batch event counts
+  uint64_t removed = 0;             // items taken back
+  uint64_t erased = 0;              // users
+  uint64_t served = 0;              // items
+  uint64_t declared = 0;            // items of kinds that the configuration declares
+  uint64_t looked_up = 0;           // items for which similar items were looked up
+  uint64_t joined = 0;              // of these, those that something is similar to
+  uint64_t replayed = 0;            // events of a history; they have no latency
+  uint64_t too_old = 0;             // items beyond every window: dropped
+  uint64_t items_without_id = 0;    // skipped: input.items_skip_invalid
+  uint64_t items_by_condition = 0;  // skipped: input.items_only_if
+  uint64_t misrouted = 0;           // events in another partition than their user's
+  uint64_t timestamps_ahead = 0;    // records that are too far ahead of the wall clock to move partition time
+  TimeMs timestamp_ahead_max;       // the greatest of these; 0: none
   std::array<uint64_t, kRejectReasons> rejected{};
   std::array<uint64_t, kSkipReasons> skipped{};  // events
   LatencyCounts record_to_visible;               // from the Kafka timestamp

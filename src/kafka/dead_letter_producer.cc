@@ -244,7 +244,7 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
   const auto key = record.key.substr(0, kept.key);
   const auto value = record.value.substr(0, kept.value);
 
-  kafka::HeadersHandle headers(rd_kafka_headers_new(7));
+  kafka::HeadersHandle headers(rd_kafka_headers_new(8));
   const auto set = [&](const char* name, std::string_view text) {
     kafka::SetHeader(headers.get(), name, text);
   };
@@ -254,6 +254,7 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
   set("source-topic", impl_->options.source_topic);
   set("source-partition", std::to_string(letter.partition));
   set("source-offset", std::to_string(record.offset));
+  if (record.event > 0) set("source-element", std::to_string(record.event - 1));
   SetTruncated(headers.get(), *state, key.size(), value.size());
   {
     // Counted before it is sent: its acknowledgement may come at once.

@@ -143,6 +143,10 @@ struct Metrics::Counted {
       Sum(&BatchReport::too_old, "seen_events_too_old_total",
           "Exposures that the daemon dropped, because they were older than every window when they were "
           "recorded."),
+      Sum(&BatchReport::items_without_id, "seen_items_without_id_total",
+          "Elements of items without a valid id that the daemon skipped (input.items_skip_invalid)."),
+      Sum(&BatchReport::items_by_condition, "seen_items_skipped_total",
+          "Elements of items that the daemon skipped, because input.items_only_if doesn't hold for them."),
       Sum(&BatchReport::replayed, "seen_replayed_events_total",
           "Events of histories that are replayed. The histograms of latency don't include them."),
       Sum(&BatchReport::misrouted, "seen_events_misrouted_total",

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+
+#include "base/clock.h"
+#include "decode/record_events.h"
+#include "flow/event_rules.h"
 
 namespace seen {
 
@@ -93,51 +98,98 @@ RuleBits EventJudge::Concerned(const Event& event, Day created, TimeMs timestamp
   return concerned;
 }
 
-std::nullopt_t EventJudge::Malformed(const Record& record, int16_t source, std::string_view why) {
+Status EventJudge::Malformed(const Record& record, int16_t source, std::string_view why) {
   if (counts_.malformed++ == 0) {
     const std::string where = source < 0 ? "" : fmt::format("partition {}, ", source);
     first_malformed_ = fmt::format("{}offset {}: {}", where, record.offset, why);
   }
-  return std::nullopt;
+  return {};
 }
 
 std::optional<JudgedEvent> EventJudge::Read(const Record& record, int16_t source) {
+  std::optional<JudgedEvent> read;
+  (void)ReadAll(record, source, [&](const JudgedEvent& event) -> Status {
+    read = event;
+    return {};
+  });
+  return read;
+}
+
+Status EventJudge::ReadAll(const Record& record, int16_t source, const Visit& visit) {
   // Marks of a replay's beginning and end are no events.
-  if (record.replay != nullptr && record.replay->kind != ReplayNote::Kind::kRecord) return std::nullopt;
+  if (record.replay != nullptr && record.replay->kind != ReplayNote::Kind::kRecord) return {};
   ++counts_.records;
+  const uint64_t malformed = counts_.malformed;
+  several_ = false;
+  if (Status visited = ReadOne(record, source, visit); !visited) return visited;
+  if (!several_ || !SplitEvents(record.value, events_)) return {};
+  counts_.malformed = malformed;
+  for (const std::string_view event : events_) {
+    Record one = record;
+    one.value = event;
+    if (Status visited = ReadOne(one, source, visit); !visited) return visited;
+  }
+  return {};
+}
+
+Status EventJudge::ReadOne(const Record& record, int16_t source, const Visit& visit) {
   if (record.value_is_null) return Malformed(record, source, "the record has no value");
   if (record.value.size() > rules_.event_bytes_max)
     return Malformed(record, source, fmt::format("more than {} bytes", rules_.event_bytes_max));
   const auto event = decoder_.Decode(record.value);
-  if (!event) return Malformed(record, source, event.error().message);
+  if (!event) {
+    several_ = MayHoldSeveral(event.error());
+    return Malformed(record, source, event.error().message);
+  }
   if (event->skip != SkipReason::kNone) {
     ++counts_.skipped;
-    return std::nullopt;
+    return {};
   }
-  const int64_t ahead_ms = event->exposed_at.value - record.timestamp.value;
-  if (ahead_ms > rules_.future_skew_s_max * int64_t{1000})
+  // As the daemon's intake: a record that doesn't say when it was written is judged by the event's time.
+  const std::chrono::milliseconds skew_max = std::chrono::seconds(rules_.future_skew_s_max);
+  const TimeMs limit = {SystemClock().WallNow().value + skew_max.count()};
+  const bool has_time = HasTime(record.timestamp, limit);
+  if (TooFarAhead(*event, record.timestamp, skew_max)) {
+    const int64_t ahead_ms = event->exposed_at.value - record.timestamp.value;
     return Malformed(record, source,
                      fmt::format("exposed_at: {} s ahead of its record", ahead_ms / int64_t{1000}));
-  const Day day = DayOf(event->exposed_at);
-  items_.clear();
+  }
+  const auto written_at = [&](TimeMs exposed_at) { return has_time ? record.timestamp : exposed_at; };
+  const bool own_times =
+      std::any_of(event->details.begin(), event->details.end(),
+                  [](const ItemDetails& details) { return details.exposed_at.has_value(); });
+  if (!own_times) return visit(Judge(*event, written_at(event->exposed_at), source));
   for (size_t i = 0; i < event->items.size(); ++i) {
+    Event one = *event;
+    one.exposed_at = event->details[i].exposed_at.value_or(event->exposed_at);
+    one.items = event->items.subspan(i, 1);
+    one.details = event->details.subspan(i, 1);
+    if (Status visited = visit(Judge(one, written_at(one.exposed_at), source)); !visited) return visited;
+  }
+  return {};
+}
+
+JudgedEvent EventJudge::Judge(const Event& event, TimeMs written_at, int16_t source) {
+  const Day day = DayOf(event.exposed_at);
+  items_.clear();
+  for (size_t i = 0; i < event.items.size(); ++i) {
     Day created = day;
     // If the item was created after its exposure, the day of the exposure counts.
-    if (i < event->details.size() && event->details[i].created_at)
-      created = std::min(day, DayOf(*event->details[i].created_at));
+    if (i < event.details.size() && event.details[i].created_at)
+      created = std::min(day, DayOf(*event.details[i].created_at));
     RuleBits late = 0;
-    const RuleBits filters = Concerned(*event, created, record.timestamp, late);
-    items_.push_back({event->items[i].item_id, created, filters});
-    if (event->kind == EventKind::kRemoved) continue;
+    const RuleBits filters = Concerned(event, created, written_at, late);
+    items_.push_back({event.items[i].item_id, created, filters});
+    if (event.kind == EventKind::kRemoved) continue;
     for (size_t at = 0; at < too_old_.size(); ++at) too_old_[at] += late >> at & 1;
-    if (event->kind == EventKind::kExposed && filters != 0) ++counts_.exposures;
+    if (event.kind == EventKind::kExposed && filters != 0) ++counts_.exposures;
     if (filters == 0) ++(late != 0 ? counts_.too_old : counts_.uncovered);
   }
-  return JudgedEvent{.user_id = event->user_id,
-                     .kind = event->kind,
-                     .second = static_cast<uint32_t>(event->exposed_at.value / 1000),
-                     .source = source,
-                     .items = items_};
+  return {.user_id = event.user_id,
+          .kind = event.kind,
+          .second = static_cast<uint32_t>(event.exposed_at.value / 1000),
+          .source = source,
+          .items = items_};
 }
 
 }  // namespace seen

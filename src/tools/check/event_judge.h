@@ -3,6 +3,7 @@
 // events for an oracle by these rules, and counts what the daemon would dead-letter, skip or drop.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -84,8 +85,13 @@ class EventJudge {
   explicit EventJudge(const OracleRules& rules);
 
   /// nullopt: the record is no event of a user. Counts such a record, unless it marks a replay's beginning or
-  /// end. The result is valid until the next call.
+  /// end. The result is valid until the next call. Of a record with several events, or with items of several
+  /// times, call ReadAll.
   std::optional<JudgedEvent> Read(const Record& record, int16_t source = 0);
+
+  using Visit = std::function<Status(const JudgedEvent& event)>;
+  /// Visits each event of the record; items with another time than the event's are events of their own.
+  Status ReadAll(const Record& record, int16_t source, const Visit& visit);
 
   const OracleCounts& counts() const { return counts_; }
   /// Why the first malformed record is one, and where it is; empty: there is none.
@@ -94,9 +100,11 @@ class EventJudge {
   const std::vector<uint64_t>& too_old() const { return too_old_; }
 
  private:
+  Status ReadOne(const Record& record, int16_t source, const Visit& visit);
+  JudgedEvent Judge(const Event& event, TimeMs written_at, int16_t source);
   bool IsLate(const FilterRules& filter, const Event& event, Day created, TimeMs timestamp) const;
   RuleBits Concerned(const Event& event, Day created, TimeMs timestamp, RuleBits& late) const;
-  std::nullopt_t Malformed(const Record& record, int16_t source, std::string_view why);
+  Status Malformed(const Record& record, int16_t source, std::string_view why);
 
   const OracleRules& rules_;
   EventDecoder decoder_;
@@ -104,6 +112,8 @@ class EventJudge {
   std::string first_malformed_;
   std::vector<uint64_t> too_old_;
   std::vector<JudgedItem> items_;
+  std::vector<std::string_view> events_;
+  bool several_ = false;  // the record just read may hold several events
 };
 
 }  // namespace seen

@@ -119,9 +119,9 @@ WholeTopic PlannedTopic(const VerifyOptions& options, const VerifyPlan& plan, co
 }
 
 Status TakeEvent(const VerifyInput& input, const Record& record, int16_t source) {
-  const auto told = input.judge.Read(record, source);
-  if (!told || !input.sample.Offer(told->user_id)) return {};
-  return input.buckets.Add(*told);
+  return input.judge.ReadAll(record, source, [&](const JudgedEvent& event) -> Status {
+    return input.sample.Offer(event.user_id) ? input.buckets.Add(event) : Status();
+  });
 }
 
 /// Waits until the daemon has what was read. The daemon may read another topic, into which it re-keys this
