@@ -382,6 +382,9 @@ void Daemon::StartBesideExposures(int32_t user_partitions) {
       [consumer = &exposures_->consumer()](std::span<const int32_t> partitions, milliseconds timeout) {
         return consumer->LogEnds(partitions, timeout);
       },
+      [consumer = &exposures_->consumer()](int32_t partition, Instant since) {
+        return consumer->LogIsChecked(partition, since);
+      },
       exposures_->open(), clock_);
   log_ends_->Start();
   state_copies_ = std::make_unique<StateCopies>(

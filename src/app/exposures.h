@@ -66,6 +66,7 @@ class Exposures {
   OpenPartitions& open() { return handler_.open(); }
   const OpenPartitions& open() const { return handler_.open(); }
   std::vector<PartitionProblem> Problems() const { return topic_consumer_.Problems(); }
+  std::vector<OpenTransaction> OpenTransactions() const { return topic_consumer_.OpenTransactions(); }
   const Consumer& consumer() const { return *consumer_; }
 
  private:

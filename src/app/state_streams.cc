@@ -23,6 +23,8 @@ constexpr milliseconds kLastRuns{2'000};
 constexpr milliseconds kLastRunsSlice{5};
 constexpr milliseconds kHurry{10'000};
 constexpr milliseconds kTrimAnswered{5'000};
+constexpr milliseconds kWatchEvery{10'000};
+constexpr milliseconds kWatchAnswered{2'000};
 }  // namespace
 
 /// Connects a partition's flow with its stream.
@@ -102,10 +104,14 @@ void StateStreams::Run() {
     }
     if (clock_.Now() >= look_at_) {
       StateTopicReader reader(options_.topic, stop_);
-      const bool known =
-          std::all_of(unknown.begin(), unknown.end(), [&](int32_t p) { return Look(reader, p); });
+      bool known = true;
+      for (const int32_t partition : unknown) known = Look(reader, partition) && known;
       if (known) look_wait_.Reset();
       look_at_ = known ? Instant{} : clock_.Now() + look_wait_.Next();
+    }
+    if (clock_.Now() >= watch_at_) {
+      watch_at_ = clock_.Now() + kWatchEvery;
+      Watch();
     }
     Trim();
     std::this_thread::sleep_for(kStep);
@@ -127,10 +133,35 @@ void StateStreams::Step() {
   });
   std::map<int32_t, StateStreamFigures> figures;
   for (const auto& [partition, stream] : streams_) figures[partition] = stream->figures();
-  const std::string refusal = producer_->refusal();
+  using Problems = std::map<int32_t, std::string>;
+  const Problems& refusals = producer_->refusals();
   const MutexLock lock(shown_mutex_);
+  for (auto& [partition, of] : figures) {
+    if (const auto was = shown_.find(partition);
+        !of.problem.empty() && was != shown_.end() && was->second.base_at != kNoOffset) {
+      log::Error("the state topic lacks a base", {{"topic", options_.topic.topic},
+                                                  {"partition", partition},
+                                                  {"base_at", was->second.base_at},
+                                                  {"reason", of.problem}});
+    }
+    for (const Problems* const problems :
+         std::initializer_list<const Problems*>{&missing_, &problems_, &refusals}) {
+      const auto found = problems->find(partition);
+      if (found == problems->end()) continue;
+      of.problem = found->second;
+      break;
+    }
+  }
   shown_ = std::move(figures);
-  write_problem_ = refusal;
+}
+
+void StateStreams::SetProblem(int32_t partition, std::string problem) {
+  const MutexLock lock(shown_mutex_);
+  if (problem.empty()) {
+    problems_.erase(partition);
+  } else {
+    problems_[partition] = std::move(problem);
+  }
 }
 
 // Finds where the stream stands in the topic. The stream may be gone by then; the partition's next stream
@@ -139,31 +170,101 @@ bool StateStreams::Look(StateTopicReader& reader, int32_t partition) {
   const auto end = reader.End(partition);
   const auto known = end ? ReadStreamEnd(reader, partition, *end) : Result<StreamEnd>(Fail(end.error()));
   if (!known) {
-    const bool refused = known.error().code == Code::kRefused || known.error().code == Code::kDenied;
-    if (refused && unread_budget_.Allow())
-      log::Error("state isn't sent to the state topic", {{"reason", known.error().message}});
-    const MutexLock lock(shown_mutex_);
-    if (refused) problem_ = known.error().message;
+    // Brokers that don't answer are reported elsewhere, and come back.
+    const bool is_refused = known.error().code != Code::kUnavailable;
+    if (is_refused && unread_budget_.Allow())
+      log::Error("state isn't sent to the state topic",
+                 {{"partition", partition}, {"reason", known.error().message}});
+    if (is_refused) SetProblem(partition, known.error().message);
     return false;
   }
-  {
-    const MutexLock lock(shown_mutex_);
-    problem_.clear();
-  }
+  SetProblem(partition, {});
   const MutexLock lock(mutex_);
   const auto stream = streams_.find(partition);
-  if (stream != streams_.end() && !stream->second->has_begun())
-    stream->second->Begin(known->newest_base, known->reaches, *end);
+  if (stream == streams_.end() || stream->second->has_begun()) return true;
+  stream->second->Begin(known->newest_base, known->reaches, *end);
+  stream->second->CountBefore(known->foreign_records, known->refused);
   return true;
 }
 
+// Somebody may have recreated the topic, or deleted its records, while the daemon runs.
+void StateStreams::Watch() {
+  std::map<int32_t, int64_t> next_offsets;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [partition, stream] : streams_) next_offsets[partition] = stream->next_offset();
+  }
+  if (next_offsets.empty()) return;
+  const std::string& topic = options_.topic.topic;
+  const auto count = admin_.PartitionCount(topic, kWatchAnswered, AclOperation::kWrite);
+  const bool is_gone = !count && count.error().code == Code::kNotFound;
+  if (!count && !is_gone) return;
+  std::map<int32_t, std::string> missing;
+  for (auto at = next_offsets.lower_bound(is_gone ? 0 : *count); at != next_offsets.end();) {
+    missing[at->first] = is_gone ? "the topic doesn't exist any more. Restart this daemon, which creates it"
+                                 : fmt::format(
+                                       "the topic has {} partitions only. Add partitions to it: "
+                                       "kafka-topics.sh --alter --topic {} --partitions {}",
+                                       *count, topic, next_offsets.rbegin()->first + 1);
+    at = next_offsets.erase(at);
+  }
+  {
+    const MutexLock lock(shown_mutex_);
+    missing_ = std::move(missing);
+  }
+  if (!next_offsets.empty()) WatchBases(next_offsets);
+}
+
+// `next_offsets`: where the topic ended at least, before this asks where it ends.
+void StateStreams::WatchBases(const std::map<int32_t, int64_t>& next_offsets) {
+  std::vector<int32_t> partitions;
+  partitions.reserve(next_offsets.size());
+  for (const auto& [partition, next_offset] : next_offsets) {
+    if (next_offset != kNoOffset) partitions.push_back(partition);
+  }
+  const auto ends = admin_.BothEnds(options_.topic.topic, partitions, kWatchAnswered);
+  if (!ends) return;
+  std::map<int32_t, StateStreamFigures> shown;
+  {
+    const MutexLock lock(shown_mutex_);
+    shown = shown_;
+  }
+  StateTopicReader reader(options_.topic, stop_);
+  for (const auto& [partition, end] : *ends) {
+    const auto stream = shown.find(partition);
+    if (stream == shown.end() || stream->second.epoch == kNoOffset) continue;
+    const int64_t base_at = stream->second.base_at;
+    const bool is_cut = end.high < next_offsets.at(partition);
+    if (base_at != kNoOffset && (is_cut || base_at < end.low)) (void)HoldsBase(reader, partition, base_at);
+  }
+}
+
+// Whether a base begins there. If not, the stream begins again.
+bool StateStreams::HoldsBase(StateTopicReader& reader, int32_t partition, int64_t base_at) {
+  const auto head = ReadBaseHead(reader, partition, base_at);
+  if (!head) return false;  // not known; asked again
+  if (*head) return true;
+  const MutexLock lock(mutex_);
+  const auto stream = streams_.find(partition);
+  if (stream == streams_.end() || stream->second->figures().base_at != base_at) return false;
+  stream->second->LoseBase();
+  return false;
+}
+
+// Records before a base go only if the newest base stands in the topic.
 void StateStreams::Trim() {
   std::map<int32_t, int64_t> bases;
   {
     const MutexLock lock(shown_mutex_);
     for (const auto& [partition, figures] : shown_) bases[partition] = figures.base_at;
   }
-  const auto before = trimmer_.Due(bases, clock_.Now());
+  auto before = trimmer_.Due(bases, clock_.Now());
+  if (before.empty()) return;
+  {
+    StateTopicReader reader(options_.topic, stop_);
+    std::erase_if(before,
+                  [&](const auto& due) { return !HoldsBase(reader, due.first, bases.at(due.first)); });
+  }
   if (before.empty()) return;
   const Status deleted = admin_.DeleteRecords(options_.topic.topic, before, kTrimAnswered);
   if (deleted) return trimmer_.Trimmed(before);
@@ -215,6 +316,7 @@ void StateStreams::Leave(int32_t partition) {
       if (found->second->HasSentRuns() || !found->second->is_open() || stop_.load() || late ||
           clock_.Now() < hurries_until_) {
         streams_.erase(found);
+        SetProblem(partition, {});
         return;
       }
     }
@@ -282,8 +384,11 @@ StateTopicStatus StateStreams::GetStatus() const {
   status.topic = options_.topic.topic;
   {
     const MutexLock lock(shown_mutex_);
-    status.problem = problem_.empty() ? write_problem_ : problem_;
     status.streams = shown_;
+    const bool none_is_sent =
+        !shown_.empty() && std::none_of(shown_.begin(), shown_.end(),
+                                        [](const auto& stream) { return stream.second.problem.empty(); });
+    if (none_is_sent) status.problem = shown_.begin()->second.problem;
   }
   status.restores = restores_.GetFigures();
   return status;

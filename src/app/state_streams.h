@@ -68,6 +68,10 @@ class StateStreams {
   void Run();
   void Step() REQUIRES(mutex_);
   bool Look(StateTopicReader& reader, int32_t partition);
+  void Watch();
+  void WatchBases(const std::map<int32_t, int64_t>& next_offsets);
+  bool HoldsBase(StateTopicReader& reader, int32_t partition, int64_t base_at);
+  void SetProblem(int32_t partition, std::string problem);
   PartitionStream& Enter(int32_t partition, RocksPartitionStore& store);
   void Leave(int32_t partition);
   void Trim();
@@ -84,12 +88,14 @@ class StateStreams {
   Instant hurries_until_ GUARDED_BY(mutex_){};  // until then, leaving doesn't wait
   StreamTrimmer trimmer_;                       // only used by thread_
   Instant look_at_{};                           // likewise
+  Instant watch_at_{};                          // likewise
   BackOff look_wait_{std::chrono::milliseconds(500), std::chrono::seconds(30)};  // likewise
   LogBudget unread_budget_;                                                      // likewise
   LogBudget trim_budget_;                                                        // likewise
   mutable Mutex shown_mutex_;
-  std::string problem_ GUARDED_BY(shown_mutex_);
-  std::string write_problem_ GUARDED_BY(shown_mutex_);
+  // By partition, what keeps its state from the topic.
+  std::map<int32_t, std::string> missing_ GUARDED_BY(shown_mutex_);   // the topic lacks the partition
+  std::map<int32_t, std::string> problems_ GUARDED_BY(shown_mutex_);  // where the stream stands isn't known
   std::map<int32_t, StateStreamFigures> shown_ GUARDED_BY(shown_mutex_);
   RestoreJobs restores_;
   std::thread thread_;

@@ -144,6 +144,7 @@ void StatusBoard::AddPartitions(const Exposures& exposures, DaemonStatus& status
   std::sort(status.partitions.begin(), status.partitions.end(),
             [](const PartitionStatus& a, const PartitionStatus& b) { return a.partition < b.partition; });
   status.unread.unowned = exposures.consumer().unowned_partitions();
+  status.unread.open_transactions = exposures.OpenTransactions();
   for (const PartitionStatus& partition : status.partitions) {
     if (partition.IsRefused()) status.unread.refused.push_back({partition.partition, partition.reason, {}});
   }

@@ -6,8 +6,8 @@
 
 namespace seen {
 
-LogEndWatch::LogEndWatch(Ask ask, const OpenPartitions& open, const Clock& clock)
-    : ask_(std::move(ask)), open_(open), clock_(clock) {}
+LogEndWatch::LogEndWatch(Ask ask, IsChecked is_checked, const OpenPartitions& open, const Clock& clock)
+    : ask_(std::move(ask)), is_checked_(std::move(is_checked)), open_(open), clock_(clock) {}
 
 void LogEndWatch::Start() {
   thread_.Start("log-ends", {}, [this] {
@@ -31,6 +31,11 @@ void LogEndWatch::Step() {
     }
   }
   slow_ = std::move(still_slow);
+  for (auto log = logs_.begin(); log != logs_.end();) {
+    const PartitionPointer open = open_.Find(log->first);
+    if (open) ConfirmIfChecked(*open, log->second);
+    log = open ? std::next(log) : logs_.erase(log);
+  }
   if (!together.empty() && !AskFor(together, kQuestion)) slow_.insert(together.begin(), together.end());
   // The slow partitions may all answer again, for example after a pause of this process. So every other step
   // asks them together. Not every step: one partition may still be silent.
@@ -52,13 +57,36 @@ void LogEndWatch::Step() {
 }
 
 bool LogEndWatch::AskFor(const std::vector<int32_t>& partitions, std::chrono::milliseconds timeout) {
+  std::map<int32_t, int64_t> read;  // before the question: no end may be below
+  for (const int32_t partition : partitions) {
+    if (const PartitionPointer open = open_.Find(partition))
+      read[partition] = open->flow->state.next_offset();
+  }
   const Instant asked_at = clock_.Now();
   const auto ends = ask_(partitions, timeout);
   if (!ends) return false;  // ages keep growing, which shows the problem
   for (const auto& [partition, end] : *ends) {
-    if (const PartitionPointer open = open_.Find(partition)) open->flow->state.ConfirmEnd(end, asked_at);
+    const PartitionPointer open = open_.Find(partition);
+    if (open && read.contains(partition)) Take(*open, end, end < read[partition], asked_at);
   }
   return true;
+}
+
+// The topic may have been recreated while nobody asked: this process stood still, or no broker answered. The
+// ends of another log say nothing about the log that was read.
+void LogEndWatch::Take(OpenPartition& open, int64_t end, bool is_cut, Instant asked_at) {
+  Log& log = logs_.try_emplace(open.partition, Log{asked_at, std::nullopt}).first->second;
+  if (is_cut || asked_at - log.asked_at > Freshness::kEndKnownFor)
+    log.unchecked = Unchecked{is_cut ? std::nullopt : std::optional(end), asked_at};
+  log.asked_at = asked_at;
+  ConfirmIfChecked(open, log);
+  if (!log.unchecked) open.flow->state.ConfirmEnd(end, asked_at);
+}
+
+void LogEndWatch::ConfirmIfChecked(OpenPartition& open, Log& log) {
+  if (!log.unchecked || !is_checked_(open.partition, log.unchecked->asked_at)) return;
+  if (log.unchecked->end) open.flow->state.ConfirmEnd(*log.unchecked->end, log.unchecked->asked_at);
+  log.unchecked.reset();
 }
 
 }  // namespace seen

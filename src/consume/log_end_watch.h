@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -29,8 +30,12 @@ class LogEndWatch {
   using Ask = std::function<Result<std::map<int32_t, int64_t>>(std::span<const int32_t> partitions,
                                                                std::chrono::milliseconds timeout)>;
 
+  /// Whether a check that began at `since` or later found that the partition's log is the one that was read.
+  /// If none did, one begins soon.
+  using IsChecked = std::function<bool(int32_t partition, Instant since)>;
+
   /// `open` and `clock` must outlive this object.
-  LogEndWatch(Ask ask, const OpenPartitions& open, const Clock& clock);
+  LogEndWatch(Ask ask, IsChecked is_checked, const OpenPartitions& open, const Clock& clock);
 
   /// Calls Step every kEvery on a thread of its own. Call it once.
   void Start();
@@ -43,11 +48,24 @@ class LogEndWatch {
   void Step();
 
  private:
+  /// An answer that may be about another log, before a check that began later.
+  struct Unchecked {
+    std::optional<int64_t> end;  // nullopt: below what was read
+    Instant asked_at;
+  };
+  struct Log {
+    Instant asked_at;  // the last question that was answered
+    std::optional<Unchecked> unchecked;
+  };
   bool AskFor(const std::vector<int32_t>& partitions, std::chrono::milliseconds timeout);
+  void Take(OpenPartition& open, int64_t end, bool is_cut, Instant asked_at);
+  void ConfirmIfChecked(OpenPartition& open, Log& log);
 
   const Ask ask_;
+  const IsChecked is_checked_;
   const OpenPartitions& open_;
   const Clock& clock_;
+  std::map<int32_t, Log> logs_;       // used by Step: of the open partitions
   std::set<int32_t> slow_;            // used by Step
   bool slow_asked_together_ = false;  // used by Step: in the last one
   int32_t last_slow_asked_ = -1;      // used by Step

@@ -19,10 +19,19 @@ struct RefusedPartition {
   TimeMs since;
 };
 
+/// A transaction that a producer hasn't ended. Nothing behind its first record is read before it ends.
+struct OpenTransaction {
+  int32_t partition = 0;
+  int64_t offset = 0;    // of its first record
+  int64_t messages = 0;  // from there up to the end of the log, of all producers
+  TimeMs since;          // when this daemon had read everything before it
+};
+
 /// The partitions of one topic that are not read.
 struct UnreadPartitions {
-  std::vector<RefusedPartition> refused;  // by this daemon; ascending
-  std::vector<int32_t> unowned;           // no member of the group owns them; ascending
+  std::vector<RefusedPartition> refused;           // by this daemon; ascending
+  std::vector<int32_t> unowned;                    // no member of the group owns them; ascending
+  std::vector<OpenTransaction> open_transactions;  // in partitions that this daemon reads; ascending
 };
 
 /// One partition of the source topic. Used only if input.keyed_by_user is false.

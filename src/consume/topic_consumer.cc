@@ -12,6 +12,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kHoldSlice{20};
 constexpr milliseconds kRunnerQuestion{1000};
+constexpr milliseconds kTransactionTakes{10'000};  // then it is reported
 
 /// These need an operator's decision, or a rebuild of the state.
 bool Stops(Code code) { return code == Code::kRefused || code == Code::kCorrupt; }
@@ -39,19 +40,53 @@ void TopicConsumer::CommitOffsets() {
   // Without brokers a commit would wait, and closing would wait for the commit.
   if (!log_->brokers_reachable()) return;
   // Doesn't hold a partition's own mutex here: a worker may hold that one for as long as it waits for space.
-  std::vector<std::pair<int32_t, HandlerPointer>> handlers;
+  std::vector<std::pair<RunPointer, HandlerPointer>> read;
   {
     const MutexLock lock(mutex_);
     for (const auto& [partition, run] : runs_) {
-      if (HandlerPointer handler = HandlerOf(*run)) handlers.emplace_back(partition, std::move(handler));
+      if (HandlerPointer handler = HandlerOf(*run)) read.emplace_back(run, std::move(handler));
     }
   }
   std::map<int32_t, int64_t> offsets;
-  for (const auto& [partition, handler] : handlers) {
-    handler->SetWatermarks(log_->CachedWatermarks(partition));
-    if (const int64_t offset = handler->CommitOffset(); offset >= 0) offsets[partition] = offset;
+  for (const auto& [run, handler] : read) {
+    const Watermarks known = log_->CachedWatermarks(run->partition);
+    handler->SetWatermarks(known);
+    if (const int64_t offset = handler->CommitOffset(); offset >= 0) offsets[run->partition] = offset;
+    WatchTransaction(*run, known);
   }
   if (!offsets.empty()) log_->Commit(offsets);
+}
+
+// Whether the partition's last stable offset stands still, while its high watermark is beyond. The last fetch
+// says the high watermark. Only a partition that stands still for long costs a question.
+void TopicConsumer::WatchTransaction(const Run& run, const Watermarks& known) {
+  const int32_t partition = run.partition;
+  const int64_t at_end = run.at_end.load(std::memory_order_relaxed);
+  Standing& standing = standing_[partition];
+  if (at_end < 0 || known.high <= at_end || at_end != standing.at_end) {
+    standing = {at_end, clock_.Now() + kTransactionTakes, clock_.WallNow()};
+    const MutexLock lock(mutex_);
+    open_transactions_.erase(partition);
+    return;
+  }
+  if (clock_.Now() < standing.look_at) return;
+  standing.look_at = clock_.Now() + kTransactionTakes;
+  const auto stable = log_->QueryWatermarks(partition, kRunnerQuestion);
+  if (!stable) return;
+  const MutexLock lock(mutex_);
+  if (stable->high != at_end) {
+    open_transactions_.erase(partition);
+    return;
+  }
+  const bool is_new = !open_transactions_.contains(partition);
+  open_transactions_[partition] = {partition, at_end, known.high - at_end, standing.since};
+  if (!is_new) return;
+  log::Warning("an open transaction holds back everything behind it",
+               {{"topic", options_.topic},
+                {"partition", partition},
+                {"offset", at_end},
+                {"messages", known.high - at_end},
+                {"remedy", "end it at its producer, or abort it with kafka-transactions.sh"}});
 }
 
 void TopicConsumer::Close(milliseconds drain) {
@@ -136,6 +171,11 @@ void TopicConsumer::OnRevoked(std::span<const int32_t> partitions, bool lost) {
       }
     }
     ClearProblem(partition);
+    standing_.erase(partition);
+    {
+      const MutexLock lock(mutex_);
+      open_transactions_.erase(partition);
+    }
     if (!run) {
       handler_.Abandoned(partition);
       continue;
@@ -171,8 +211,11 @@ void TopicConsumer::OnBatch(const PartitionBatch& batch) {
   if (run->closed || !run->handler || run->read_on_at || workers_stop_.load(std::memory_order_relaxed))
     return;
   run->handler->SetWatermarks(log_->CachedWatermarks(batch.partition));
+  run->at_end.store(-1, std::memory_order_relaxed);
   if (TakeRecords(*run, batch.records) == Outcome::kStops) return;
-  if (batch.end_offset >= 0) run->handler->ReachedEnd(batch.end_offset);
+  if (batch.end_offset < 0) return;
+  run->handler->ReachedEnd(batch.end_offset);
+  run->at_end.store(batch.end_offset, std::memory_order_relaxed);
 }
 
 TopicConsumer::Outcome TopicConsumer::TakeRecords(Run& run, std::span<const Record> records) {
@@ -339,6 +382,14 @@ std::vector<PartitionProblem> TopicConsumer::Problems() const {
   problems.reserve(problems_.size());
   for (const auto& [partition, problem] : problems_) problems.push_back(problem);
   return problems;
+}
+
+std::vector<OpenTransaction> TopicConsumer::OpenTransactions() const {
+  const MutexLock lock(mutex_);
+  std::vector<OpenTransaction> open;
+  open.reserve(open_transactions_.size());
+  for (const auto& [partition, transaction] : open_transactions_) open.push_back(transaction);
+  return open;
 }
 
 TopicConsumer::RunPointer TopicConsumer::Find(int32_t partition) const {

@@ -18,6 +18,7 @@
 #include "base/log_budget.h"
 #include "base/mutex.h"
 #include "consume/group_log.h"
+#include "consume/stream_status.h"
 #include "consume/topic_handler.h"
 
 namespace seen {
@@ -71,6 +72,8 @@ class TopicConsumer final : public RebalanceHandler, public WorkerHandler {
   void Close(std::chrono::milliseconds drain);
 
   std::vector<PartitionProblem> Problems() const;
+  /// Transactions that have been open for some seconds, and that reading waits for. Ascending by partition.
+  std::vector<OpenTransaction> OpenTransactions() const;
 
   void OnAssigning(std::span<const int32_t> partitions, int32_t partition_count) override {
     handler_.Expect(partitions, partition_count);
@@ -98,6 +101,13 @@ class TopicConsumer final : public RebalanceHandler, public WorkerHandler {
     bool closed GUARDED_BY(mutex) = false;
     std::optional<Instant> read_on_at GUARDED_BY(mutex);  // nothing is taken before
     bool held GUARDED_BY(mutex) = false;
+    std::atomic<int64_t> at_end{-1};  // the end that was reached, if no record came since; worker writes
+  };
+  /// Of a partition that was read up to the end for readers of committed records.
+  struct Standing {
+    int64_t at_end = -1;
+    Instant look_at;  // whether a transaction is open there
+    TimeMs since;
   };
   using RunPointer = std::shared_ptr<Run>;
   enum class Outcome : uint8_t { kGoesOn, kStops };
@@ -116,6 +126,7 @@ class TopicConsumer final : public RebalanceHandler, public WorkerHandler {
   void SetProblem(int32_t partition, PartitionProblem::Kind kind, const std::string& reason);
   void ClearProblem(int32_t partition);
   void CommitOffsets();
+  void WatchTransaction(const Run& run, const Watermarks& known);
   // A handler is changed with both mutexes held, so either is enough to read it.
   HandlerPointer HandlerOf(const Run& run) const REQUIRES(mutex_) NO_THREAD_SAFETY_ANALYSIS {
     return run.handler;
@@ -134,10 +145,12 @@ class TopicConsumer final : public RebalanceHandler, public WorkerHandler {
   mutable Mutex mutex_;
   std::map<int32_t, RunPointer> runs_ GUARDED_BY(mutex_);
   std::map<int32_t, PartitionProblem> problems_ GUARDED_BY(mutex_);
+  std::map<int32_t, OpenTransaction> open_transactions_ GUARDED_BY(mutex_);
 
   // Control thread.
   Instant committed_at_{};
   std::optional<Instant> closing_until_;
+  std::map<int32_t, Standing> standing_;
 };
 
 }  // namespace seen

@@ -175,6 +175,12 @@ Result<std::map<int32_t, int64_t>> Admin::Ends(const std::string& topic, std::sp
   return kafka::LogEnds(impl_->client.get(), topic, partitions, timeout);
 }
 
+Result<std::map<int32_t, Watermarks>> Admin::BothEnds(const std::string& topic,
+                                                      std::span<const int32_t> partitions,
+                                                      std::chrono::milliseconds timeout) const {
+  return kafka::QueryEnds(impl_->client.get(), topic, partitions, timeout);
+}
+
 // Doesn't use DescribeConsumerGroups: owners_watch.h says why.
 Result<std::vector<std::string>> Admin::GroupMembers(const std::string& group,
                                                      std::chrono::milliseconds timeout) const {

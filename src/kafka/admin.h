@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "consume/group_log.h"
 #include "kafka/client_settings.h"
 
 namespace seen {
@@ -61,6 +62,11 @@ class Admin {
   /// The offset after the last record of each of these partitions. kNotFound; kUnavailable.
   Result<std::map<int32_t, int64_t>> Ends(const std::string& topic, std::span<const int32_t> partitions,
                                           std::chrono::milliseconds timeout) const;
+
+  /// Both ends of each of these partitions. kNotFound; kUnavailable.
+  Result<std::map<int32_t, Watermarks>> BothEnds(const std::string& topic,
+                                                 std::span<const int32_t> partitions,
+                                                 std::chrono::milliseconds timeout) const;
 
   /// The members of a consumer group, as "instance at host" or "client id at host". A static member that has
   /// stopped stays a member until its session ends. kDenied; kUnavailable.

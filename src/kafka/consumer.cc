@@ -21,11 +21,24 @@ struct Consumer::Impl {
     watch.Stop();
     member.Close();
   }
+  /// The client that asks for high watermarks. nullptr: it can't be made.
+  rd_kafka_t* EndsClient() {
+    const MutexLock lock(ends_mutex);
+    if (ends_client) return ends_client.get();
+    auto conf =
+        kafka::MakeConf(link.options.brokers, {}, link.options.client,
+                        {{"isolation.level", "read_uncommitted"}, {"allow.auto.create.topics", "false"}});
+    auto made = conf ? kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf)) : Fail(conf.error());
+    if (made) ends_client = std::move(*made);
+    return ends_client.get();
+  }
 
   ConsumerLink link;
   RecordFetcher fetcher{link};
   GroupMembership member;
   LogWatch watch{link, fetcher};
+  Mutex ends_mutex;
+  kafka::ClientHandle ends_client GUARDED_BY(ends_mutex);
 };
 
 Consumer::Consumer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -74,11 +87,18 @@ Result<int64_t> Consumer::OffsetForTime(int32_t partition, TimeMs time,
 
 Result<std::map<int32_t, int64_t>> Consumer::LogEnds(std::span<const int32_t> partitions,
                                                      std::chrono::milliseconds timeout) const {
-  auto ends = kafka::LogEnds(impl_->link.Client().get(), impl_->link.options.topic, partitions, timeout);
+  rd_kafka_t* const client = impl_->EndsClient();
+  if (client == nullptr) return Fail(Code::kUnavailable, "the client that asks for ends can't be made");
+  rd_kafka_poll(client, 0);  // no other code polls it; this logs problems with tokens
+  auto ends = kafka::LogEnds(client, impl_->link.options.topic, partitions, timeout);
   // If packets get lost, no connection fails for a minute. So a question without an answer is a reason to
   // probe.
   if (!ends && ends.error().code == Code::kUnavailable) impl_->link.Doubt();
   return ends;
+}
+
+bool Consumer::LogIsChecked(int32_t partition, Instant since) const {
+  return impl_->watch.IsChecked(partition, since);
 }
 
 Result<std::optional<int64_t>> Consumer::RetentionMs(std::chrono::milliseconds timeout) const {

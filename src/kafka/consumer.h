@@ -66,10 +66,13 @@ class Consumer final : public GroupLog {
   Result<Watermarks> QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const override;
   Result<int64_t> OffsetForTime(int32_t partition, TimeMs time,
                                 std::chrono::milliseconds timeout) const override;
-  /// Where each of these logs ends for readers of committed records. One request per broker. Returns all
-  /// ends, or kUnavailable.
+  /// The high watermark of each of these logs: records of open transactions stand before it. One request per
+  /// broker. Returns all, or kUnavailable.
   Result<std::map<int32_t, int64_t>> LogEnds(std::span<const int32_t> partitions,
                                              std::chrono::milliseconds timeout) const;
+  /// Whether the log was found to be the one that was read, by a check that began at `since` or later. If it
+  /// wasn't, a check begins soon. True if logs aren't checked.
+  bool LogIsChecked(int32_t partition, Instant since) const;
   /// The topic's retention.ms. nullopt: unlimited (-1), or the broker doesn't say (embedded). kUnavailable.
   Result<std::optional<int64_t>> RetentionMs(std::chrono::milliseconds timeout) const;
   Result<std::map<int32_t, int64_t>> GroupCommitted(std::chrono::milliseconds timeout) const override;

@@ -122,16 +122,43 @@ using Kind = kafka::LogFinding::Kind;
 constexpr milliseconds kRecordAnswered{5000};
 constexpr milliseconds kAgainAfter{1000};
 constexpr std::chrono::seconds kPolledLately{1};
+constexpr milliseconds kTick{100};
 }  // namespace
 
 void LogWatch::Start() {
-  if (link_.options.check_log_every.count() > 0)
-    thread_.Start("log-watch", link_.options.check_log_every, [this] { return Look(); });
+  const milliseconds every = link_.options.check_log_every;
+  if (every.count() <= 0) return;
+  look_at_ = SystemClock().Now() + every;
+  thread_.Start("log-watch", std::min(every, kTick), [this, every] {
+    const Instant now = SystemClock().Now();
+    const bool is_due = now >= look_at_ || (is_wanted_ && now >= looked_at_ + kAgainAfter);
+    if (is_due) {
+      is_wanted_ = false;
+      looked_at_ = now;
+      look_at_ = now + Look();
+    }
+    return std::min(every, kTick);
+  });
+}
+
+bool LogWatch::IsChecked(int32_t partition, Instant since) {
+  if (link_.options.check_log_every.count() <= 0) return true;
+  const MutexLock lock(checked_mutex_);
+  const auto checked = checked_at_.find(partition);
+  if (checked != checked_at_.end() && checked->second >= since) return true;
+  is_wanted_ = true;
+  return false;
+}
+
+void LogWatch::NoteChecked(int32_t partition, Instant began) {
+  const MutexLock lock(checked_mutex_);
+  checked_at_[partition] = began;
 }
 
 milliseconds LogWatch::Look() {
   if (!link_.reachable()) return link_.options.check_log_every;
-  const auto asked = MakeQuestions();
+  const Instant began = SystemClock().Now();
+  const auto asked = MakeQuestions(began);
   std::map<int32_t, Anchor> records;
   for (const auto& [partition, question] : asked) records[partition] = question.sample;
   const auto findings = kafka::CheckLogs({link_.options.brokers, link_.options.client, link_.options.topic},
@@ -144,16 +171,18 @@ milliseconds LogWatch::Look() {
   std::set<int32_t> shorter;
   for (const auto& [partition, finding] : *findings) {
     if (NoteFinding(partition, asked.at(partition), finding)) shorter.insert(partition);
+    if (finding.kind == Kind::kSame || finding.kind == Kind::kGone) NoteChecked(partition, began);
   }
   shorter_ = std::move(shorter);
   return shorter_.empty() ? link_.options.check_log_every
                           : std::min(link_.options.check_log_every, kAgainAfter);
 }
 
-std::map<int32_t, LogWatch::Question> LogWatch::MakeQuestions() {
+std::map<int32_t, LogWatch::Question> LogWatch::MakeQuestions(Instant began) {
   std::map<int32_t, Question> questions;
   fetcher_.ForEach([&](int32_t partition, const ConsumedPartition& state) {
-    if (!state.assigned || state.out_of_range || state.log.sample.offset < 0) return;
+    if (!state.assigned || state.out_of_range) return;
+    if (state.log.sample.offset < 0) return NoteChecked(partition, began);
     questions[partition] = {state.log.sample, state.log.last};
   });
   return questions;

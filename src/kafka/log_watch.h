@@ -13,6 +13,8 @@
 #include <set>
 #include <string>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "base/threads.h"
 #include "flow/log_port.h"
 #include "kafka/rdkafka_handles.h"
@@ -84,6 +86,9 @@ class LogWatch {
   LogWatch(const ConsumerLink& link, RecordFetcher& fetcher) : link_(link), fetcher_(fetcher) {}
   void Start();
   void Stop() { thread_.Stop(); }
+  /// Whether a check that began at `since` or later didn't show another log. If none did, one begins soon.
+  /// Any thread.
+  bool IsChecked(int32_t partition, Instant since);
 
  private:
   struct Question {
@@ -92,13 +97,20 @@ class LogWatch {
   };
   /// Reads the samples again, and sets the notices that are due. Returns when to do so again.
   std::chrono::milliseconds Look();
-  std::map<int32_t, Question> MakeQuestions();
+  /// Of partitions that nothing was read from, there is nothing to compare: notes that they are checked.
+  std::map<int32_t, Question> MakeQuestions(Instant began);
+  void NoteChecked(int32_t partition, Instant began);
   /// True: the log seems too short; ask again soon.
   bool NoteFinding(int32_t partition, const Question& asked, const kafka::LogFinding& finding);
 
   const ConsumerLink& link_;
   RecordFetcher& fetcher_;
+  std::atomic<bool> is_wanted_{false};  // a check
+  Mutex checked_mutex_;
+  std::map<int32_t, Instant> checked_at_ GUARDED_BY(checked_mutex_);  // when the last check began
   // The thread's own, of the last check.
+  Instant looked_at_{};
+  Instant look_at_{};
   std::set<int32_t> shorter_;  // whose log ended before the sample
   std::map<int32_t, int64_t> next_offsets_;
   RepeatingThread thread_;

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "kafka/producer.h"
+#include "state_stream/state_record.h"
 
 namespace seen {
 namespace {
@@ -38,11 +39,11 @@ struct StateProducer::Impl {
 
   StateTopicOptions options;
   std::vector<StateDelivery> delivered;
-  std::string refusal;
+  std::map<int32_t, std::string> refusals;
   kafka::Producer producer;
 
   kafka::Producer::Options ProducerOptions();
-  void NoteAnswer(rd_kafka_resp_err_t error);
+  void NoteAnswer(int32_t partition, rd_kafka_resp_err_t error);
 };
 
 kafka::Producer::Options StateProducer::Impl::ProducerOptions() {
@@ -58,19 +59,24 @@ kafka::Producer::Options StateProducer::Impl::ProducerOptions() {
           .imposed = {{"compression.codec", "none"}, {"message.timeout.ms", kDeliveryMs}},
           .on_delivery = [this](const rd_kafka_message_t& message) {
             const bool ok = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
-            NoteAnswer(message.err);
+            NoteAnswer(message.partition, message.err);
             delivered.push_back(
                 {message.partition, reinterpret_cast<uint64_t>(message._private), ok ? message.offset : -1});
           }};
 }
 
-void StateProducer::Impl::NoteAnswer(rd_kafka_resp_err_t error) {
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return refusal.clear();
-  if (kafka::CodeOf(error) == Code::kUnavailable) return;
-  std::string text = fmt::format("state isn't sent to topic \"{}\": {}", options.topic,
-                                 kafka::Explain(error, kafka::WriteTo(options.topic)));
-  if (text != refusal) log::Error("the state topic accepts no records", {{"reason", text}});
-  refusal = std::move(text);
+void StateProducer::Impl::NoteAnswer(int32_t partition, rd_kafka_resp_err_t error) {
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    refusals.erase(partition);
+    return;
+  }
+  if (error == RD_KAFKA_RESP_ERR__PURGE_QUEUE || error == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) return;
+  std::string text = kafka::Explain(error, kafka::WriteTo(options.topic));
+  std::string& known = refusals[partition];
+  if (text != known)
+    log::Error("the state topic accepts no records",
+               {{"topic", options.topic}, {"partition", partition}, {"reason", text}});
+  known = std::move(text);
 }
 
 StateProducer::StateProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -89,7 +95,7 @@ bool StateProducer::TrySend(int32_t partition, std::string_view record, uint64_t
                                               .partition = partition});
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
   if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
-  impl_->NoteAnswer(error);
+  impl_->NoteAnswer(partition, error);
   impl_->delivered.push_back({partition, ticket, -1});
   return true;
 }
@@ -100,7 +106,7 @@ void StateProducer::PollDeliveries(const std::function<void(const StateDelivery&
   for (const StateDelivery& delivery : std::exchange(impl_->delivered, {})) on_delivery(delivery);
 }
 
-std::string StateProducer::refusal() const { return impl_->refusal; }
+const std::map<int32_t, std::string>& StateProducer::refusals() const { return impl_->refusals; }
 
 StateTopicReader::StateTopicReader(StateTopicOptions options, const std::atomic<bool>& stop)
     : options_(std::move(options)), stop_(stop) {}
@@ -114,7 +120,9 @@ Status StateTopicReader::Connect() {
                                       .topic = options_.topic,
                                       .queue_bytes_max = kReadBytesMax,
                                       .fetch_wait = kFetchWait,
-                                      .waits = true});
+                                      .waits = true,
+                                      // Owners write without transactions.
+                                      .reads_uncommitted = true});
   if (!reader) return Fail(std::move(reader.error()));
   reader_ = std::move(*reader);
   return {};
@@ -145,17 +153,17 @@ Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, c
   }
   auto heard = std::chrono::steady_clock::now();
   bool goes_on = true;
+  foreign_ = {};
   const auto on_records = [&](int32_t, std::span<const Record> records) -> Status {
     heard = std::chrono::steady_clock::now();
     for (const Record& record : records) {
-      if (record.key != options_.group && (!options_.reads_group || !options_.reads_group(record.key))) {
-        return Fail(
-            Code::kRefused,
-            fmt::format("topic \"{}\" has the state of group \"{}\", and this daemon belongs to group "
-                        "\"{}\". Set state.topic to a topic of this group's own",
-                        options_.topic, record.key, options_.group));
+      const bool is_own =
+          record.key == options_.group || (options_.reads_group && options_.reads_group(record.key));
+      if (!is_own) {
+        Skip(record);
+      } else if (goes_on) {
+        goes_on = visit(record.offset, record.value);
       }
-      if (goes_on) goes_on = visit(record.offset, record.value);
     }
     return {};
   };
@@ -167,6 +175,23 @@ Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, c
     if (!*more) break;
   }
   return {};
+}
+
+// Anybody may write here by mistake. Only an opening of another group, newer than this group's, means that
+// the topic is the other group's.
+void StateTopicReader::Skip(const Record& record) {
+  ++foreign_.records;
+  const auto decoded = record.key.empty() ? Result<StateRecord>(Fail(Code::kMalformed, "no key"))
+                                          : DecodeStateRecord(record.value, record.offset);
+  if (!decoded) return;
+  const auto* const part = std::get_if<ReadStatePart>(&*decoded);
+  const int64_t epoch = part != nullptr ? part->head.epoch : record.offset;
+  if (epoch <= foreign_.newest_epoch) return;
+  foreign_.newest_epoch = epoch;
+  foreign_.refusal = fmt::format(
+      "topic \"{}\" has the state of group \"{}\", and this daemon belongs to group \"{}\". Set state.topic "
+      "to a topic of this group's own",
+      options_.topic, record.key, options_.group);
 }
 
 }  // namespace seen

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -38,8 +39,8 @@ class StateProducer final : public StateSink {
 
   bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) override;
   void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) override;
-  /// Why the brokers refused the last records; empty: they took some, or didn't answer.
-  std::string refusal() const;
+  /// By partition, why the brokers didn't take its last record. A record that they take clears it.
+  const std::map<int32_t, std::string>& refusals() const;
 
  private:
   struct Impl;
@@ -55,16 +56,18 @@ class StateTopicReader final : public StateLog {
 
   /// The offset after the partition's last record. kUnavailable; kNotFound: no such topic or partition.
   Result<int64_t> End(int32_t partition);
-  /// kRefused: a record belongs to another group.
   Status Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) override;
+  Foreign foreign() const override { return foreign_; }
 
  private:
   Status ReadOnce(int32_t partition, int64_t from, int64_t to, const Visit& visit);
   Status Connect();
+  void Skip(const Record& record);
 
   const StateTopicOptions options_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<TopicReader> reader_;  // from the first question until one fails
+  Foreign foreign_;
 };
 
 }  // namespace seen

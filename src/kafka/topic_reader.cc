@@ -174,7 +174,10 @@ TopicReader::~TopicReader() = default;
 Result<std::unique_ptr<TopicReader>> TopicReader::Connect(const Options& options) {
   const uint64_t queue_kbytes = std::max<uint64_t>(options.queue_bytes_max >> 10, 1024);
   auto client = kafka::MakeReader(
-      options.brokers, {{"fetch.wait.max.ms", std::to_string(options.fetch_wait.count())}}, options.client,
+      options.brokers,
+      {{"fetch.wait.max.ms", std::to_string(options.fetch_wait.count())},
+       {"isolation.level", options.reads_uncommitted ? "read_uncommitted" : "read_committed"}},
+      options.client,
       {{"queued.max.messages.kbytes", std::to_string(queue_kbytes)}, {"queued.min.messages", "200000"}});
   if (!client) return Fail(std::move(client.error()));
   auto impl = std::make_unique<Impl>(options, std::move(*client));

@@ -38,7 +38,8 @@ class TopicReader {
     uint64_t queue_bytes_max = 64 << 20;  // of fetched records, about: not of what is in flight
     // How long a broker without new records holds a fetch. Questions wait for the fetch before them.
     std::chrono::milliseconds fetch_wait{100};
-    bool waits = false;  // for brokers that report an error; false: Poll fails
+    bool waits = false;              // for brokers that report an error; false: Poll fails
+    bool reads_uncommitted = false;  // records of open transactions, too: none can hold the reader up
     // These are for Open.
     std::optional<TimeMs> from_time{};          // the first record at or after it; nullopt: the earliest
     std::optional<TimeMs> to_time{};            // records before it; nullopt: the end as it is at Open

@@ -26,10 +26,19 @@ Trouble TroubleOf(const PartitionStatus& partition, int64_t ready_lag_messages) 
   return {"", true};
 }
 
-void AddUnread(std::string_view topic, const UnreadPartitions& unread, std::vector<std::string>& troubles) {
+void AddUnread(std::string_view brokers, std::string_view topic, const UnreadPartitions& unread,
+               std::vector<std::string>& troubles) {
   for (const RefusedPartition& refused : unread.refused) {
     troubles.push_back(
         fmt::format("partition {} of \"{}\" is refused: {}", refused.partition, topic, refused.reason));
+  }
+  for (const OpenTransaction& open : unread.open_transactions) {
+    troubles.push_back(fmt::format(
+        "partition {} of \"{}\" waits at offset {} since {} for a producer's open transaction: {} messages "
+        "aren't read before it ends. End it at its producer, or abort it: kafka-transactions.sh "
+        "--bootstrap-server {} abort --topic {} --partition {} --start-offset {}",
+        open.partition, topic, open.offset, TimeText(open.since), open.messages, brokers, topic,
+        open.partition, open.offset));
   }
   if (unread.unowned.empty()) return;
   troubles.push_back(
@@ -43,6 +52,20 @@ void AddLosses(const std::vector<TopicLoss>& losses, std::vector<std::string>& t
     for (const LossShare& share : loss.causes) {
       if (!share.trouble.empty()) troubles.push_back(share.trouble);
     }
+  }
+}
+
+void AddUnsent(const StateTopicStatus& topic, std::vector<std::string>& troubles) {
+  if (!topic.problem.empty()) {
+    troubles.push_back("the daemon doesn't write the state topic, so state is only on this machine: " +
+                       topic.problem);
+    return;
+  }
+  for (const auto& [partition, stream] : topic.streams) {
+    if (stream.problem.empty()) continue;
+    troubles.push_back(
+        fmt::format("state of partition {} isn't in topic \"{}\", so it is only on this machine: {}",
+                    partition, topic.topic, stream.problem));
   }
 }
 
@@ -67,19 +90,18 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
     without_end += partition.lag_is_known ? 0 : 1;
     if (!trouble.text.empty()) readiness.troubles.push_back(std::move(trouble.text));
   }
-  AddUnread(status.topic, status.unread, readiness.troubles);
-  if (status.rekeying) AddUnread(status.rekeying->source_topic, status.rekeying->unread, readiness.troubles);
+  const auto add_unread = [&](const std::string& topic, const UnreadPartitions& unread) {
+    AddUnread(status.brokers, topic, unread, readiness.troubles);
+  };
+  add_unread(status.topic, status.unread);
+  if (status.rekeying) add_unread(status.rekeying->source_topic, status.rekeying->unread);
   if (status.items) {
-    AddUnread(status.items->ordered_topic, status.items->unread, readiness.troubles);
+    add_unread(status.items->ordered_topic, status.items->unread);
     if (status.items->rekeying) {
-      AddUnread(status.items->rekeying->source_topic, status.items->rekeying->unread, readiness.troubles);
+      add_unread(status.items->rekeying->source_topic, status.items->rekeying->unread);
     }
   }
-  if (status.state_topic && !status.state_topic->problem.empty()) {
-    readiness.troubles.push_back(
-        "the daemon doesn't write the state topic, so state is only on this machine: " +
-        status.state_topic->problem);
-  }
+  if (status.state_topic) AddUnsent(*status.state_topic, readiness.troubles);
   if (without_end > 0 && any_serves) {
     readiness.troubles.push_back(
         fmt::format("the log's end of {} partitions isn't known: brokers don't answer. Answers about their "

@@ -310,7 +310,10 @@ constexpr auto kFigures<StateStreamFigures> = [] {
        "base "
        "follows."},
       {"foreign_records", Of<&S::foreign_records>, "seen_state_stream_foreign_records_total",
-       "Records of other owners between this daemon's records, in the state topic."},
+       "Records of others in the state topic that the daemon passed over: between its own, and before them."},
+      {"refused_records", Of<&S::refused_records>, "seen_state_stream_refused_records_total",
+       "Records at the end of the state topic that can't be read, or that name offsets which it can't have."},
+      {"problem", Of<&S::problem>},
   });
 }();
 
@@ -332,12 +335,20 @@ constexpr auto kFigures<StateRestoreFigures> = [] {
   });
 }();
 
+Json UnsentPartitions(const StateTopicStatus& topic) {
+  const auto unsent = std::count_if(topic.streams.begin(), topic.streams.end(),
+                                    [](const auto& stream) { return !stream.second.problem.empty(); });
+  return unsent + (topic.problem.empty() ? 0 : 1);
+}
+
 template <>
 constexpr auto kFigures<StateTopicStatus> = [] {
   using S = StateTopicStatus;
   return Rows<S>({
       {"topic", Of<&S::topic>},
       {"problem", Of<&S::problem>},
+      {nullptr, UnsentPartitions, "seen_state_topic_problems",
+       "Partitions whose state isn't in the state topic as it should be, and 1 if no partition is written."},
       {"streams", Of<&S::streams>},
       {"restores", Of<&S::restores>},
   });
@@ -351,6 +362,17 @@ constexpr auto kFigures<RefusedPartition> = [] {
   return Rows<S>({
       {"partition", Of<&S::partition>},
       {"reason", Of<&S::reason>},
+      {"since_ms", Of<&S::since>},
+  });
+}();
+
+template <>
+constexpr auto kFigures<OpenTransaction> = [] {
+  using S = OpenTransaction;
+  return Rows<S>({
+      {"partition", Of<&S::partition>},
+      {"offset", Of<&S::offset>},
+      {"messages", Of<&S::messages>},
       {"since_ms", Of<&S::since>},
   });
 }();
@@ -381,6 +403,7 @@ constexpr auto kFigures<RekeyingStatus> = [] {
       {"lag_messages", Of<&S::lag_messages>},
       {"partitions_refused", Of<&S::unread, &U::refused>},
       {"partitions_unowned", Of<&S::unread, &U::unowned>},
+      {"open_transactions", Of<&S::unread, &U::open_transactions>},
       {"partitions", Of<&S::partitions>},
   });
 }();
@@ -451,6 +474,7 @@ constexpr auto kOrdering = [] {
       {"rejected", Of<&S::rekeying_rejected>},
       {"partitions_refused", Of<&S::rekeying, &R::unread, &U::refused>},
       {"partitions_unowned", Of<&S::rekeying, &R::unread, &U::unowned>},
+      {"open_transactions", Of<&S::rekeying, &R::unread, &U::open_transactions>},
   });
 }();
 
@@ -469,6 +493,7 @@ constexpr auto kFigures<ItemsStatus> = [] {
        "Items of a topic with several partitions that the daemon has not put in order yet."},
       {"partitions_refused", Of<&S::unread, &U::refused>},
       {"partitions_unowned", Of<&S::unread, &U::unowned>},
+      {"open_transactions", Of<&S::unread, &U::open_transactions>},
       {"partitions", Of<&S::partitions>},
       {nullptr, Of<&S::leases_lapsed>, "seen_items_leases_lapsed_total",
        "Times that the lease of a partition of items ended while groups waited to be sent."},
@@ -589,6 +614,7 @@ constexpr auto kFigures<DaemonStatus> = [] {
        "Partitions of the input topic. 0 until the number is known."},
       {"partitions_refused", Of<&S::unread, &U::refused>},
       {"partitions_unowned", Of<&S::unread, &U::unowned>},
+      {"open_transactions", Of<&S::unread, &U::open_transactions>},
       {"rekeying", Of<&S::rekeying>},
       {"items", ItemsAndGroups},
       {"state_topic", Of<&S::state_topic>},
@@ -708,11 +734,12 @@ Families::Samples HeldSince(const DaemonStatus& status) {
 
 /// The partitions that nobody reads, of each topic that this daemon's groups read.
 void AddUnread(const DaemonStatus& status, Families& families) {
-  Families::Samples refused, unowned;
+  Families::Samples refused, unowned, transactions;
   const auto add = [&](const std::string& topic, const UnreadPartitions& unread) {
     if (topic.empty()) return;  // not known yet
     refused.emplace_back(topic, static_cast<double>(unread.refused.size()));
     unowned.emplace_back(topic, static_cast<double>(unread.unowned.size()));
+    transactions.emplace_back(topic, static_cast<double>(unread.open_transactions.size()));
   };
   add(status.topic, status.unread);
   if (status.rekeying) add(status.rekeying->source_topic, status.rekeying->unread);
@@ -723,6 +750,9 @@ void AddUnread(const DaemonStatus& status, Families& families) {
                "Partitions that the group assigned to this daemon, and that it doesn't read.", "topic",
                refused);
   families.Add("seen_partitions_unowned", "Partitions that no member of the group owns.", "topic", unowned);
+  families.Add("seen_open_transactions",
+               "Partitions that this daemon reads no further because a producer has left a transaction open.",
+               "topic", transactions);
 }
 
 void AddForwarded(const ForwardFigures& forwarded, Families& families) {
@@ -795,6 +825,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
   families.AddEach("share", shares);
   AddPartitions(status, families);
   if (status.state_topic) {
+    families.AddEach<StateTopicStatus>(nullptr, {{"", &*status.state_topic}});
     families.OfPartitions(status.state_topic->streams);
     families.OfPartitions(status.state_topic->restores);
   }

@@ -17,7 +17,9 @@ struct StateStreamFigures {
   uint64_t bytes = 0;             // of the records of runs and bases
   uint64_t dropped_changes = 0;   // how often changes were dropped before a run took them: a base follows
   uint64_t undelivered_runs = 0;  // runs that broke off: a base follows
-  uint64_t foreign_records = 0;   // of other owners, between this owner's records
+  uint64_t foreign_records = 0;   // of other owners between this owner's records, and of others before them
+  uint64_t refused_records = 0;   // before this owner's: they can't be read, or name impossible offsets
+  std::string problem;            // for people: why the topic lacks changes or the base; empty: it doesn't
 };
 
 /// Of one partition that is being restored.
@@ -29,7 +31,7 @@ struct StateRestoreFigures {
 
 struct StateTopicStatus {
   std::string topic;
-  std::string problem;                              // why the topic isn't written; empty: it is written
+  std::string problem;                              // why no partition is written; empty: see each stream
   std::map<int32_t, StateStreamFigures> streams;    // by partition
   std::map<int32_t, StateRestoreFigures> restores;  // by partition
 };

@@ -23,7 +23,7 @@ Status PartReader::Take(const ReadStatePart& part, RowBatch& rows) {
 }
 
 Result<std::optional<RunReader::Run>> RunReader::Take(int64_t offset, std::string_view record) {
-  auto decoded = DecodeStateRecord(record);
+  auto decoded = DecodeStateRecord(record, offset);
   if (!decoded) {
     ++unreadable_;
     reader_.reset();

@@ -46,6 +46,25 @@ void PartitionStream::Begin(int64_t base_at, int64_t reaches, int64_t end) {
   if (leads_here_) figures_.sent_to = std::max<int64_t>(0, reaches);
 }
 
+void PartitionStream::CountBefore(uint64_t foreign, uint64_t refused) {
+  const MutexLock lock(mutex_);
+  figures_.foreign_records += foreign;
+  figures_.refused_records += refused;
+}
+
+void PartitionStream::LoseBase() {
+  base_at_ = kNoOffset;
+  base_from_ = std::min(base_from_, clock_.Now() + options_.run_every);
+  {
+    const MutexLock lock(mutex_);
+    figures_.base_at = kNoOffset;
+    figures_.problem =
+        "the topic doesn't hold this partition's base any more: it was recreated, or its records "
+        "were deleted. A new base follows";
+  }
+  OpenAgain();
+}
+
 PartitionStream::~PartitionStream() = default;
 
 void PartitionStream::Break() {
@@ -290,7 +309,8 @@ void PartitionStream::OnDelivery(const StateDelivery& delivery) {
         figures_.foreign_records +=
             static_cast<uint64_t>(std::max<int64_t>(1, delivery.offset - next_offset_));
       }
-      OpenAgain();
+      // Offsets never go back in one topic.
+      delivery.offset < next_offset_ ? LoseBase() : OpenAgain();
     }
     next_offset_ = delivery.offset + 1;
   }
@@ -327,6 +347,7 @@ void PartitionStream::EndBase() {
     ++figures_.bases;
     figures_.bytes += base_->bytes;
     figures_.base_at = base_at_;
+    figures_.problem.clear();
     leads_here_ = !broken_;
     if (leads_here_) figures_.sent_to = std::max(runs_to_, base_->to);
   }

@@ -50,7 +50,14 @@ class PartitionStream {
   /// the stream leads a reader; kNoOffset: not known. The stream begins with a base if the store stands at
   /// another position, or if the opening isn't written at `end`.
   void Begin(int64_t base_at, int64_t reaches, int64_t end);
+  /// Counts records before this owner's.
+  void CountBefore(uint64_t foreign, uint64_t refused);
+  /// The topic doesn't hold the newest base any more: its records were deleted, or it is another topic. The
+  /// stream begins again, with a base within the time of a run.
+  void LoseBase();
   bool has_begun() const { return begun_; }
+  /// The topic ends at or behind this offset. kNoOffset: not known.
+  int64_t next_offset() const { return next_offset_; }
   /// True: the opening is acknowledged.
   bool is_open() const { return epoch_ != kNoOffset; }
 

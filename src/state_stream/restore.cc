@@ -10,55 +10,98 @@
 namespace seen {
 
 namespace {
-// A former owner's last records may name an older base, or none. So several records are read.
+// A former owner's last records may name an older base, or none. So several records are read. Records of
+// others may stand behind the owner's: then more are.
 constexpr int64_t kLastRecords = 64;
+constexpr int64_t kMoreRecords = 16;  // times as many
+
+/// Takes the records of the end of a partition, in their order.
+class EndReader {
+ public:
+  void Take(int64_t offset, std::string_view record) {
+    const auto decoded = DecodeStateRecord(record, offset);
+    if (!decoded) {
+      ++end_.refused;  // an older record may name a base
+    } else if (const auto* const part = std::get_if<ReadStatePart>(&*decoded)) {
+      TakePart(part->head);
+    } else {
+      TakeOpening(offset, std::get<StateOpening>(*decoded));
+    }
+  }
+  StreamEnd Finish() {
+    end_.bases.erase(kNoOffset);
+    // Nothing is known of an owner that has written nothing yet.
+    if (!end_.openings.empty() && reached_epoch_ != *end_.openings.rbegin()) end_.reaches = kNoOffset;
+    return std::move(end_);
+  }
+
+ private:
+  // A base that a former owner ended after the next opening doesn't count. So the last owner's word decides.
+  void TakeName(int64_t epoch, int64_t base_at) {
+    end_.bases.insert(base_at);
+    if (epoch < named_by_) return;
+    named_by_ = epoch;
+    end_.newest_base = base_at;
+  }
+  void TakePart(const StatePart& head) {
+    TakeName(head.epoch, head.base_at);
+    end_.openings.insert(head.epoch);
+    end_.owners_had = std::max(end_.owners_had, head.to);
+    // A restore doesn't reach a run behind a gap.
+    if (!head.is_last || head.epoch != *end_.openings.rbegin() || head.behind_gap) return;
+    end_.reaches = head.epoch == reached_epoch_ ? std::max(end_.reaches, head.to) : head.to;
+    reached_epoch_ = head.epoch;
+  }
+  void TakeOpening(int64_t offset, const StateOpening& opening) {
+    TakeName(offset, opening.base_at);
+    end_.owners_had = std::max(end_.owners_had, opening.position);
+    // An owner whose position is where the stream leads goes on with the stream.
+    const bool goes_on = reached_epoch_ != kNoOffset && !end_.openings.empty() &&
+                         reached_epoch_ == *end_.openings.rbegin() && opening.position == end_.reaches;
+    end_.openings.insert(offset);
+    if (goes_on) reached_epoch_ = offset;
+  }
+
+  StreamEnd end_;
+  int64_t reached_epoch_ = kNoOffset;
+  int64_t named_by_ = kNoOffset;  // the epoch that named `newest_base`
+};
 }  // namespace
 
 Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before) {
   StreamEnd end;
-  int64_t reached_epoch = kNoOffset;
-  int64_t named_by = kNoOffset;  // the epoch that named `newest_base`
-  // A base that a former owner ended after the next opening doesn't count. So the last owner's word decides.
-  const auto take_name = [&](int64_t epoch, int64_t base_at) {
-    end.bases.insert(base_at);
-    if (epoch < named_by) return;
-    named_by = epoch;
-    end.newest_base = base_at;
-  };
-  const auto take_part = [&](const StatePart& head) {
-    take_name(head.epoch, head.base_at);
-    end.openings.insert(head.epoch);
-    end.owners_had = std::max(end.owners_had, head.to);
-    // A restore doesn't reach a run behind a gap.
-    if (!head.is_last || head.epoch != *end.openings.rbegin() || head.behind_gap) return;
-    end.reaches = head.epoch == reached_epoch ? std::max(end.reaches, head.to) : head.to;
-    reached_epoch = head.epoch;
-  };
-  const Status read = log.Read(partition, std::max<int64_t>(0, before - kLastRecords), before,
-                               [&](int64_t offset, std::string_view record) {
-                                 const auto decoded = DecodeStateRecord(record);
-                                 if (!decoded) return true;  // an older record may name a base
-                                 if (const auto* const part = std::get_if<ReadStatePart>(&*decoded)) {
-                                   take_part(part->head);
-                                 } else {
-                                   const auto& opening = std::get<StateOpening>(*decoded);
-                                   take_name(offset, opening.base_at);
-                                   end.owners_had = std::max(end.owners_had, opening.position);
-                                   // An owner whose position is where the stream leads goes on with the
-                                   // stream.
-                                   const bool goes_on = reached_epoch != kNoOffset && !end.openings.empty() &&
-                                                        reached_epoch == *end.openings.rbegin() &&
-                                                        opening.position == end.reaches;
-                                   end.openings.insert(offset);
-                                   if (goes_on) reached_epoch = offset;
-                                 }
-                                 return true;
-                               });
-  if (!read) return Fail(read.error());
-  end.bases.erase(kNoOffset);
-  // Nothing is known of an owner that has written nothing yet.
-  if (!end.openings.empty() && reached_epoch != *end.openings.rbegin()) end.reaches = kNoOffset;
+  for (int64_t records = kLastRecords;; records *= kMoreRecords) {
+    const int64_t from = std::max<int64_t>(0, before - records);
+    EndReader reader;
+    const Status read = log.Read(partition, from, before, [&](int64_t offset, std::string_view record) {
+      reader.Take(offset, record);
+      return true;
+    });
+    if (!read) return Fail(read.error());
+    end = reader.Finish();
+    if (!end.openings.empty() || from == 0) break;
+  }
+  const StateLog::Foreign foreign = log.foreign();
+  end.foreign_records = foreign.records;
+  if (foreign.newest_epoch > (end.openings.empty() ? kNoOffset : *end.openings.rbegin()))
+    return Fail(Code::kRefused, foreign.refusal);
+  if (end.newest_base == kNoOffset) return end;
+  const auto base = ReadBaseHead(log, partition, end.newest_base);
+  if (!base) return Fail(base.error());
+  if (!*base || !end.MayCount(end.newest_base, (*base)->epoch)) end.newest_base = end.reaches = kNoOffset;
   return end;
+}
+
+Result<std::optional<StatePart>> ReadBaseHead(StateLog& log, int32_t partition, int64_t base_at) {
+  std::optional<StatePart> base;
+  const Status read = log.Read(partition, base_at, base_at + 1, [&](int64_t offset, std::string_view record) {
+    const auto decoded = DecodeStateRecord(record, offset);
+    const auto* const part = decoded ? std::get_if<ReadStatePart>(&*decoded) : nullptr;
+    if (part != nullptr && part->head.kind == StreamKind::kBase && part->head.part == 0) base = part->head;
+    return false;
+  });
+  if (!read) return Fail(read.error());
+  return base;
 }
 
 namespace {
@@ -119,18 +162,11 @@ Status StateRestore::NoteDescriptor(const RowBatch& rows, bool& fits) {
 
 // Whether the runs since this base lead on from the held state.
 Result<bool> StateRestore::LeadsOn(int64_t base_at) {
-  bool leads = false;
-  const Status read = log_.Read(
-      options_.identity.partition, base_at, base_at + 1, [&](int64_t offset, std::string_view record) {
-        const auto decoded = DecodeStateRecord(record);
-        const auto* const part = decoded ? std::get_if<ReadStatePart>(&*decoded) : nullptr;
-        if (part == nullptr || part->head.kind != StreamKind::kBase || part->head.part != 0) return false;
-        epoch_ = part->head.epoch;
-        leads = part->head.to <= options_.held->position && end_.MayCount(offset, epoch_);
-        return false;
-      });
-  if (!read) return Fail(read.error());
-  return leads;
+  const auto base = ReadBaseHead(log_, options_.identity.partition, base_at);
+  if (!base) return Fail(base.error());
+  if (!*base) return false;
+  epoch_ = (*base)->epoch;
+  return (*base)->to <= options_.held->position && end_.MayCount(base_at, epoch_);
 }
 
 Status StateRestore::Continue(int64_t base_at) {
@@ -166,7 +202,7 @@ Result<bool> StateRestore::RestoreBase(int64_t base_at) {
   const Status read = log_.Read(options_.identity.partition, base_at, options_.before,
                                 [&](int64_t offset, std::string_view record) {
                                   if (!Count(record)) return false;
-                                  const auto decoded = DecodeStateRecord(record);
+                                  const auto decoded = DecodeStateRecord(record, offset);
                                   if (!decoded) return true;
                                   const auto* const part = std::get_if<ReadStatePart>(&*decoded);
                                   return part != nullptr && take(offset, *part);  // an opening ends the base

@@ -21,11 +21,13 @@ namespace seen {
 
 struct StreamEnd {
   std::set<int64_t, std::greater<>> bases;  // offsets of parts 0, as any owner names them; newest first
-  int64_t newest_base = kNoOffset;          // that the last owner named: it counts
+  int64_t newest_base = kNoOffset;          // that the last owner named, and that begins there
   std::set<int64_t> openings;
   int64_t reaches = kNoOffset;  // the greatest position of the last owner's runs and bases that ended
   /// The greatest position that an owner had, whether a restore reaches it or not.
   int64_t owners_had = kNoOffset;
+  uint64_t refused = 0;  // records that can't be read, or that name offsets which the topic can't have
+  uint64_t foreign_records = 0;  // skipped
 
   /// For a run or base at `offset`: no other owner had begun since `epoch`.
   bool MayCount(int64_t offset, int64_t epoch) const {
@@ -34,8 +36,11 @@ struct StreamEnd {
   }
 };
 
-/// Reads the last records before `before`. kUnavailable.
+/// Reads the last records before `before`. kUnavailable. kRefused: the newest opening is another group's.
 Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before);
+
+/// The head of the base whose part 0 stands at `base_at`. nullopt: none does (any more). kUnavailable.
+Result<std::optional<StatePart>> ReadBaseHead(StateLog& log, int32_t partition, int64_t base_at);
 
 /// The result of a restore.
 struct RestoredState {

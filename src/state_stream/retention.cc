@@ -16,6 +16,9 @@ std::map<int32_t, int64_t> StreamTrimmer::Due(const std::map<int32_t, int64_t>& 
   std::erase_if(partitions_, [&](const auto& partition) { return !bases.contains(partition.first); });
   for (const auto& [number, newest] : bases) {
     Partition& partition = partitions_[number];
+    // A base that is gone, or older offsets: the topic is another one, or its records were deleted.
+    if (!partition.whole_since.empty() && newest < partition.whole_since.rbegin()->first) partition = {};
+    if (newest < partition.trimmed_to) partition = {};
     if (newest != kNoOffset) partition.whole_since.try_emplace(newest, now);
     for (const auto& [base_at, since] : partition.whole_since) {
       if (now - since >= after_ && base_at > partition.trimmed_to) before[number] = base_at;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -41,6 +42,15 @@ class StateLog {
   /// Visits the partition's records at `from` or later and before `to`, in order, as far as they still exist.
   /// kUnavailable: the brokers are away.
   virtual Status Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) = 0;
+
+  /// Records that Read skips, because their keys don't name a group whose state is read.
+  struct Foreign {
+    uint64_t records = 0;
+    int64_t newest_epoch = -1;  // of another group's opening, as its records name it; -1: none
+    std::string refusal;        // for people: whose opening that is, and the remedy
+  };
+  /// Of the last Read.
+  virtual Foreign foreign() const { return {}; }
 };
 
 /// A store that is being built from the state topic. One thread.

@@ -1,5 +1,7 @@
 #include "state_stream/state_record.h"
 
+#include <algorithm>
+
 #include "base/byte_codec.h"
 
 namespace seen {
@@ -115,6 +117,17 @@ Result<StateRecord> DecodeStateRecord(std::string_view bytes) {
     default:
       return Fail(Code::kRefused, "state record: type " + std::to_string(type) + " isn't known");
   }
+}
+
+Result<StateRecord> DecodeStateRecord(std::string_view bytes, int64_t offset) {
+  auto decoded = DecodeStateRecord(bytes);
+  if (!decoded) return decoded;
+  const auto* const part = std::get_if<ReadStatePart>(&*decoded);
+  const int64_t base_at = part != nullptr ? part->head.base_at : std::get<StateOpening>(*decoded).base_at;
+  const int64_t epoch = part != nullptr ? part->head.epoch : kNoOffset;
+  if (base_at <= offset && epoch < offset) return decoded;
+  return Fail(Code::kMalformed, "state record: at offset " + std::to_string(offset) + ", names the offset " +
+                                    std::to_string(std::max(base_at, epoch)));
 }
 
 }  // namespace seen

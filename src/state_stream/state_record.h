@@ -77,5 +77,8 @@ using StateRecord = std::variant<StateOpening, ReadStatePart>;
 /// kRefused: a newer version wrote the record, or its type isn't known. kMalformed: the bytes aren't one of
 /// these records.
 Result<StateRecord> DecodeStateRecord(std::string_view bytes);
+/// As above, for the record at `offset`. kMalformed also: the record names an opening or a base that would
+/// stand behind it.
+Result<StateRecord> DecodeStateRecord(std::string_view bytes, int64_t offset);
 
 }  // namespace seen

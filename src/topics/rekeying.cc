@@ -103,6 +103,7 @@ Status Rekeying::Run(const Readers& readers, RekeyReporter& reporter, const Cloc
 RekeyingStatus Rekeying::GetStatus() const {
   RekeyingStatus status = handler_->GetStatus();
   status.unread.unowned = consumer_->unowned_partitions();
+  status.unread.open_transactions = topic_consumer_->OpenTransactions();
   for (const PartitionProblem& problem : topic_consumer_->Problems()) {
     if (problem.IsRefused()) status.unread.refused.push_back({problem.partition, problem.reason, {}});
   }

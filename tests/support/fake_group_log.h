@@ -64,6 +64,8 @@ class FakeGroupLog final : public GroupLog {
   void Assign(std::vector<int32_t> partitions);
   void Revoke(std::vector<int32_t> partitions, bool lost = false);
   void SetReachable(bool reachable) { reachable_ = reachable; }
+  /// As many records of an open transaction stand behind the records of each partition.
+  void SetOpenMessages(int64_t messages) { open_messages_ = messages; }
   /// From now on PollControl fails as in a fenced member.
   void Fence();
   /// The process is gone: the handler gets no revocation.
@@ -75,7 +77,11 @@ class FakeGroupLog final : public GroupLog {
   int WorkerOf(int32_t partition) const override { return partition % static_cast<int32_t>(workers_.size()); }
   Status Seek(int32_t partition, int64_t offset) override;
   void StopReading(int32_t partition) override;
-  Watermarks CachedWatermarks(int32_t partition) const override { return topic_.watermarks(partition); }
+  Watermarks CachedWatermarks(int32_t partition) const override {
+    Watermarks known = topic_.watermarks(partition);
+    known.high += open_messages_;
+    return known;
+  }
   Result<Watermarks> QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const override;
   Result<int64_t> OffsetForTime(int32_t partition, TimeMs time,
                                 std::chrono::milliseconds timeout) const override;
@@ -115,6 +121,7 @@ class FakeGroupLog final : public GroupLog {
   const size_t batch_records_max_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::atomic<bool> reachable_{true};
+  std::atomic<int64_t> open_messages_{0};
   std::atomic<bool> closed_{false};
   mutable std::mutex mutex_;
   std::deque<Rebalance> rebalances_;  // mutex_

@@ -180,6 +180,26 @@ def test_lost_messages(kafka, watched):
         run("status", "--lost", "--http", watched.seend.url, "--acknowledge")
 
 
+def test_a_transaction_that_stays_open(watched):
+    watched.seend.wait_at_rest()
+    with watched.fault("SeendOpenTransaction") as fire:
+        with watched.topics.open_transaction("alerts", [("u", event("u", "i", now_ms()))]):
+            fire()
+
+
+def test_a_state_topic_that_lacks_partitions(own, topics, topic_name):
+    state = f"{topic_name}-state"
+    watched = own({"state": {"topic": state, "run_every_s": 1}})
+    watched.start()
+    watched.send()
+    watched.seend.wait_at_rest()
+    with watched.fault("SeendStateTopicNotWritten") as fire:
+        topics.delete(state)
+        topics.create(state, partitions=1)
+        fire(watched.send)
+        topics.add_partitions(state, 2)
+
+
 def test_a_prometheus_that_scrapes_nothing(watched):
     with watched.fault("SeendAbsent") as fire:
         watched.prometheus.reconfigure(f'["{watched.seend.address}"]', "[]")

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from load import Load
-from places import SEEND, wait_until
+from places import SEEND, now_ms, wait_until
 
 
 def librdkafka():
@@ -18,7 +18,7 @@ def librdkafka():
     return tuple(map(int, re.search(r"librdkafka (\d+)\.(\d+)", version).groups()))
 
 
-def refused(seend):
+def refused(seend, meanwhile=lambda: None):
     """Waits until the daemon says that it refuses the topic. It may end, or stop only the partition.
 
     librdkafka 2.4 to 2.8 may crash the process instead (its issue 4778). A test can't prevent that.
@@ -28,6 +28,7 @@ def refused(seend):
     def said():
         if may_crash and not seend.alive() and seend.wait_exit() == -signal.SIGSEGV:
             pytest.skip("librdkafka 2.4 to 2.8 crashed the daemon")
+        meanwhile()
         log = seend.log()
         return "recreated" in log and "rebuild" in log
 
@@ -69,6 +70,33 @@ def test_while_nothing_comes_to_show_it(topics, reading, topic_name, chance):
         for partition, (_, end) in ends.items():
             topics.produce(topic_name, [("k", "another", {"partition": partition}) for _ in range(end)])
     refused(reading)
+
+
+@pytest.mark.parametrize("records", [10, None], ids=["shorter", "as long"])
+def test_nothing_is_fresh_after_a_pause_before_the_log_was_checked(topics, reading, topic_name, records):
+    """The end of another log says nothing about what was read. So ages grow until the daemon refuses."""
+    ends = topics.ends(topic_name)
+    wait_until(lambda: all(s["age_ms"] is not None for s in reading.partition_status().values()), "ages")
+    with reading.standing_still():
+        stopped = now_ms()
+        topics.delete(topic_name)
+        topics.create(topic_name)
+        for partition, (_, end) in ends.items():
+            another = [("k", "another", {"partition": partition}) for _ in range(records or end)]
+            topics.produce(topic_name, another)
+        wait_until(lambda: now_ms() - stopped >= 3_000, "the pause is as long as the fault needs")
+
+    def no_answer_is_fresh():
+        asked = now_ms()
+        try:
+            partitions = reading.http.get("/v1/status").json()["partitions"]
+        except OSError:  # it may have ended
+            return
+        for partition in partitions:
+            if partition["answers"] and partition["age_ms"] is not None:
+                assert partition["age_ms"] >= asked - stopped, partition
+
+    refused(reading, no_answer_is_fresh)
 
 
 def test_while_it_stands_still_and_the_broker_restarts(kafka, topics, reading, topic_name, chance):

@@ -6,6 +6,8 @@ import shutil
 import pytest
 
 from hashes import partition_of
+from http_json import user_path
+from item_stream import Items, item, text_of
 from load import Load, one_by_one
 from oracle import Oracle, event
 from places import now_ms, wait_until
@@ -241,3 +243,54 @@ def test_a_partitioner_of_other_clients_is_named(topics, started, topic_name, us
     assert f"{strays:,} of 2,000 in" in trouble
     shown = seend.seenctl("status", status=1)[0]
     assert f"misrouted   {strays:,} events since the start: look-ups miss these events" in shown, shown
+
+
+def test_what_stands_behind_an_open_transaction_is_missing_and_the_age_says_so(topics, started, topic_name):
+    """Readers of committed records get no further than the first open transaction, whoever left it open."""
+    seend = started(partitions=1)
+    topics.produce(topic_name, one_by_one(Oracle(), [("u", "old")]))
+    seend.wait_at_rest()
+    begins = topics.end_offsets(topic_name)[0]
+    with topics.open_transaction(topic_name, [("v", event("v", "uncommitted", now_ms()))]):
+        topics.produce(topic_name, one_by_one(Oracle(), [("u", "acknowledged")]))
+        wait_until(lambda: seend.partition_status()[0]["age_ms"] >= 5_000, "the age grows", 60)
+        refused = seend.get(user_path("u") + "?max_age_ms=1000")
+        assert refused.status == 503 and "max_age_ms = 1000" in refused.json()["detail"], refused.body
+        assert seend.unseen("u", ["old", "acknowledged"]) == ["acknowledged"]
+        says = f'partition 0 of "{topic_name}" waits at offset {begins} since '
+        trouble = wait_until(
+            lambda: next((t for t in seend.status()["troubles"] if t.startswith(says)), None),
+            "it is named",
+            60,
+        )
+        assert f"abort --topic {topic_name} --partition 0 --start-offset {begins}" in trouble
+        one = seend.status()["open_transactions"][0]
+        assert (one["partition"], one["offset"], one["messages"]) == (0, begins, 2)
+    wait_until(lambda: seend.unseen("u", ["acknowledged"]) == [], "it is read on", 60)
+    wait_until(lambda: seend.get(user_path("u") + "?max_age_ms=2000").status == 200, "and fresh", 60)
+    wait_until(lambda: not seend.status()["open_transactions"], "the trouble is over", 60)
+
+
+def test_open_transactions_of_a_source_and_of_items_are_named(topics, daemon, topic_name):
+    items = Items(topics, topic_name)
+    seend = daemon(topic_name, {"input": {"keyed_by_user": False}, **items.config()}).start()
+    topics.produce(topic_name, one_by_one(Oracle(), [("u", "old")]))
+    items.send(item("n1", text_of(1)))
+    seend.wait_at_rest()
+    items.wait_at_rest(seend)
+    with (
+        topics.open_transaction(topic_name, [("u", event("u", "new", now_ms()))]),
+        topics.open_transaction(items.topic, [("n2", item("n2", text_of(2)))]),
+    ):
+        status = wait_until(
+            lambda: (
+                (s := seend.status())["rekeying"]["open_transactions"]
+                and s["items"]["open_transactions"]
+                and s
+            ),
+            "both are named",
+            60,
+        )
+        for topic in (topic_name, items.topic):
+            assert any(f'partition 0 of "{topic}" waits at offset 1' in t for t in status["troubles"]), topic
+    wait_until(lambda: seend.unseen("u", ["new"]) == [], "it is read on", 60)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import struct
 
 import pytest
 from load import one_by_one
@@ -209,3 +210,100 @@ def test_a_topic_without_a_whole_base_is_no_empty_state(topics, daemon, topic_na
     seend.write_config()
     said = run("digest", "--from-state-topic", "--config", seend.config_path, status=1)[1]
     assert "partition 0" in said and "no whole base" in said and "Remedy" in said
+
+
+def streams(seend):
+    return {s["partition"]: s for s in seend.status()["state_topic"]["streams"]}
+
+
+def wait_bases(seend, known=None):
+    """Waits until the state topic has a base of each partition, with all of the state. `known`: the streams
+    of before the fault: their bases are gone."""
+
+    def based():
+        now = streams(seend)
+        at = {p: s["next_offset"] for p, s in seend.partition_status().items()}
+        return len(now) == PARTITIONS and all(
+            s["base_at"] is not None
+            and s["sent_to"] == at[p]
+            and not s["problem"]
+            and (known is None or s["bases"] > known[p]["bases"])
+            for p, s in now.items()
+        )
+
+    wait_until(based, "each partition has a base", 60)
+
+
+def check_restore(kafka, topics, seend, topic):
+    """All state comes back from the state topic."""
+    seend.stop()
+    kafka.delete_records(topic, topics.end_offsets(topic))
+    start_without_disk(seend)
+    assert len(restored(seend)) == PARTITIONS
+    check(seend, "old")
+
+
+def text(value):
+    return struct.pack("<H", len(value)) + value.encode()
+
+
+def test_records_of_others_are_skipped_and_counted(kafka, topics, streaming, topic_name):
+    """Strays hide neither base nor runs, and offsets that the topic can't have are refused."""
+    wait_bases(streaming)
+    streaming.stop()
+    opening = struct.pack("<BBBqqq", 1, 1, 0, 0, 1, 1 << 62) + text(streaming.group) + text("x") + text("1")
+    part = struct.pack("<BBBqIIqqqH", 1, 2, 3, 1 << 61, 0, 0, 1 << 62, 0, 1 << 60, 0)
+    for partition in range(PARTITIONS):
+        forged = [(streaming.group, value, {"partition": partition}) for value in (opening, part)]
+        strays = [(None, b"stray", {"partition": partition})] * 100
+        topics.produce(f"{topic_name}-state", [*forged, *strays])
+    streaming.start()
+    send_newer(topics, streaming, topic_name)
+    wait_streamed([streaming], topics.end_offsets(topic_name))
+    ends = topics.end_offsets(f"{topic_name}-state")
+    for partition, stream in streams(streaming).items():
+        assert stream["base_at"] < ends[partition], "no base that can't be"
+        assert stream["refused_records"] >= 2 and stream["foreign_records"] >= 100, stream
+    check_restore(kafka, topics, streaming, topic_name)
+    check(streaming, "newer")
+
+
+@pytest.mark.parametrize("runs", [True, False], ids=["while it runs", "before it starts"])
+def test_a_base_that_was_deleted_is_replaced(kafka, topics, streaming, topic_name, runs):
+    wait_bases(streaming)
+    known = streams(streaming)
+    if not runs:
+        streaming.stop()
+        known = {p: {"bases": 0} for p in known}
+    kafka.delete_records(f"{topic_name}-state", topics.end_offsets(f"{topic_name}-state"))
+    if not runs:
+        streaming.start()
+    wait_bases(streaming, known)
+    check_restore(kafka, topics, streaming, topic_name)
+
+
+def test_a_state_topic_that_was_recreated_begins_with_a_base(kafka, topics, streaming, topic_name):
+    wait_bases(streaming)
+    known = streams(streaming)
+    topics.delete(f"{topic_name}-state")
+    topics.create(f"{topic_name}-state", partitions=PARTITIONS)
+    wait_bases(streaming, known)
+    assert streaming.log().count("the state topic lacks a base") >= PARTITIONS
+    check_restore(kafka, topics, streaming, topic_name)
+
+
+def test_partitions_that_the_recreated_state_topic_lacks_are_a_trouble(kafka, topics, streaming, topic_name):
+    wait_bases(streaming)
+    topics.delete(f"{topic_name}-state")
+    topics.create(f"{topic_name}-state", partitions=1)
+
+    def named():
+        troubles = " ".join(streaming.status()["troubles"])
+        return all(f"state of partition {p} isn't in topic" in troubles for p in (1, 2))
+
+    wait_until(named, "the missing partitions are named", 60)
+    wait_until(lambda: not streams(streaming)[0]["problem"], "one success doesn't hide the others", 60)
+    assert named() and streaming.metric_sum("seen_state_topic_problems") == 2
+    topics.add_partitions(f"{topic_name}-state", PARTITIONS)
+    wait_bases(streaming)
+    check_restore(kafka, topics, streaming, topic_name)

@@ -1,5 +1,6 @@
 """Topics through librdkafka's Python client: create, fill, read completely, query offsets."""
 
+import contextlib
 import time
 
 import confluent_kafka
@@ -93,6 +94,20 @@ class Topics:
                 **more,
             }
         )
+
+    @contextlib.contextmanager
+    def open_transaction(self, topic, records):
+        """A producer has written the records, and leaves its transaction open until the block ends. Then it
+        commits."""
+        name = {"transactional.id": f"{topic}-open", "transaction.timeout.ms": 600_000}
+        producer = self.producer(**name)
+        producer.init_transactions(60)
+        producer.begin_transaction()
+        for key, value, *more in records:
+            producer.produce(topic, value, key, **(more[0] if more else {}))
+        assert producer.flush(60) == 0
+        yield
+        producer.commit_transaction(60)
 
     def send(self, topic, records, partitioner="murmur2_random", rate=None, report=None):
         """Sends the records, (key, value) or (key, value, {"partition": .., "timestamp": ..}), and waits for

@@ -323,6 +323,7 @@ ItemsStatus Items::GetStatus() const {
   if (reading == nullptr) return status;
   status.ordered_topic = reading->ordered_topic;
   status.unread.unowned = reading->consumer->unowned_partitions();
+  status.unread.open_transactions = reading->topic_consumer->OpenTransactions();
   reading->handler->AddStatus(reading->topic_consumer->Problems(), status);
   if (!reading->rekeying) return status;
   status.rekeying = reading->rekeying->GetStatus();

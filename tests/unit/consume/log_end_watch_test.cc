@@ -41,6 +41,9 @@ class LogEndWatchTest : public testing::Test {
   std::vector<std::vector<int32_t>> asked_;
   std::chrono::milliseconds fetch_wait_{0};  // a fetch delays the request: a broker answers in order
   std::set<int32_t> silent_;                 // no answer for these, or for others asked with them
+  int64_t end_ = 0;
+  Instant checked_at_ = Instant::max();  // when the last check of the log began
+  Instant wanted_since_{};
   LogEndWatch watch_{[this](std::span<const int32_t> partitions,
                             std::chrono::milliseconds timeout) -> Result<std::map<int32_t, int64_t>> {
                        asked_.emplace_back(partitions.begin(), partitions.end());
@@ -54,9 +57,13 @@ class LogEndWatchTest : public testing::Test {
                            clock_.Advance(timeout.count());
                            return Fail(Code::kUnavailable, "no leader");
                          }
-                         ends[partition] = 0;
+                         ends[partition] = end_;
                        }
                        return ends;
+                     },
+                     [this](int32_t, Instant since) {
+                       wanted_since_ = since;
+                       return checked_at_ >= since;
                      },
                      partitions_, clock_};
 };
@@ -117,6 +124,48 @@ TEST_F(LogEndWatchTest, AsksAllSilentPartitionsInTurnAndNoLongerThanAStepMay) {
               LogEndWatch::kQuestion + LogEndWatch::kSlowStep + LogEndWatch::kSlowQuestion);
   }
   EXPECT_EQ(Of(13).lag_messages, 0);
+}
+
+// A topic may be recreated while the process stands still. The new log's end says nothing about the old log.
+TEST_F(LogEndWatchTest, NothingIsFreshAfterAPauseBeforeTheLogWasChecked) {
+  Open(0);
+  checked_at_ = {};
+  watch_.Step();
+  clock_.Advance(3'000);
+  const Instant resumed = clock_.Now();
+  for (int step = 0; step < 4; ++step) {
+    watch_.Step();
+    EXPECT_EQ(wanted_since_, resumed);
+    EXPECT_EQ(Of(0).age, std::chrono::milliseconds(3'000 + 250 * step));
+    EXPECT_EQ(Of(0).lag_messages, std::nullopt);
+    clock_.Advance(LogEndWatch::kEvery.count());
+  }
+  checked_at_ = resumed;
+  silent_ = {0};
+  watch_.Step();
+  EXPECT_EQ(Of(0).age, clock_.Now() - resumed) << "a late check confirms the answer before it";
+  silent_.clear();
+  watch_.Step();
+  EXPECT_EQ(Of(0).age, 0ms);
+}
+
+TEST_F(LogEndWatchTest, ALogThatEndsBeforeWhatWasReadIsAnother) {
+  Open(0);
+  checked_at_ = {};
+  partitions_.Find(0)->flow->state.SetNextOffset(5);
+  end_ = 5;
+  watch_.Step();
+  clock_.Advance(250);
+  end_ = 3;
+  watch_.Step();
+  clock_.Advance(250);
+  end_ = 9;  // the new log has grown beyond
+  partitions_.Find(0)->flow->state.SetNextOffset(9);
+  watch_.Step();
+  EXPECT_EQ(Of(0).age, 500ms);
+  checked_at_ = clock_.Now();
+  watch_.Step();
+  EXPECT_EQ(Of(0).age, 0ms);
 }
 
 }  // namespace

@@ -94,6 +94,29 @@ TEST_F(TopicRunnerTest, TakesEachRecordOnceInOrderAndCommitsWhatIsDone) {
   EXPECT_EQ(handler_.Of(1).closed, 1);
 }
 
+TEST_F(TopicRunnerTest, ReportsAnOpenTransactionThatReadingHasWaitedFor) {
+  FillAll(0, 35);
+  Start();
+  ASSERT_TRUE(Steps());
+  log_->SetOpenMessages(4);
+  const TimeMs since = clock_.WallNow();
+  ASSERT_TRUE(Steps(90));
+  EXPECT_TRUE(runner_->OpenTransactions().empty()) << "producers end most transactions within ten seconds";
+  ASSERT_TRUE(Steps(30));
+  const auto open = runner_->OpenTransactions();
+  ASSERT_EQ(open.size(), 3U);
+  EXPECT_EQ(open[1].partition, 1);
+  EXPECT_EQ(open[1].offset, 35);
+  EXPECT_EQ(open[1].messages, 4);
+  EXPECT_LE(open[1].since.value - since.value, 1'000);
+  Fill(topic_, 1, 35, 40);  // it ended, and another one is open
+  ASSERT_TRUE(Steps(20));
+  EXPECT_EQ(runner_->OpenTransactions().size(), 2U);
+  log_->SetOpenMessages(0);
+  ASSERT_TRUE(Steps(20));
+  EXPECT_TRUE(runner_->OpenTransactions().empty());
+}
+
 TEST_F(TopicRunnerTest, RevokedPartitionsAreClosedAndCommittedAndReadOnByTheNextOwner) {
   FillAll(0, 10);
   Start();

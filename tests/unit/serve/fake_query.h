@@ -144,8 +144,10 @@ inline DaemonStatus BusyStatus() {
   status.topic = "exposures";
   status.access.certificate_not_after = TimeMs{1'900'000'000'000};
   status.forwarded = ForwardFigures{5, 2, 1};
-  status.state_topic = StateTopicStatus{
-      "seen-state", "why", {{4, {7, -1, 90, 3, 1, 1234, 2, 5, 6}}}, {{5, {0.25, 99, 3}}, {6, {0, 0, 1}}}};
+  status.state_topic = StateTopicStatus{"seen-state",
+                                        "why",
+                                        {{4, {7, -1, 90, 3, 1, 1234, 2, 5, 6, 8, "no base"}}},
+                                        {{5, {0.25, 99, 3}}, {6, {0, 0, 1}}}};
   status.partitions_total = 2;
   status.input_retention_ms = 604'800'000;
   status.window_days_max = 30;
@@ -188,7 +190,7 @@ inline DaemonStatus BusyStatus() {
   opening.assigned = false;
   status.partitions = {ready, opening};
   status.troubles = {"partition 4 of \"exposures\" is refused: no state"};
-  status.unread = {{{4, "no state", {1'763'700'000'000}}}, {5, 6}};
+  status.unread = {{{4, "no state", {1'763'700'000'000}}}, {5, 6}, {{0, 100, 17, {1'763'700'000'000}}}};
   RekeyingStatus rekeying{"raw", "seend-rekey", false, "4 messages to re-key", 17, {}, {}};
   rekeying.partitions = {{4, true, 88, 100, 12, 3}, {5, false, -1, 5, 5, 0}};
   rekeying.unread.unowned = {7};

@@ -166,6 +166,8 @@ TEST(Metrics, ShowTheStatusAsGauges) {
       {"seen_lost_share{topic=\"exposures\",cause=\"too_old\"}", 0.25},
       {"seen_lost_share_excessive{topic=\"exposures\",cause=\"too_old\"}", 1},
       {"seen_lost_share_excessive{topic=\"raw\",cause=\"skipped\"}", 0},
+      {"seen_open_transactions{topic=\"exposures\"}", 1},
+      {"seen_open_transactions{topic=\"raw\"}", 0},
       {"seen_partition_owned{partition=\"0\"}", 0},
       {"seen_memory_budget_bytes{share=\"tails\"}", 3000},
       {"seen_memory_budget_bytes{share=\"fetch_queues\"}", 1500},

@@ -24,6 +24,20 @@ TEST(StreamTrimmer, KeepsWhatAWholeBaseHasReplacedForAWhile) {
   EXPECT_EQ(trimmer.Due({{0, 200}, {1, kNoOffset}}, kStart + 27min), (Before{{0, 200}}));
 }
 
+TEST(StreamTrimmer, ForgetsTheOffsetsOfATopicThatWasReplaced) {
+  constexpr Instant kStart{1h};
+  StreamTrimmer trimmer(10min);
+  EXPECT_EQ(trimmer.Due({{0, 100}, {1, 100}}, kStart), Before());
+  EXPECT_EQ(trimmer.Due({{0, 200}, {1, 200}}, kStart + 5min), Before());
+  EXPECT_EQ(trimmer.Due({{0, 3}, {1, kNoOffset}}, kStart + 10min), Before())
+      << "100 is beyond the new topic's base";
+  EXPECT_EQ(trimmer.Due({{0, 3}, {1, 300}}, kStart + 15min), Before());
+  EXPECT_EQ(trimmer.Due({{0, 3}, {1, 300}}, kStart + 20min), (Before{{0, 3}}));
+  trimmer.Trimmed({{0, 3}});
+  EXPECT_EQ(trimmer.Due({{0, 1}, {1, 300}}, kStart + 25min), (Before{{1, 300}}));
+  EXPECT_EQ(trimmer.Due({{0, 1}}, kStart + 35min), (Before{{0, 1}}));
+}
+
 TEST(KeptCopies, TheOldestGoFirstUntilTheRestFits) {
   const std::vector<KeptCopy> copies = {{1, 30, 50}, {2, 10, 50}, {3, 20, 50}, {4, 40, 50}};
   struct Case {

@@ -58,6 +58,27 @@ TEST(StateRecord, OfAnotherVersionOrTypeIsRefused) {
   EXPECT_EQ(DecodeStateRecord(other).error().code, Code::kRefused);
 }
 
+TEST(StateRecord, NamesOnlyOffsetsThatTheTopicCanHave) {
+  constexpr int64_t kBeyond = int64_t{1} << 62;
+  const auto opening = [](int64_t base_at) {
+    std::string bytes;
+    EncodeStateOpening({"seen", "seen-1", "0.1.0", false, {1}, 0, base_at}, bytes);
+    return bytes;
+  };
+  const auto part = [](int64_t epoch, int64_t base_at) {
+    StatePart head;
+    head.epoch = epoch;
+    head.base_at = base_at;
+    std::string bytes;
+    EncodeStatePart(head, bytes);
+    return bytes;
+  };
+  for (const std::string& good : {opening(kNoOffset), opening(8), part(8, kNoOffset), part(0, 9)})
+    EXPECT_TRUE(DecodeStateRecord(good, 9));
+  for (const std::string& bad : {opening(kBeyond), opening(10), part(9, kNoOffset), part(8, kBeyond)})
+    EXPECT_EQ(DecodeStateRecord(bad, 9).error().code, Code::kMalformed);
+}
+
 TEST(StateRecord, ShortenedOrImplausibleIsMalformed) {
   std::string opening;
   EncodeStateOpening(ExampleOpening(), opening);
