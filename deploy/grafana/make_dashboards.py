@@ -1026,6 +1026,7 @@ def store_and_memory():
             "How much of a partition's state has come from the state topic. Empty: the daemon restores no partition.",
             "percentunit",
             ["SeendRestoreSlow"],
+            width=4,
             least=0,
         ),
         series(
@@ -1039,6 +1040,19 @@ def store_and_memory():
             "the daemon can't rebuild lost state completely.",
             "s",
             ["SeendRetentionHeadroomLow", "SeendRetentionBelowWindow"],
+            width=6,
+        ),
+        series(
+            "Topics",
+            [
+                (gauge("seen_topic_missing"), "{{instance}} {{topic}} missing"),
+                (gauge("seen_topic_settings_wrong"), "{{instance}} {{topic}} settings"),
+            ],
+            "Topics that are missing or have wrong settings. topic_problems in GET /v1/status has the command that "
+            "mends each.",
+            "short",
+            ["SeendTopicMissing", "SeendTopicSettings"],
+            width=6,
         ),
     ]
     return dashboard(

@@ -34,7 +34,7 @@
 #include "topics/cluster_owner.h"
 #include "topics/daemon_topics.h"
 #include "topics/peer_routes.h"
-#include "topics/retention_watch.h"
+#include "topics/topics_watch.h"
 
 namespace seen {
 namespace {
@@ -155,12 +155,12 @@ class Daemon {
                                     promotions_,
                                     clock_};
   Instant ready_asked_{};
-  RetentionWatch retention_{config_.input.topic, LongestWindowDays(config_)};
 
   // In the order of creation. Members below use those above, and are destroyed first.
   std::unique_ptr<EmbeddedBroker> embedded_;
   std::unique_ptr<StoreDirectory> directory_;
   std::unique_ptr<Admin> admin_;
+  std::unique_ptr<TopicsWatch> topics_watch_;
   ClusterOwner cluster_owner_{config_, promotions_};
   std::unique_ptr<KeptCopies> kept_copies_;
   std::unique_ptr<DeadLetterProducer> dead_letters_;
@@ -301,6 +301,7 @@ Status Daemon::OpenProducers(const InputTopics& topics) {
   snapshots.brokers = config_.kafka.brokers;
   snapshots.client = config_.kafka.client;
   snapshots.partitioner = config_.input.partitioner;
+  snapshots.partitions = topics.user_partitions;
   snapshots.queue_bytes_max = budget_.producer_bytes;
   snapshots.batch_bytes_max = topics.snapshot_bytes_max;
   snapshots.delivery_timeout = lease_times_.delivery;
@@ -399,6 +400,9 @@ void Daemon::StartBesideExposures(int32_t user_partitions) {
   fills_ = std::make_unique<Fills>(std::move(fills), exposures_->open(), std::move(hooks), clock_);
   shown_fills_.store(fills_.get());
   pages_.fills = fills_.get();
+  if (options_.embedded_kafka) return;  // its topics are its own
+  topics_watch_ = std::make_unique<TopicsWatch>(config_, *admin_, user_partitions);
+  topics_watch_->Start();
 }
 
 // Starts items and re-keying when this group becomes the owner, and stops them when another group does.
@@ -544,11 +548,7 @@ void Daemon::Failed(const Error& error) {
 void Daemon::Housekeep() {
   if (const Status started = FollowOwner(); !started) return Failed(started.error());
   const Instant now = clock_.Now();
-  if (retention_.IsDue(now)) {
-    const std::string warning = retention_.Heard(exposures_->consumer().RetentionMs(milliseconds(500)));
-    if (!warning.empty()) log::Warning("retention of the input topic", {{"reason", warning}});
-    status_.SetRetention(retention_.retention_ms());
-  }
+  status_.SetTopics(topics_watch_ ? topics_watch_->Get() : TopicsWatch::Findings(), dead_letters_->problem());
   if (service_manager_.present()) service_manager_.Alive();
   if (logged_ready_ && now - ready_asked_ < kReadyAsked) return;
   ready_asked_ = now;
@@ -594,6 +594,7 @@ void Daemon::ShutDown() {
   shown_fills_.store(nullptr);
   fills_.reset();
   forwarder_.reset();  // answers requests that still wait; the server object still exists
+  topics_watch_.reset();
   cluster_owner_.Stop();
   peer_routes_.Stop();
   log::Info("stopped", {{"exit_status", exit_status_.load()}});

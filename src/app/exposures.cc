@@ -1,7 +1,7 @@
 #include "app/exposures.h"
 
 #include "base/threads.h"
-#include "topics/retention_watch.h"
+#include "topics/topic_needs.h"
 
 namespace seen {
 namespace {

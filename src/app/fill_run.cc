@@ -105,6 +105,9 @@ Status FillRun::OpenLog() {
     log = TopicReader::Open(reading, kQuestion);
     if (!log) return Fail(log.error());
   }
+  const auto is_compacted = (*log)->IsCompacted(kQuestion);
+  if (!is_compacted) return Fail(is_compacted.error());
+  is_compacted_ = *is_compacted;
   log_ = std::move(*log);
   status_.from_offset = status_.next_offset = log_->ranges().at(place).from;
   reaches_since_ = reading.from_time && ends->low < status_.from_offset;
@@ -176,6 +179,13 @@ Status FillRun::Write(HistoryFill& fill) {
   status_.complete_since = fill.complete_since();
   if (reaches_since_) status_.complete_since = since_;
   if (status_.from_offset == 0) status_.complete_since = TimeMs{};
+  if (is_compacted_) {
+    status_.complete_since.reset();
+    status_.problem =
+        "the topic is compacted: records of the window are missing, and the filter stays incomplete";
+    log::Warning("a filter is filled and stays incomplete",
+                 {{"partition", status_.partition}, {"reason", status_.problem}});
+  }
   if (!status_.complete_since) return {};
   return InStore([&](PartitionFill& into) { return into.End(filter_, *status_.complete_since, losses_); });
 }

@@ -71,8 +71,9 @@ class FillRun {
 
   std::weak_ptr<OpenPartition> open_;
   PartitionOptions flow_;
-  TimeMs since_;         // no older record counts
-  uint64_t losses_ = 0;  // losses of live reading, before the run
+  TimeMs since_;               // no older record counts
+  bool is_compacted_ = false;  // the topic: nobody knows which of its records are missing
+  uint64_t losses_ = 0;        // losses of live reading, before the run
   std::unique_ptr<TopicReader> log_;
   bool reaches_since_ = false;  // the log holds records from before `since_`
 };

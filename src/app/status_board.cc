@@ -11,7 +11,7 @@
 #include "rocks/rocks_status.h"
 #include "rows/descriptor.h"
 #include "topics/rekeying.h"
-#include "topics/retention_watch.h"
+#include "topics/topic_needs.h"
 
 namespace seen {
 
@@ -56,9 +56,11 @@ void StatusBoard::SetStateProblem(std::string problem) {
   base_.state_topic->problem = std::move(problem);
 }
 
-void StatusBoard::SetRetention(std::optional<int64_t> retention_ms) {
+void StatusBoard::SetTopics(TopicsWatch::Findings found, std::string dead_letters_problem) {
   const MutexLock lock(mutex_);
-  retention_ms_ = retention_ms;
+  base_.dead_letters_problem = std::move(dead_letters_problem);
+  retention_ms_ = found.input_retention_ms;
+  base_.topics = std::move(found.problems);
 }
 
 std::string StatusBoard::instance_id() const {
@@ -91,8 +93,9 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
                     config_.store.directory + (status.reason.empty() ? "" : "; " + status.reason);
   } else if (held_since_ms != 0 && status.state != "held") {
     status.state = "held";
-    status.reason =
-        "waiting for the store for " + std::to_string(clock_.WallNow().value - held_since_ms) + " ms";
+    const bool for_letters = status.held_by == HoldReason::kDeadLettersFull;
+    status.reason = std::string("waiting for the ") + (for_letters ? "dead-letter topic" : "store") +
+                    " for " + std::to_string(clock_.WallNow().value - held_since_ms) + " ms";
   }
   if (!status.assigned && status.state != "stopped") {
     status.state = "unassigned";

@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "query/daemon_status.h"
 #include "rocks/resources.h"
+#include "topics/topics_watch.h"
 
 namespace seen {
 
@@ -35,7 +36,7 @@ class StatusBoard {
   void SetBrokersAnswer(bool answer);
   /// Why the configured state topic can't be used.
   void SetStateProblem(std::string problem);
-  void SetRetention(std::optional<int64_t> retention_ms);
+  void SetTopics(TopicsWatch::Findings found, std::string dead_letters_problem);
   std::string instance_id() const;
 
   /// The pointers may be nullptr. The status says whether the daemon is ready: see JudgeReadiness.

@@ -83,6 +83,38 @@ Config ToConfig(const ConfigJson& json) {
   return config;
 }
 
+/// Names the daemon's own topics that the document doesn't name, if it has a topic_prefix.
+void ApplyTopicPrefix(ConfigJson& document, Errors& errors) {
+  if (document.contains("topic_prefix") && document.at("topic_prefix").is_object())
+    errors.push_back(
+        {"topic_prefix", "must be a text; other keys are derived from it before files are read"});
+  const std::string prefix = TextAt(document, "/topic_prefix");
+  if (prefix.empty()) return;
+  const auto name = [&](ConfigJson& within, const char* section, const char* key, const char* suffix) {
+    if (!within.contains(section)) within[section] = ConfigJson::object();
+    ConfigJson& holder = within.at(section);
+    if (holder.is_object() && !holder.contains(key)) holder[key] = prefix + suffix;
+  };
+  const auto is_off = [](const ConfigJson& within, const char* section) {
+    return within.contains(section) && within.at(section).is_null();
+  };
+  name(document, "input", "dead_letter_topic", "-dead-letters");
+  const ConfigJson::json_pointer keyed("/input/keyed_by_user");
+  if (document.contains(keyed) && document.at(keyed) == false)
+    name(document, "input", "keyed_topic", "-by-user");
+  if (!is_off(document, "watermarks")) name(document, "watermarks", "topic", "-watermarks");
+  if (!is_off(document, "state")) name(document, "state", "topic", "-state");
+  if (document.contains("items") && document.at("items").is_object()) {
+    name(document, "items", "groups_topic", "-item-groups");
+    name(document, "items", "ordered_topic", "-items-in-order");
+  }
+  if (!document.contains("filters")) document["filters"] = ConfigJson::array({ConfigJson::object()});
+  if (!document.at("filters").is_array()) return;
+  for (ConfigJson& filter : document.at("filters")) {
+    if (filter.is_object() && !is_off(filter, "snapshot")) name(filter, "snapshot", "topic", "-filters");
+  }
+}
+
 /// Checks that a filter's snapshot has a format, a rate and a size that go together.
 void CheckShapeOf(const ConfigJson& filter, const std::string& path, Errors& errors) {
   const std::string format_name = TextAt(filter, "/snapshot/format");
@@ -301,6 +333,7 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
   std::vector<std::string> override_paths;
   Errors errors = ApplyOverrides(*document, overrides, override_paths);
 
+  if (document->is_object()) ApplyTopicPrefix(*document, errors);
   CheckedConfig checked = CheckConfig(*document);
   std::move(checked.errors.begin(), checked.errors.end(), std::back_inserter(errors));
   EventFormat format;

@@ -17,6 +17,8 @@ using enum ConfigType;
 
 constexpr TextRule kGroupName = {"1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-'",
                                  "[a-zA-Z0-9._-]{1,249}", 249};
+constexpr TextRule kTopicPrefix = {"1 to 200 characters of a-z, A-Z, 0-9, '.', '_' and '-'",
+                                   "[a-zA-Z0-9._-]{1,200}", 200};
 constexpr TextRule kListenAddress = {
     "ADDRESS:PORT or [ADDRESS]:PORT with a numeric IPv4 or IPv6 address and a port from 0 (any free one) to "
     "65535",
@@ -47,6 +49,11 @@ constexpr ConfigKey kKeys[] = {
            "It writes nothing until it is promoted: docs/SCALE-OUT.md."),
     Text("replica_of", "null", kGroupName, "With \"role\": \"replica\": the kafka.group_id of the owners.")
         .Into<&Config::replica_of>(),
+
+    Text("topic_prefix", "null", kTopicPrefix,
+         "Begins the names of the daemon's own topics that the configuration doesn't name: PREFIX-filters, "
+         "-dead-letters, -watermarks, -state, -item-groups, -by-user and -items-in-order. Each further group "
+         "on a cluster needs a prefix and a kafka.group_id of its own. null: each topic's own default."),
 
     Section("kafka", "{}", "The cluster and how to reach it."),
     Text("kafka.brokers", "", kBrokerList,

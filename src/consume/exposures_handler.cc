@@ -207,13 +207,16 @@ Result<PartitionPointer> ExposuresHandler::OpenStore(const Assignment& assignmen
   }
   const auto position = opened->store->ReadPosition();
   if (!position) return Fail(position.error());
+  // Of a compacted log, nobody can say which records are missing.
+  const auto is_compacted = *position ? Result<bool>(false) : log.IsCompacted(kQuestion);
+  if (!is_compacted) return Fail(Code::kUnavailable, is_compacted.error().message);
   int64_t start_offset = assignment.watermarks.low;
   if (!*position && (options_.rebuild || assignment.committed_offset)) {
     const auto holds = HoldsWindow(assignment, log);
     if (!holds) return Fail(holds.error());
     // State that is built again lacks the records that retention has deleted. They count as lost.
     if (!*holds) start_offset = 0;
-    if (assignment.committed_offset) WarnOfMissingState(assignment, *holds);
+    if (assignment.committed_offset && !*is_compacted) WarnOfMissingState(assignment, *holds);
   }
 
   auto open = std::make_shared<OpenPartition>();
@@ -224,6 +227,13 @@ Result<PartitionPointer> ExposuresHandler::OpenStore(const Assignment& assignmen
   open->flow = std::make_unique<PartitionFlow>(std::move(opened->options), *position, start_offset,
                                                assignment.watermarks.high, *open->store, dead_letters_,
                                                reporter_, clock_);
+  if (*is_compacted && assignment.watermarks.high > start_offset) {
+    log::Warning(
+        "the topic is compacted: filters that are built from it are incomplete until their windows "
+        "have passed",
+        {{"partition", partition}, {"window_days", options_.window_days_max}});
+    open->flow->state.wholeness().Lost(clock_.WallNow(), true);
+  }
   return open;
 }
 

@@ -107,6 +107,9 @@ class GroupLog {
   /// Asks the partition's leader. kUnavailable.
   virtual Result<int64_t> OffsetForTime(int32_t partition, TimeMs time,
                                         std::chrono::milliseconds timeout) const = 0;
+  /// Whether the topic's cleanup.policy has "compact": then records are missing between those that are there.
+  /// false also if the brokers don't say. kUnavailable.
+  virtual Result<bool> IsCompacted(std::chrono::milliseconds /*timeout*/) const { return false; }
   /// The offsets that the whole group has committed, for all partitions of the topic; -1: none yet.
   /// kUnavailable.
   virtual Result<std::map<int32_t, int64_t>> GroupCommitted(std::chrono::milliseconds timeout) const = 0;

@@ -34,6 +34,14 @@ struct UnreadPartitions {
   std::vector<OpenTransaction> open_transactions;  // in partitions that this daemon reads; ascending
 };
 
+/// What is wrong with one of the topics that the daemon uses.
+struct TopicProblem {
+  std::string topic;
+  std::string problem;  // "missing", "partitions", or the setting that is wrong, e.g. "cleanup.policy"
+  std::string text;     // for people: what follows from it, and the command that mends it
+  friend bool operator==(const TopicProblem&, const TopicProblem&) = default;
+};
+
 /// One partition of the source topic. Used only if input.keyed_by_user is false.
 struct RekeyingPartitionStatus {
   int32_t partition = 0;

@@ -114,6 +114,28 @@ Result<int32_t> Admin::PartitionCount(const std::string& topic, std::chrono::mil
   return (*metadata)->topics[0].partition_cnt;
 }
 
+Result<TopicDescription> Admin::Describe(const std::string& topic, std::chrono::milliseconds timeout,
+                                         AclOperation used_for) const {
+  const auto count = PartitionCount(topic, timeout, used_for);
+  if (!count) return Fail(count.error());
+  auto config = kafka::DescribeTopicConfigs(impl_->client.get(), topic, timeout, used_for);
+  if (!config && config.error().code != Code::kDenied) return Fail(std::move(config.error()));
+  TopicDescription described{*count, {}};
+  if (config) described.config = std::move(*config);
+  return described;
+}
+
+Result<std::vector<std::string>> Admin::TopicNames(std::chrono::milliseconds timeout) const {
+  const rd_kafka_metadata_t* raw = nullptr;
+  const auto error = rd_kafka_metadata(impl_->client.get(), 1, nullptr, &raw, kafka::ToTimeout(timeout));
+  const kafka::MetadataHandle metadata(error == RD_KAFKA_RESP_ERR_NO_ERROR ? raw : nullptr);
+  if (!metadata) return kafka::FailWith(error, "names of topics");
+  std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(metadata->topic_cnt));
+  for (int i = 0; i < metadata->topic_cnt; ++i) names.emplace_back(metadata->topics[i].topic);
+  return names;
+}
+
 Result<TopicState> Admin::EnsureTopic(const TopicSpec& spec, std::chrono::milliseconds timeout) const {
   TopicState state;
   auto count = PartitionCount(spec.name, timeout, spec.used_for);

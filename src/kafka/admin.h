@@ -30,6 +30,12 @@ struct TopicState {
   std::string warning;  // for people: it exists, but not as asked (partition count, config); empty: fine
 };
 
+/// What the brokers say of a topic.
+struct TopicDescription {
+  int32_t partitions = 0;
+  std::map<std::string, std::string> config;  // empty: brokers can't say, or deny this client the answer
+};
+
 /// Any thread. Every call is bounded by its timeout. kUnavailable: the brokers don't answer; call again with
 /// back-off.
 class Admin {
@@ -48,6 +54,13 @@ class Admin {
   /// kDenied: an ACL is missing. kRefused: the broker refuses (policy). The embedded broker can't create
   /// topics this way: it has its own.
   Result<TopicState> EnsureTopic(const TopicSpec& spec, std::chrono::milliseconds timeout) const;
+
+  /// As PartitionCount, with the topic's configuration.
+  Result<TopicDescription> Describe(const std::string& topic, std::chrono::milliseconds timeout,
+                                    AclOperation used_for = AclOperation::kRead) const;
+
+  /// The names of all topics that this client may see.
+  Result<std::vector<std::string>> TopicNames(std::chrono::milliseconds timeout) const;
 
   /// One value of a topic's configuration, e.g. "retention.ms". nullopt: the broker doesn't say. kDenied.
   Result<std::optional<std::string>> TopicConfig(const std::string& topic, const std::string& name,

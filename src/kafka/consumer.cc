@@ -101,13 +101,8 @@ bool Consumer::LogIsChecked(int32_t partition, Instant since) const {
   return impl_->watch.IsChecked(partition, since);
 }
 
-Result<std::optional<int64_t>> Consumer::RetentionMs(std::chrono::milliseconds timeout) const {
-  auto text = kafka::DescribeTopicConfig(impl_->link.Client().get(), impl_->link.options.topic,
-                                         "retention.ms", timeout);
-  if (!text) return Fail(std::move(text.error()));
-  if (!*text) return std::optional<int64_t>();
-  const long long value = std::strtoll((*text)->c_str(), nullptr, 10);
-  return value < 0 ? std::optional<int64_t>() : std::optional<int64_t>(value);
+Result<bool> Consumer::IsCompacted(std::chrono::milliseconds timeout) const {
+  return kafka::IsCompacted(impl_->link.Client().get(), impl_->link.options.topic, timeout);
 }
 
 Result<std::map<int32_t, int64_t>> Consumer::GroupCommitted(std::chrono::milliseconds timeout) const {

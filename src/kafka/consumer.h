@@ -73,8 +73,7 @@ class Consumer final : public GroupLog {
   /// Whether the log was found to be the one that was read, by a check that began at `since` or later. If it
   /// wasn't, a check begins soon. True if logs aren't checked.
   bool LogIsChecked(int32_t partition, Instant since) const;
-  /// The topic's retention.ms. nullopt: unlimited (-1), or the broker doesn't say (embedded). kUnavailable.
-  Result<std::optional<int64_t>> RetentionMs(std::chrono::milliseconds timeout) const;
+  Result<bool> IsCompacted(std::chrono::milliseconds timeout) const override;
   Result<std::map<int32_t, int64_t>> GroupCommitted(std::chrono::milliseconds timeout) const override;
   using GroupLog::Commit;
   void Commit(const std::map<int32_t, int64_t>& offsets) override;

@@ -1,5 +1,7 @@
 #include "kafka/dead_letter_producer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -18,9 +20,12 @@ using std::chrono::milliseconds;
 constexpr milliseconds kRetryAfter{1000};
 constexpr milliseconds kAskAfter{10'000};       // for the topic's limit, while it isn't known
 constexpr milliseconds kAskAgainAfter{60'000};  // the limit may have been raised
+constexpr milliseconds kRefusedFor{30'000};     // then letters that the topic refuses are dropped
 constexpr milliseconds kAlone{500};             // for a letter to go out in its own batch
-constexpr size_t kBatchOverheadBytes = 512;     // record batch and record headers, varints
-constexpr size_t kHeadersBytesMax = 1024;       // ours: short ones and a topic name of at most 249 bytes
+constexpr std::string_view kRefusalRemedy =
+    "create the topic again, or correct its cleanup.policy (delete) and message.timestamp.*";
+constexpr size_t kBatchOverheadBytes = 512;  // record batch and record headers, varints
+constexpr size_t kHeadersBytesMax = 1024;    // ours: short ones and a topic name of at most 249 bytes
 constexpr size_t kOverhead = kBatchOverheadBytes + kHeadersBytesMax;
 
 /// One letter, from TrySend to its acknowledgement. Its content is kept only if it must be sent again.
@@ -77,14 +82,21 @@ struct DeadLetterProducer::Impl {
 
   mutable Mutex mutex;
   std::map<int32_t, Outstanding> partitions GUARDED_BY(mutex);
+  rd_kafka_resp_err_t refusal GUARDED_BY(mutex) = RD_KAFKA_RESP_ERR_NO_ERROR;  // the last, see IsRefusal
+  std::chrono::steady_clock::time_point refused_since GUARDED_BY(mutex){};
   std::deque<Retry> retry;  // the producer's thread's, as the two times
   std::chrono::steady_clock::time_point retry_at{};
   std::chrono::steady_clock::time_point ask_at{};
   kafka::Producer producer;  // its last reports need the fields above
 
   kafka::Producer::Options ProducerOptions();
-  bool Produce(Letter& letter, std::string_view key, std::string_view value, kafka::HeadersHandle& headers);
+  enum class Sent : uint8_t { kQueued, kWait, kDropped };
+  Sent Produce(Letter& letter, std::string_view key, std::string_view value, kafka::HeadersHandle& headers);
   void Acknowledge(const Letter& letter);
+  /// Notes that the topic refuses a letter. True: it has done so for long, and the letter is to be dropped.
+  bool NoteRefusal(rd_kafka_resp_err_t error);
+  void NoteTaken();
+  void Drop(const Letter& letter, std::string_view why, std::string_view remedy);
   void OnDelivery(const rd_kafka_message_t& message);
   void AskLimit();
   /// Shortens a letter that the topic refused. False: nothing is left to cut.
@@ -114,16 +126,44 @@ kafka::Producer::Options DeadLetterProducer::Impl::ProducerOptions() {
               }};
 }
 
-// Takes letter and headers if it returns true.
-bool DeadLetterProducer::Impl::Produce(Letter& letter, std::string_view key, std::string_view value,
-                                       kafka::HeadersHandle& headers) {
+bool DeadLetterProducer::Impl::NoteRefusal(rd_kafka_resp_err_t error) {
+  const auto now = std::chrono::steady_clock::now();
+  const MutexLock lock(mutex);
+  if (refusal == RD_KAFKA_RESP_ERR_NO_ERROR) refused_since = now;
+  refusal = error;
+  return now - refused_since >= kRefusedFor;
+}
+
+void DeadLetterProducer::Impl::NoteTaken() {
+  const MutexLock lock(mutex);
+  refusal = RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+void DeadLetterProducer::Impl::Drop(const Letter& letter, std::string_view why, std::string_view remedy) {
+  if (options.reporter != nullptr) options.reporter->DeadLetterDropped();
+  if (kafka::MayLog("dead letter dropped")) {
+    log::Error("dead letter dropped", {{"reason", why},
+                                       {"topic", options.topic},
+                                       {"source_partition", letter.partition},
+                                       {"source_offset", letter.offset},
+                                       {"remedy", remedy}});
+  }
+  Acknowledge(letter);
+}
+
+// Takes letter and headers if it returns kQueued. A letter that is kDropped is acknowledged.
+DeadLetterProducer::Impl::Sent DeadLetterProducer::Impl::Produce(Letter& letter, std::string_view key,
+                                                                 std::string_view value,
+                                                                 kafka::HeadersHandle& headers) {
   const auto error = producer.Produce(
       {.key = key, .value = value, .ticket = &letter, .timestamp_ms = letter.timestamp, .headers = &headers});
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != RD_KAFKA_RESP_ERR__QUEUE_FULL &&
-      kafka::MayLog("dead letter refused")) {
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return Sent::kQueued;
+  if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return Sent::kWait;
+  if (kafka::MayLog("dead letter refused"))
     log::Warning("dead letter refused, will be sent again", {{"error", rd_kafka_err2str(error)}});
-  }
-  return error == RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (!kafka::IsRefusal(error) || !NoteRefusal(error)) return Sent::kWait;
+  Drop(letter, rd_kafka_err2str(error), kRefusalRemedy);
+  return Sent::kDropped;
 }
 
 void DeadLetterProducer::Impl::Acknowledge(const Letter& letter) {
@@ -137,10 +177,8 @@ void DeadLetterProducer::Impl::Acknowledge(const Letter& letter) {
 
 void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   std::unique_ptr<Letter> letter(static_cast<Letter*>(message._private));
-  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || producer.stopping()) {
-    Acknowledge(*letter);
-    return;
-  }
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) NoteTaken();
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || producer.stopping()) return Acknowledge(*letter);
   if (kafka::MayLog("dead letter not delivered")) {
     log::Warning(
         "dead letter not delivered, will be sent again",
@@ -155,6 +193,13 @@ void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   if (!again.headers) again.headers.reset(rd_kafka_headers_new(1));
   again.too_large = message.err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
   if (again.too_large) ask_at = {};
+  if (message.err == RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP && letter->timestamp != 0) {
+    // The topic's message.timestamp.* refuse the record's own time: the letter goes with the present time.
+    kafka::SetHeader(again.headers.get(), "source-timestamp", std::to_string(letter->timestamp));
+    letter->timestamp = 0;
+  } else if (kafka::IsRefusal(message.err) && NoteRefusal(message.err)) {
+    return Drop(*letter, rd_kafka_err2str(message.err), kRefusalRemedy);
+  }
   again.letter = std::move(letter);
   // The first letter that waits sets the time. Letters that are refused later don't delay it.
   if (retry.empty()) retry_at = std::chrono::steady_clock::now() + kRetryAfter;
@@ -181,15 +226,8 @@ void DeadLetterProducer::Impl::SendAgain() {
   while (!retry.empty()) {
     auto& again = retry.front();
     if (again.too_large && !Cut(again)) {
-      if (options.reporter != nullptr) options.reporter->DeadLetterDropped();
-      if (kafka::MayLog("dead letter dropped")) {
-        log::Error("dead letter dropped: its headers alone are too large for the topic",
-                   {{"topic", options.topic},
-                    {"source_partition", again.letter->partition},
-                    {"source_offset", again.letter->offset},
-                    {"remedy", "raise the topic's max.message.bytes"}});
-      }
-      Acknowledge(*again.letter);
+      Drop(*again.letter, "its headers alone are too large for the topic",
+           "raise the topic's max.message.bytes");
       retry.pop_front();
       continue;
     }
@@ -197,11 +235,10 @@ void DeadLetterProducer::Impl::SendAgain() {
     const auto view = [](const std::string& text, bool is_null) {
       return is_null ? std::string_view() : std::string_view(text);
     };
-    if (!Produce(*again.letter, view(again.key, again.key_is_null), view(again.value, again.value_is_null),
-                 again.headers)) {
-      break;
-    }
-    (void)again.letter.release();  // comes back in OnDelivery
+    const Sent sent = Produce(*again.letter, view(again.key, again.key_is_null),
+                              view(again.value, again.value_is_null), again.headers);
+    if (sent == Sent::kWait) break;
+    if (sent == Sent::kQueued) (void)again.letter.release();  // comes back in OnDelivery
     retry.pop_front();
     if (alone) producer.Flush(kAlone);
   }
@@ -210,11 +247,19 @@ void DeadLetterProducer::Impl::SendAgain() {
 
 void DeadLetterProducer::Impl::AskLimit() {
   const auto now = std::chrono::steady_clock::now();
-  if (outstanding == 0 || now < ask_at) return;
+  rd_kafka_resp_err_t refused = RD_KAFKA_RESP_ERR_NO_ERROR;
+  {
+    const MutexLock lock(mutex);
+    refused = refusal;
+  }
+  const bool is_refused = refused != RD_KAFKA_RESP_ERR_NO_ERROR;
+  if ((outstanding == 0 && !is_refused) || now < ask_at) return;
   ask_at = now + kAskAfter;
   auto limit = kafka::DescribeTopicConfig(producer.client(), options.topic, "max.message.bytes",
                                           milliseconds(1000), AclOperation::kWrite);
   if (!limit) return;
+  // The topic is there. The next letter tells whether it takes letters.
+  if (is_refused && (outstanding == 0 || kafka::CodeOf(refused) == Code::kNotFound)) NoteTaken();
   ask_at = now + kAskAgainAfter;
   if (!*limit) return;
   const size_t bytes =
@@ -264,12 +309,17 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
     ++partition.offsets[record.offset];
     impl_->outstanding.fetch_add(1);
   }
-  if (!impl_->Produce(*state, key, record.value_is_null ? std::string_view() : value, headers)) {
-    impl_->Acknowledge(*state);
-    return false;
+  switch (impl_->Produce(*state, key, record.value_is_null ? std::string_view() : value, headers)) {
+    case Impl::Sent::kQueued:
+      (void)state.release();  // comes back in OnDelivery
+      return true;
+    case Impl::Sent::kDropped:
+      return true;
+    case Impl::Sent::kWait:
+      break;
   }
-  (void)state.release();  // comes back in OnDelivery
-  return true;
+  impl_->Acknowledge(*state);
+  return false;
 }
 
 int64_t DeadLetterProducer::OldestUnacknowledged(int32_t partition) const {
@@ -284,6 +334,15 @@ void DeadLetterProducer::Forget(int32_t partition) {
   auto& state = impl_->partitions[partition];
   ++state.life;
   state.offsets.clear();
+}
+
+std::string DeadLetterProducer::problem() const {
+  const MutexLock lock(impl_->mutex);
+  if (impl_->refusal == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  return fmt::format(
+      "topic \"{}\" (input.dead_letter_topic) takes no letters: {}. A record that can't be decoded holds its "
+      "partition for {} s. Then its letter is dropped and counted. Remedy: {}",
+      impl_->options.topic, rd_kafka_err2str(impl_->refusal), kRefusedFor.count() / 1000, kRefusalRemedy);
 }
 
 bool DeadLetterProducer::Flush(milliseconds timeout) {

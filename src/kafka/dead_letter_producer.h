@@ -18,11 +18,13 @@ namespace seen {
 /// - field: "value" if the record's value as a whole is wrong;
 /// - source-topic, source-partition, source-offset;
 /// - truncated: the value's original length in bytes, if it was cut to the topic's limit;
-/// - truncated-key: the same for the key.
+/// - truncated-key: the same for the key;
+/// - source-timestamp: the record's timestamp, if the topic refuses it for the letter.
 ///
 /// Key, value and timestamp of the record are kept. A null value stays null. Delivery is retried without end.
 /// A retry may duplicate a letter. A letter is dropped only if the topic refuses it as too large without key
-/// and value. Then it is counted and logged. Any thread.
+/// and value, or if the topic is gone, or refuses letters, for half a minute. Then it is counted and logged.
+/// Any thread.
 class DeadLetterProducer final : public DeadLetterSink {
  public:
   struct Options {
@@ -42,6 +44,9 @@ class DeadLetterProducer final : public DeadLetterSink {
   bool TrySend(const DeadLetter& letter) override;
   int64_t OldestUnacknowledged(int32_t partition) const override;
   void Forget(int32_t partition) override;
+
+  /// For people: why the topic takes no letters, and the remedy. Empty: it takes them.
+  std::string problem() const;
 
   /// Waits until all letters are acknowledged, at most `timeout`. False: some are outstanding.
   bool Flush(std::chrono::milliseconds timeout);

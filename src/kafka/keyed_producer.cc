@@ -1,6 +1,7 @@
 #include "kafka/keyed_producer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "base/log.h"
@@ -27,6 +28,7 @@ struct KeyedProducer::Impl {
 
   Options options;
   std::vector<Outcome> outcomes;  // the producer's thread's
+  std::atomic<rd_kafka_resp_err_t> refusal{RD_KAFKA_RESP_ERR_NO_ERROR};
   kafka::Producer producer;
 
   void OnDelivery(const rd_kafka_message_t& message);
@@ -35,6 +37,8 @@ struct KeyedProducer::Impl {
 
 void KeyedProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   const Delivery delivery = producer.OutcomeOf(message);
+  // An outage isn't a refusal, and reports itself.
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || kafka::IsRefusal(message.err)) refusal = message.err;
   if (delivery != Delivery::kAcknowledged && !producer.stopping() &&
       kafka::MayLog("re-keyed record not delivered")) {
     log::Warning(
@@ -58,6 +62,11 @@ Result<std::unique_ptr<KeyedProducer>> KeyedProducer::Open(const Options& option
   return std::unique_ptr<KeyedProducer>(new KeyedProducer(std::move(impl)));
 }
 
+std::string KeyedProducer::refusal() const {
+  const rd_kafka_resp_err_t error = impl_->refusal;
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? std::string() : rd_kafka_err2str(error);
+}
+
 KeyedRecordSink::SendResult KeyedProducer::TrySend(std::string_view key, const Record& record,
                                                    uint64_t ticket) {
   kafka::HeadersHandle headers = kafka::CopyHeaders(static_cast<const rd_kafka_message_t*>(record.message));
@@ -68,6 +77,7 @@ KeyedRecordSink::SendResult KeyedProducer::TrySend(std::string_view key, const R
                                               .headers = &headers});
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return SendResult::kQueued;
   if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) return SendResult::kTooLarge;
+  if (kafka::IsRefusal(error)) impl_->refusal = error;
   if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL && kafka::MayLog("re-keyed record refused")) {
     log::Warning("re-keyed record refused, will be sent again",
                  {{"topic", impl_->options.topic}, {"error", rd_kafka_err2str(error)}});

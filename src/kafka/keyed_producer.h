@@ -34,6 +34,8 @@ class KeyedProducer final : public KeyedRecordSink {
   ~KeyedProducer() override;
 
   SendResult TrySend(std::string_view key, const Record& record, uint64_t ticket) override;
+  /// Why the topic refused the last record, in librdkafka's words. Empty: it takes them. Any thread.
+  std::string refusal() const;
 
  private:
   struct Impl;

@@ -20,20 +20,37 @@ constexpr size_t kBatchBytesMin = 1024;
 constexpr size_t kBatchBytesMax = 1'000'000;  // librdkafka's default
 constexpr int kPurgeAll = RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT;
 
+/// How a topic's keys map to partitions, in the 64 bits of a topic's opaque pointer.
+struct KeyMap {
+  Partitioner partitioner = Partitioner::kMurmur2;
+  int32_t partitions = 0;  // 0: all of the topic
+};
+void* ToOpaque(KeyMap map) {
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(map.partitions) << 8 |
+                                 static_cast<uintptr_t>(map.partitioner));
+}
+KeyMap OfOpaque(const void* opaque) {
+  const auto bits = reinterpret_cast<uintptr_t>(opaque);
+  return {static_cast<Partitioner>(bits & 0xff), static_cast<int32_t>(bits >> 8)};
+}
+
 // librdkafka calls this with the partition count of its latest metadata. `opaque` is the topic's.
 int32_t Partition(const rd_kafka_topic_t* topic, const void* key, size_t key_bytes, int32_t partitions,
                   void* opaque, void* message_opaque) {
   if (key == nullptr) {
     return rd_kafka_msg_partitioner_random(topic, key, key_bytes, partitions, opaque, message_opaque);
   }
-  const auto partitioner = static_cast<Partitioner>(reinterpret_cast<uintptr_t>(opaque));
-  return PartitionOf(partitioner, {static_cast<const char*>(key), key_bytes}, partitions);
+  const KeyMap map = OfOpaque(opaque);
+  return PartitionOf(map.partitioner, {static_cast<const char*>(key), key_bytes},
+                     map.partitions > 0 ? map.partitions : partitions);
 }
 
-TopicHandle OpenTopic(rd_kafka_t* client, const std::string& topic, Partitioner partitioner) {
+TopicHandle OpenTopic(rd_kafka_t* client, const std::string& topic, const Producer::Options& options) {
+  const auto partitions = options.partitions.find(topic);
+  const KeyMap map{options.partitioner, partitions == options.partitions.end() ? 0 : partitions->second};
   rd_kafka_topic_conf_t* const conf = rd_kafka_default_topic_conf_dup(client);
   rd_kafka_topic_conf_set_partitioner_cb(conf, Partition);
-  rd_kafka_topic_conf_set_opaque(conf, reinterpret_cast<void*>(static_cast<uintptr_t>(partitioner)));
+  rd_kafka_topic_conf_set_opaque(conf, ToOpaque(map));
   return TopicHandle(rd_kafka_topic_new(client, topic.c_str(), conf));
 }
 
@@ -110,7 +127,7 @@ Status Producer::OpenClient() {
   if (!client) return Fail(std::move(client.error()));
   std::map<std::string, TopicHandle> topics;
   for (const std::string& name : options_.topics) {
-    topics[name] = OpenTopic(client->get(), name, options_.partitioner);
+    topics[name] = OpenTopic(client->get(), name, options_);
     if (!topics[name]) return FailWith(rd_kafka_last_error(), "topic \"" + name + "\"");
   }
   client_ = std::move(*client);
@@ -123,7 +140,7 @@ Status Producer::OpenClient() {
 rd_kafka_topic_t* Producer::Topic(const std::string& name) {
   const auto found = topics_.find(name);
   if (found != topics_.end()) return found->second.get();
-  auto opened = OpenTopic(client_.get(), name, options_.partitioner);
+  auto opened = OpenTopic(client_.get(), name, options_);
   return opened ? (topics_[name] = std::move(opened)).get() : nullptr;
 }
 

@@ -48,6 +48,7 @@ class Producer {
     ClientSettings client;
     std::vector<std::string> topics;  // opened with the client; Produce sends to the first one
     Partitioner partitioner = Partitioner::kMurmur2;
+    std::map<std::string, int32_t> partitions{};  // that keys map to, by topic; default: all of the topic
     uint64_t queue_bytes_max = 0;
     std::chrono::milliseconds linger{5};
     // The topic's max.message.bytes: a larger batch of one partition would be refused. 0: kafka.client or

@@ -195,6 +195,11 @@ Code CodeOf(rd_kafka_resp_err_t error) {
   }
 }
 
+bool IsRefusal(rd_kafka_resp_err_t error) {
+  return CodeOf(error) == Code::kNotFound || error == RD_KAFKA_RESP_ERR_INVALID_RECORD ||
+         error == RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP || error == RD_KAFKA_RESP_ERR_POLICY_VIOLATION;
+}
+
 tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what) {
   const Code code = CodeOf(error);
   return Fail(code, std::string(what) + ": " + rd_kafka_err2str(error) +
@@ -267,10 +272,9 @@ Result<std::map<int32_t, int64_t>> OffsetsForTime(rd_kafka_t* client, const std:
   return OffsetsAt(client, {std::max<int64_t>(time.value, 0), topic, partitions, access}, timeout);
 }
 
-Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const std::string& topic,
-                                                       const std::string& name,
-                                                       std::chrono::milliseconds timeout,
-                                                       AclOperation wanted_for) {
+Result<std::map<std::string, std::string>> DescribeTopicConfigs(rd_kafka_t* client, const std::string& topic,
+                                                                std::chrono::milliseconds timeout,
+                                                                AclOperation wanted_for) {
   const Access access{.operation = AclOperation::kDescribeConfigs, .topic = topic};
   const std::string what = "configuration of topic \"" + topic + "\"";
   const auto metadata = TopicMetadata(client, topic, timeout, wanted_for);
@@ -284,7 +288,7 @@ Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const
   if (!event) return Fail(event.error());
   if (const auto error = rd_kafka_event_error(event->get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     // Some brokers can't be asked, among them the embedded one.
-    if (error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE) return std::optional<std::string>();
+    if (error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE) return std::map<std::string, std::string>();
     return FailWith(error, what, access);
   }
   size_t count = 0;
@@ -295,13 +299,30 @@ Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const
     return FailWith(error, what, access);
   }
   NoteAllowed(access);
+  std::map<std::string, std::string> values;
   const auto** entries = rd_kafka_ConfigResource_configs(resources[0], &count);
   for (size_t i = 0; i < count; ++i) {
-    if (std::string_view(rd_kafka_ConfigEntry_name(entries[i])) != name) continue;
     const char* const value = rd_kafka_ConfigEntry_value(entries[i]);
-    if (value != nullptr) return std::optional<std::string>(value);
+    if (value != nullptr) values[rd_kafka_ConfigEntry_name(entries[i])] = value;
   }
-  return std::optional<std::string>();
+  return values;
+}
+
+Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const std::string& topic,
+                                                       const std::string& name,
+                                                       std::chrono::milliseconds timeout,
+                                                       AclOperation wanted_for) {
+  auto values = DescribeTopicConfigs(client, topic, timeout, wanted_for);
+  if (!values) return Fail(std::move(values.error()));
+  const auto found = values->find(name);
+  return found == values->end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<bool> IsCompacted(rd_kafka_t* client, const std::string& topic, std::chrono::milliseconds timeout) {
+  const auto policy = DescribeTopicConfig(client, topic, "cleanup.policy", timeout);
+  if (!policy && policy.error().code == Code::kDenied) return false;  // MissingAcls names the right
+  if (!policy) return Fail(policy.error());
+  return *policy && (*policy)->find("compact") != std::string::npos;
 }
 
 }  // namespace seen::kafka

@@ -112,6 +112,9 @@ Result<ClientHandle> MakeReader(const std::string& brokers, ClientSettings role_
 /// What the caller should do about librdkafka's error. kUnavailable: brokers don't answer, or leaders move.
 /// kNotFound: no such topic. kDenied: an ACL is missing. kRefused: fencing, policies. Also kInvalidArgument.
 Code CodeOf(rd_kafka_resp_err_t error);
+/// Whether a topic refuses a record for a reason that no retry mends: the topic is gone, or its settings
+/// refuse the record.
+bool IsRefusal(rd_kafka_resp_err_t error);
 tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what);
 /// As FailWith. For a denied request the message names the missing ACL.
 tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what, const Access& access);
@@ -146,12 +149,20 @@ Result<std::map<int32_t, int64_t>> OffsetsForTime(rd_kafka_t* client, const std:
                                                   std::span<const int32_t> partitions, TimeMs time,
                                                   std::chrono::milliseconds timeout);
 
-/// DescribeConfigs for one value of a topic. nullopt: the broker doesn't know the name or can't describe
-/// topics. `wanted_for`: as in TopicMetadata. kNotFound, kUnavailable, kDenied. Any thread.
+/// DescribeConfigs of a topic: values by name. Empty: the broker can't describe topics. `wanted_for`: as in
+/// TopicMetadata. kNotFound, kUnavailable, kDenied. Any thread.
+Result<std::map<std::string, std::string>> DescribeTopicConfigs(
+    rd_kafka_t* client, const std::string& topic, std::chrono::milliseconds timeout,
+    AclOperation wanted_for = AclOperation::kRead);
+/// One of these values. nullopt: the broker doesn't know the name or can't describe topics.
 Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const std::string& topic,
                                                        const std::string& name,
                                                        std::chrono::milliseconds timeout,
                                                        AclOperation wanted_for = AclOperation::kRead);
+
+/// Whether the topic's cleanup.policy has "compact". false also if the brokers deny the answer. Errors: as
+/// TopicMetadata.
+Result<bool> IsCompacted(rd_kafka_t* client, const std::string& topic, std::chrono::milliseconds timeout);
 
 inline int ToTimeout(std::chrono::milliseconds timeout) {
   return static_cast<int>(timeout.count() < 0               ? 0

@@ -45,6 +45,13 @@ std::vector<std::string> NamesOf(const std::map<Destination, std::string>& topic
   return names;
 }
 
+// A user's snapshots and tombstones go to the user's partition, also after a topic gained partitions.
+std::map<std::string, int32_t> PartitionsOf(const SnapshotProducer::Options& options) {
+  std::map<std::string, int32_t> partitions;
+  for (const auto& [filter, name] : options.topics) partitions[name] = options.partitions;
+  return partitions;
+}
+
 bool GoTogether(const OutgoingSnapshot& one, const OutgoingSnapshot& other) {
   return one.output == other.output && one.filter == other.filter && one.retired_topic == other.retired_topic;
 }
@@ -106,6 +113,7 @@ SnapshotProducer::Impl::Impl(const Options& given)
                 .client = given.client,
                 .topics = NamesOf(TopicNames(given)),
                 .partitioner = given.partitioner,
+                .partitions = PartitionsOf(given),
                 .queue_bytes_max = given.queue_bytes_max,
                 .linger = given.linger,
                 .batch_bytes_max = given.batch_bytes_max,

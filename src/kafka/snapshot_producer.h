@@ -21,7 +21,7 @@ namespace seen {
 /// If a topic refuses a snapshot because that snapshot alone is longer than the topic takes, it comes back as
 /// kTooLarge. From then on snapshots of that length or more come back untried, except one a second.
 ///
-/// The input's partitioner maps keys to the topic's partition count, which the brokers report. Threads: the
+/// The input's partitioner maps keys to partitions. Threads: the
 /// publisher's, except for Flush (with the publisher stopped) and the figures (any thread).
 class SnapshotProducer final : public SnapshotSink {
  public:
@@ -33,6 +33,8 @@ class SnapshotProducer final : public SnapshotSink {
     std::string watermarks_topic;               // empty: none
     std::string cluster_topic;                  // empty: none
     Partitioner partitioner = Partitioner::kMurmur2;
+    // That users map to. If a topic gains partitions, its snapshots stay where they are. 0: all of the topic.
+    int32_t partitions = 0;
     uint64_t queue_bytes_max = 32 << 20;
     size_t batch_bytes_max = 1'000'000;    // the least max.message.bytes of the topics: more is refused
     std::chrono::milliseconds linger{20};  // SendNow doesn't wait for it

@@ -261,6 +261,10 @@ Result<Watermarks> TopicReader::QueryEnds(int32_t partition, milliseconds timeou
   return kafka::QueryEnds(impl_->client.get(), impl_->options.topic, partition, timeout);
 }
 
+Result<bool> TopicReader::IsCompacted(milliseconds timeout) const {
+  return kafka::IsCompacted(impl_->client.get(), impl_->options.topic, timeout);
+}
+
 int64_t TopicReader::HighWatermark(int32_t partition) const {
   return std::max(kafka::KnownEnds(impl_->client.get(), impl_->options.topic, partition).high,
                   impl_->ends[static_cast<size_t>(partition)].high);

@@ -80,6 +80,8 @@ class TopicReader {
   std::string Cluster(std::chrono::milliseconds timeout) const;
   /// Where the partition's log begins and ends now. kUnavailable; kNotFound.
   Result<Watermarks> QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const;
+  /// Whether the topic's cleanup.policy has "compact". false also if the brokers don't say. kUnavailable.
+  Result<bool> IsCompacted(std::chrono::milliseconds timeout) const;
   /// The partition's end, as last reported.
   int64_t HighWatermark(int32_t partition) const;
 

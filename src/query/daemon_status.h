@@ -81,6 +81,8 @@ struct DaemonStatus {
   bool passes_on = false;                       // another daemon answers requests that are passed on to it
   std::optional<StateTopicStatus> state_topic;  // nullopt: there is none
   std::vector<TopicLoss> losses;                // of the topics that this daemon reads
+  std::vector<TopicProblem> topics;             // of all topics that the daemon uses
+  std::string dead_letters_problem;             // why letters aren't taken; empty: they are
   FillFigures fills;
   std::vector<MemoryShare> memory;
   std::optional<DiskSpace> disk;  // nullopt: not known

@@ -588,6 +588,16 @@ Json ItemsAndGroups(const DaemonStatus& status) {
 }
 
 template <>
+constexpr auto kFigures<TopicProblem> = [] {
+  using S = TopicProblem;
+  return Rows<S>({
+      {"topic", Of<&S::topic>},
+      {"problem", Of<&S::problem>},
+      {"text", Of<&S::text>},
+  });
+}();
+
+template <>
 constexpr auto kFigures<DaemonStatus> = [] {
   using S = DaemonStatus;
   using U = UnreadPartitions;
@@ -619,6 +629,7 @@ constexpr auto kFigures<DaemonStatus> = [] {
       {"items", ItemsAndGroups},
       {"state_topic", Of<&S::state_topic>},
       {"losses", Of<&S::losses>},
+      {"topic_problems", Of<&S::topics>},
       {"partitions", Of<&S::partitions>},
       {nullptr, Of<&S::log_checks>, "seen_log_checks_total",
        "Times that the daemon read the last record of an input partition again and found the same record."},
@@ -755,6 +766,18 @@ void AddUnread(const DaemonStatus& status, Families& families) {
                "topic", transactions);
 }
 
+void AddTopicProblems(const DaemonStatus& status, Families& families) {
+  std::map<std::string, double> missing{{status.topic, 0}}, wrong{{status.topic, 0}};
+  for (const TopicProblem& topic : status.topics) {
+    ++(topic.problem == "missing" ? missing : wrong)[topic.topic];
+  }
+  families.Add("seen_topic_missing", "1: a topic that the daemon uses doesn't exist.", "topic",
+               {missing.begin(), missing.end()});
+  families.Add("seen_topic_settings_wrong",
+               "Settings of a topic that lose records which the daemon or its readers need.", "topic",
+               {wrong.begin(), wrong.end()});
+}
+
 void AddForwarded(const ForwardFigures& forwarded, Families& families) {
   families.Add("seen_forwarded_requests_total", "Requests passed on to other daemons, by result.", "result",
                {{"answered", static_cast<double>(forwarded.answered)},
@@ -813,6 +836,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
                     "1 while the share is over its limit in input.loss, of at least input.loss.events_min "
                     "events.",
                     status.losses, [](const LossShare& share) { return share.trouble.empty() ? 0 : 1; });
+  AddTopicProblems(status, families);
   families.Add(
       "seen_held_since_seconds",
       "When the daemon began to hold back consumption, since the epoch, for the partition that waits "

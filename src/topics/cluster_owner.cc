@@ -70,7 +70,7 @@ Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_
               "kafka.group_id: \"" + kafka.group_id + "\", but group \"" + *writes +
                   "\" publishes now, with watermarks in topic \"" + watermarks_topic +
                   "\": both would overwrite each other's snapshots. Remedy: stop the other group, or set "
-                  "filters[].snapshot.topic and watermarks.topic to topics of this group's own, or start "
+                  "topic_prefix, which names all topics of a group, to a name of this group's own, or start "
                   "with --share-topics if you accept that");
 }
 

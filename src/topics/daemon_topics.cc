@@ -9,9 +9,7 @@
 #include <string>
 
 #include "base/log.h"
-#include "kafka/state_topic.h"
-#include "model/day.h"
-#include "similar/port/options.h"
+#include "topics/topic_needs.h"
 
 namespace seen {
 
@@ -21,10 +19,19 @@ constexpr milliseconds kAsk{2000};
 constexpr uint64_t kKeyedOverhead = 1024;  // a key of at most 512 bytes
 constexpr size_t kMessageBytesDefault = 1 << 20;
 
+// TopicsWatch says how an existing topic differs.
 void Log(const TopicSpec& topic, const TopicState& state) {
   if (state.created) log::Info("topic created", {{"topic", topic.name}, {"partitions", state.partitions}});
-  if (!state.warning.empty())
-    log::Warning("topic differs", {{"topic", topic.name}, {"reason", state.warning}});
+}
+
+/// How many partitions the topic has that producers write. kNotFound, with similar names and a remedy.
+Result<int32_t> CountInput(const Config& config, const Admin& admin) {
+  const TopicNeed need = TopicNeeds(config, 0).front();
+  auto count = admin.PartitionCount(need.spec.name, kAsk);
+  if (count || count.error().code != Code::kNotFound) return count;
+  const auto names = admin.TopicNames(kAsk);
+  return Fail(Code::kNotFound,
+              MissingTopic(need, names ? *names : std::vector<std::string>(), config.kafka.brokers));
 }
 
 /// The topic's max.message.bytes. No limit if the broker doesn't know the value or denies this daemon the
@@ -112,8 +119,7 @@ std::string StateTopicProblem(const TopicSpec& topic, const Result<TopicState>& 
 
 Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool embedded_kafka,
                                   KnownState known, const BrokerWait& wait) {
-  const std::string& input = config.input.source_topic.value_or(config.input.topic);
-  const auto partitions = RetryKafka([&] { return admin.PartitionCount(input, kAsk); }, wait);
+  const auto partitions = RetryKafka([&] { return CountInput(config, admin); }, wait);
   if (!partitions) return wait.stops() ? Result<InputTopics>() : Fail(partitions.error());
   InputTopics input_topics;
   input_topics.partitions = input_topics.source_partitions = *partitions;
@@ -131,36 +137,9 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
     input_topics.user_partitions = *count;
   }
 
-  const int32_t count = input_topics.user_partitions;
-  std::vector<TopicSpec> topics = {{config.input.dead_letter_topic, count, {}, AclOperation::kWrite}};
-  for (const FilterConfig& filter : config.filters) {
-    if (filter.snapshot) topics.push_back({filter.snapshot->topic, count, {{"cleanup.policy", "compact"}}});
-  }
-  if (WritesWatermarks(config)) {
-    // Segments are rolled often, so that compaction keeps up with one record a second.
-    topics.push_back(
-        {config.watermarks->topic,
-         1,
-         {{"cleanup.policy", "compact"}, {"segment.ms", "600000"}, {"segment.bytes", "16777216"}}});
-  }
-  if (config.replica_of && !config.cluster.topic.empty()) {
-    topics.push_back(
-        {config.cluster.topic,
-         1,
-         {{"cleanup.policy", "compact"}, {"segment.ms", "600000"}, {"segment.bytes", "16777216"}}});
-  }
-  if (config.items) {
-    // Kafka deletes a record some time after its item has left the window. The daemons' copies use the same
-    // time.
-    const int64_t kept_ms = KeptDays(config.items->window_days) * kMsPerDay;
-    topics.push_back({config.items->groups_topic,
-                      count,
-                      {{"cleanup.policy", "compact,delete"}, {"retention.ms", std::to_string(kept_ms)}}});
-  }
-  if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}, AclOperation::kWrite});
-  if (config.state) topics.push_back(StateTopicSpec(config.state->topic, count));
-  if (embedded_kafka) topics.clear();  // the embedded broker has created its own
-  for (const TopicSpec& topic : topics) {
+  for (const TopicNeed& need : TopicNeeds(config, input_topics.user_partitions)) {
+    if (embedded_kafka || !need.is_created) continue;  // the embedded broker has created its own
+    const TopicSpec& topic = need.spec;
     const bool is_state = config.state && topic.name == config.state->topic;
     const auto ensure = [&]() -> Result<TopicState> {
       auto ensured = admin.EnsureTopic(topic, kAsk);
@@ -203,7 +182,8 @@ Result<int32_t> UserPartitions(const std::string& name, const InputPartitions& i
                                const std::map<std::string, int32_t>& snapshots) {
   const int32_t partitions = Mapped(input, snapshots);
   for (const auto& [topic, count] : snapshots) {
-    if (count == partitions) continue;
+    // A topic that gained partitions ends no daemon with state: snapshots stay in the first ones.
+    if (count == partitions || (input.state > 0 && count > partitions)) continue;
     return Fail(
         Code::kRefused,
         fmt::format(

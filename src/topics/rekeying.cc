@@ -1,5 +1,7 @@
 #include "topics/rekeying.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace seen {
@@ -102,6 +104,14 @@ Status Rekeying::Run(const Readers& readers, RekeyReporter& reporter, const Cloc
 
 RekeyingStatus Rekeying::GetStatus() const {
   RekeyingStatus status = handler_->GetStatus();
+  if (const std::string refusal = producer_->refusal(); !refusal.empty()) {
+    status.caught_up = false;
+    status.problem = fmt::format(
+        "topic \"{}\" takes no records of \"{}\": {}. They wait to be re-keyed. Remedy: create the topic "
+        "again, "
+        "or correct its message.timestamp.*",
+        options_.keyed_topic, options_.source_topic, refusal);
+  }
   status.unread.unowned = consumer_->unowned_partitions();
   status.unread.open_transactions = topic_consumer_->OpenTransactions();
   for (const PartitionProblem& problem : topic_consumer_->Problems()) {

@@ -435,6 +435,20 @@ def test_a_certificate_that_runs_out(own, tmp_path):
         authority.sign("seend")
 
 
+def test_a_topic_with_wrong_settings_and_one_that_is_missing(own, topics, topic_name):
+    watched = own()
+    watched.start()
+    published = f"{topic_name}-filters"
+    with watched.fault("SeendTopicSettings") as fire:
+        topics.alter(published, {"cleanup.policy": "delete"})
+        fire()
+        topics.alter(published, {"cleanup.policy": "compact"})
+    with watched.fault("SeendTopicMissing") as fire:
+        topics.delete(published)
+        fire()
+        topics.create(published, cleanup_policy="compact")
+
+
 def test_a_retention_below_the_window(own, topics, topic_name):
     watched = own(retention_ms=86_400_000)
     watched.start()

@@ -159,11 +159,11 @@ def test_another_groups_state_is_neither_taken_nor_mixed_with_ones_own(topics, s
     )
     other.config["http"]["listen"] = other.address
     other.start(ready=False)
-    wait_until(lambda: "Set state.topic to a topic of this group's own" in other.log(), "it names the remedy")
+    wait_until(lambda: "or state.topic, to a name of this group's own" in other.log(), "it names the remedy")
     assert not [line for line in other.log().splitlines() if "state restored" in line]
     other.wait_at_rest()  # it works as it would without a state topic
     check(other, "old")
-    wait_until(lambda: "Set state.topic" in other.status()["state_topic"]["problem"], "and says so")
+    wait_until(lambda: "topic_prefix" in other.status()["state_topic"]["problem"], "and says so")
     assert all(s["foreign_records"] == 0 for s in streaming.status()["state_topic"]["streams"])
 
 

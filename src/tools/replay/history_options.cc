@@ -43,6 +43,7 @@ Result<std::vector<TopicRange>> RangesOf(const HistoryOptions& options, const Re
   const auto or_else = [](const std::string& text, std::string_view other) {
     return text.empty() ? std::string(other) : text;
   };
+  range.may_be_compacted = options.may_be_compacted;
   range.words =
       fmt::format("from {} to {}", or_else(options.from_offsets, or_else(options.since, "its start")),
                   or_else(options.to_offsets, or_else(options.until, "its end")));
@@ -71,6 +72,9 @@ void AddHistoryOptions(CLI::App& app, HistoryOptions& options) {
   auto* const topics =
       app.add_option("--from-topic", options.from_topics, "read this topic instead of files; may be repeated")
           ->allow_extra_args(false);
+  app.add_flag("--compacted", options.may_be_compacted,
+               "read --from-topic also if it is compacted, and so lacks events")
+      ->needs(topics);
   app.add_option("--from-brokers", options.from_brokers,
                  "the brokers of --from-topic, if it is in another cluster")
       ->check(BrokersProblem);

@@ -27,6 +27,7 @@ struct HistoryOptions {
   std::string since;
   std::string until;
   std::string order = "name";
+  bool may_be_compacted = false;
   bool keeps_progress = false;  // set by the command: standard input must say its files and rows
 
   bool empty() const { return files.empty() && from_topics.empty(); }

@@ -83,6 +83,7 @@ struct TopicRange {
   std::string words;  // the range as requested; a resumed run must request the same range
   std::function<bool(const Record&)> takes = {};  // empty: takes all records
   bool keeps_headers = true;
+  bool may_be_compacted = false;
   bool tries_rejected_again = false;  // in the next run of the same manifest
 };
 /// Reads one topic after the other. kRefused: the manifest has another range of a topic.

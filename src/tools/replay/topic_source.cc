@@ -68,6 +68,18 @@ class TopicSource final : public HistorySource {
                                      .to_offsets = range.to_offsets},
                                     std::chrono::seconds(15));
     if (!reader) return Fail(reader.error().code, "--from-topic: " + reader.error().message);
+    const auto is_compacted =
+        range.may_be_compacted ? Result<bool>(false) : (*reader)->IsCompacted(std::chrono::seconds(15));
+    if (!is_compacted)
+      return Fail(is_compacted.error().code, "--from-topic: " + is_compacted.error().message);
+    if (*is_compacted) {
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format("--from-topic: {}: the topic is compacted: it keeps only the newest event of each "
+                      "key, and the others are lost. Remedy: read another source, or add --compacted to "
+                      "take what is left",
+                      range.topic));
+    }
     part.reader = std::move(*reader);
     for (const TopicReader::Range& each : part.reader->ranges()) {
       Track& track = part.tracks[each.partition];

@@ -76,6 +76,31 @@ TEST(Config, NeedsNothingButTheBrokers) {
   EXPECT_EQ(config->log.format, log::Format::kText);
 }
 
+TEST(Config, NamesItsOwnTopicsByAPrefixUnlessTheyHaveNames) {
+  const auto config = LoadConfig(R"({"kafka": {"brokers": "b:1"}, "topic_prefix": "mine",
+                                     "input": {"keyed_by_user": false},
+                                     "filters": [{"name": "a"}, {"name": "b", "snapshot": null},
+                                                 {"name": "c", "snapshot": {"topic": "named"}}],
+                                     "items": {}})");
+  ASSERT_TRUE(config) << Lines(config.error());
+  EXPECT_EQ(config->input.source_topic, "exposures") << "not the daemon's own";
+  EXPECT_EQ(config->input.topic, "mine-by-user");
+  EXPECT_EQ(config->input.dead_letter_topic, "mine-dead-letters");
+  EXPECT_EQ(config->filters[0].snapshot->topic, "mine-filters");
+  EXPECT_FALSE(config->filters[1].snapshot);
+  EXPECT_EQ(config->filters[2].snapshot->topic, "named");
+  EXPECT_EQ(config->watermarks->topic, "mine-watermarks");
+  EXPECT_EQ(config->cluster.topic, "mine-watermarks-cluster");
+  EXPECT_EQ(config->state->topic, "mine-state");
+  EXPECT_EQ(config->items->groups_topic, "mine-item-groups");
+  EXPECT_EQ(config->items->ordered_topic, "mine-items-in-order");
+  EXPECT_NE(config->effective_json.find("\"mine-state\""), std::string::npos);
+  const auto off = LoadConfig(R"({"kafka": {"brokers": "b:1"}, "topic_prefix": "mine",
+                                  "state": {"topic": null}, "watermarks": {"topic": null}})");
+  ASSERT_TRUE(off) << Lines(off.error());
+  EXPECT_FALSE(off->state || off->watermarks);
+}
+
 TEST(Config, TakesEveryKeyIntoItsField) {
   const auto config = LoadConfig(R"({
     "kafka": {"brokers": "a:1,b:2", "group_id": "g", "instance_id": "i-1", "embedded_partitions": 7,
@@ -179,6 +204,7 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"kafka.brokers",
        {"a:1", "a:1,b:2", "[::1]:9092", "SSL://a:1"},
        {"", "a", "a:1,b", "a:1, b:2", ",", "a:1,", " a:1", std::string(1024, 'a') + ":1"}},
+      {"topic_prefix", {"p", "a.b_c-D", std::string(200, 'p')}, {"", "a b", std::string(201, 'p')}},
       {"kafka.group_id", {"g", "a.b_c-D", std::string(249, 'g')}, {"", "a b", std::string(250, 'g')}},
       {"kafka.instance_id", {"i"}, {"", "a b", "é"}},
       {"input.topic", topics_good, topics_bad},

@@ -55,9 +55,9 @@ TEST_F(ConsumerTest, StartsWhereItIsToldAndReportsTheEnd) {
   Produce(topic, 300, 30);
   EXPECT_TRUE(Eventually([&] { return harness.records() == 280; }));
   EXPECT_TRUE(harness.consumer().brokers_reachable());
-  const auto retention = harness.consumer().RetentionMs(2s);
-  ASSERT_TRUE(retention) << retention.error().message;
-  EXPECT_EQ(*retention, std::nullopt);
+  const auto is_compacted = harness.consumer().IsCompacted(2s);
+  ASSERT_TRUE(is_compacted) << is_compacted.error().message;
+  EXPECT_FALSE(*is_compacted) << "the broker doesn't say";
   const auto marks = harness.consumer().QueryWatermarks(0, 2s);
   ASSERT_TRUE(marks);
   EXPECT_EQ(harness.consumer().CachedWatermarks(0).high, marks->high);

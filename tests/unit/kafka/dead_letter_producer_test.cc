@@ -167,6 +167,38 @@ TEST_F(DeadLetters, AreCutDownToTheirHeadersAndThenDroppedButNeverHoldTheOffset)
   EXPECT_EQ(reporter.dead_letters_dropped, 1u);
 }
 
+TEST_F(DeadLetters, WhoseTimeIsRefusedGoWithThePresentTime) {
+  FaultyBroker broker;
+  broker.CreateTopic("dead", 1);
+  auto options = OptionsFor("dead");
+  options.brokers = broker.bootstrap();
+  const auto producer = DeadLetterProducer::Open(options).value();
+  broker.FailNext(FaultyBroker::Request::kProduce, 1, RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP);
+  const Record old{7, {1'700'000'000'000}, "u", "v", false};
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kNotJson, "", ""}, 0, &old}));
+  EXPECT_TRUE(producer->Flush(10s));
+  const auto found = Read("dead", 1, broker.bootstrap());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].value, "v");
+  EXPECT_EQ(found[0].headers.at("source-timestamp"), "1700000000000");
+  EXPECT_EQ(producer->problem(), "");
+}
+
+TEST_F(DeadLetters, NameTheTopicThatRefusesThem) {
+  FaultyBroker broker;
+  broker.CreateTopic("dead", 1);
+  auto options = OptionsFor("dead");
+  options.brokers = broker.bootstrap();
+  const auto producer = DeadLetterProducer::Open(options).value();
+  broker.FailNext(FaultyBroker::Request::kProduce, 10'000, RD_KAFKA_RESP_ERR_INVALID_RECORD);
+  const Record keyless{7, {1}, {}, "v", false};
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kNotJson, "", ""}, 0, &keyless}));
+  EXPECT_TRUE(Eventually([&] { return producer->problem().find("\"dead\"") != std::string::npos; }));
+  broker.FailNoMore(FaultyBroker::Request::kProduce);
+  EXPECT_TRUE(producer->Flush(10s));
+  EXPECT_EQ(producer->problem(), "");
+}
+
 TEST_F(DeadLetters, AreSentAgainAlsoWhileOthersAreRefused) {
   FaultyBroker broker;
   broker.CreateTopic("dead", 1);

@@ -18,7 +18,8 @@ TEST(UserPartitions, StayWhereTheInputGainedPartitions) {
 TEST(UserPartitions, StayAsTheStateKnowsThem) {
   EXPECT_EQ(*UserPartitions("exposures", {6, 4}, {}), 4);
   EXPECT_EQ(*UserPartitions("exposures", {6, 4}, {{"a", 4}}), 4);
-  EXPECT_FALSE(UserPartitions("exposures", {6, 4}, {{"a", 6}}).has_value());
+  EXPECT_EQ(*UserPartitions("exposures", {6, 4}, {{"a", 6}}), 4) << "its snapshots stay in the first four";
+  EXPECT_EQ(*UserPartitions("exposures", {4, 4}, {{"a", 6}, {"b", 4}}), 4);
 }
 
 TEST(UserPartitions, AreTheTopicsOfARebuild) {
