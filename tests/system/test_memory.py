@@ -49,7 +49,7 @@ def test_a_million_users_fit_the_budget(kafka, started, topic_name):
 @pytest.mark.heavy
 def test_answers_for_heavy_users_fit_the_budget(topics, started, topic_name):
     """One thread at a time makes such an answer, and no thread keeps its memory."""
-    budget_mib, users, batches = 64, 12, 50
+    budget_mib, users, batches = 64, 12, 24
     seend = started(
         {
             "store": {"memory_mib": budget_mib},
