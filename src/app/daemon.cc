@@ -72,6 +72,8 @@ class Daemon {
                                     shown_state_.load(), HasPeers());
                    status.is_replica = !Owns();
                    status.owner_group = promotions_.Group();
+                   if (std::string problem = cluster_owner_.problem(); !problem.empty())
+                     status.troubles.push_back(std::move(problem));
                    if (credentials_) status.access = credentials_->figures();
                    if (forwarder_) status.forwarded = forwarder_->figures();
                    if (const Fills* const fills = shown_fills_.load()) status.fills = fills->Figures();
@@ -121,6 +123,7 @@ class Daemon {
   void HangUp();
 
   const RunCommand& options_;
+  const size_t connections_max_ = RaiseFileLimit();
   Config config_;
   SystemClock clock_;
   std::atomic<int> exit_status_{0};
@@ -211,8 +214,12 @@ Status Daemon::StartLocally() {
   auto opened = StoreDirectory::Open(directory);
   // If the disk is full, the start waits, and HTTP reports the reason meanwhile.
   if (!opened && opened.error().code != Code::kNoSpace) return Fail(opened.error());
-  status_.SetIdentity(config_.kafka.brokers, options_.embedded_kafka,
-                      config_.kafka.instance_id.value_or(DefaultInstanceId(directory)));
+  // The name is made once, and stays with the directory: a container may come back under another host name.
+  const std::optional<std::string>& configured = config_.kafka.instance_id;
+  const std::string instance =
+      configured ? *configured
+                 : StoreDirectory::InstanceIdIn(directory).value_or(DefaultInstanceId(directory));
+  status_.SetIdentity(config_.kafka.brokers, options_.embedded_kafka, instance);
   if (Status listening = StartHttp(); !listening) return listening;
   log::Info("seend started", {{"version", kVersion},
                               {"http", config_.http.listen},
@@ -222,7 +229,8 @@ Status Daemon::StartLocally() {
   if (!opened) opened = space_.Until([&] { return StoreDirectory::Open(directory); });
   if (!opened) return Fail(opened.error());
   directory_ = std::move(*opened);
-  return {};
+  if (configured) return {};
+  return space_.Until([&] { return directory_->KeepInstanceId(instance); });
 }
 
 Status Daemon::StartHttp() {
@@ -243,7 +251,8 @@ Status Daemon::StartHttp() {
     forwarder_ = std::make_unique<Forwarder>(std::move(forwarding));
   }
   pages_.cluster = {status_.instance_id(), &partition_routes_, forwarder_.get()};
-  auto listeners = Listeners::Start(config_, budget_.bodies_bytes, *credentials_, pages_, metrics_);
+  auto listeners =
+      Listeners::Start(config_, budget_.bodies_bytes, connections_max_, *credentials_, pages_, metrics_);
   if (!listeners) return Fail(listeners.error());
   listeners_ = std::move(*listeners);
   reload_ = std::make_unique<Reload>(options_.source, config_, *credentials_, *listeners_);
@@ -451,7 +460,8 @@ void Daemon::StartCluster(const InputTopics& topics) {
 // replica.
 Status Daemon::CheckAlone() {
   if (!WritesWatermarks(config_) || options_.embedded_kafka) return {};
-  if (Status read = RetryKafka([&] { return cluster_owner_.Read(); }, wait_); !read) return read;
+  if (Status read = RetryKafka([&] { return cluster_owner_.Read(directory_->path()); }, wait_); !read)
+    return read;
   if (!Owns() || options_.share_topics) return {};
   const Status alone =
       RetryKafka([&] { return RefuseOtherGroup(config_.kafka, config_.watermarks->topic, wait_); }, wait_);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/durable_file.h"
 #include "base/log.h"
 #include "flow/partition_flow.h"
 #include "model/day.h"
@@ -35,7 +36,7 @@ class Scratch {
     Remove();  // a folder that a killed process left
     std::error_code code;
     if (fs::create_directories(path_, code)) return {};
-    return Fail(code == std::errc::no_space_on_device ? Code::kNoSpace : Code::kUnavailable,
+    return Fail(IsNoSpace(code.value()) ? Code::kNoSpace : Code::kUnavailable,
                 fmt::format("can't make {}: {}", path_, code.message()));
   }
   const std::string& path() const { return path_; }

@@ -1,5 +1,7 @@
 #include "app/listeners.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 
 namespace seen {
@@ -16,8 +18,8 @@ CredentialFiles CredentialFilesOf(const AccessConfig& access) {
 }
 
 Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, size_t bodies_bytes,
-                                                    const Credentials& credentials, const PageSources& pages,
-                                                    Metrics& metrics) {
+                                                    size_t connections_max, const Credentials& credentials,
+                                                    const PageSources& pages, Metrics& metrics) {
   std::unique_ptr<Listeners> listeners(new Listeners());
   Gate::Options gate;
   gate.tokens = [&credentials] { return credentials.tokens(); };
@@ -40,7 +42,12 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, size_t
   HttpOptions http;
   http.listen = config.http.listen;
   http.threads = config.http.threads;
-  http.connections_max = config.http.connections_max;
+  http.connections_max = std::min(config.http.connections_max, connections_max);
+  if (http.connections_max < config.http.connections_max) {
+    log::Warning("the limit on open files allows fewer connections than http.connections_max",
+                 {{"connections_max", http.connections_max},
+                  {"remedy", "raise the hard limit (ulimit -Hn; LimitNOFILE of systemd)"}});
+  }
   http.client_connections_max = config.http.client_connections_max;
   http.client_requests_per_s_max = config.http.client_requests_per_s_max;
   // Two listeners share the memory for bodies.

@@ -17,10 +17,11 @@ namespace seen {
 /// Start, SetLimits and Stop: one thread.
 class Listeners {
  public:
-  /// `credentials`, `pages` and `metrics` outlive this object. Errors as HttpServer::Start.
+  /// `connections_max`: at most so many, whatever http.connections_max says. `credentials`, `pages` and
+  /// `metrics` outlive this object. Errors as HttpServer::Start.
   static Result<std::unique_ptr<Listeners>> Start(const Config& config, size_t bodies_bytes,
-                                                  const Credentials& credentials, const PageSources& pages,
-                                                  Metrics& metrics);
+                                                  size_t connections_max, const Credentials& credentials,
+                                                  const PageSources& pages, Metrics& metrics);
 
   /// The port of http.listen.
   uint16_t port() const { return http_->port(); }

@@ -1,5 +1,6 @@
 #include "app/process.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -68,6 +70,15 @@ bool StopSignal::WaitFor(std::chrono::milliseconds timeout) {
   while (!requested() && changed_.WaitUntil(mutex_, until)) {
   }
   return requested();
+}
+
+size_t RaiseFileLimit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::numeric_limits<size_t>::max();
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = limit.rlim_max;
+  if (before < limit.rlim_max && ::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
+  return limit.rlim_cur / 8 * 3;
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -44,6 +45,11 @@ class StopSignal {
   ConditionVariable changed_;
   std::thread waiter_;
 };
+
+/// Raises the soft limit on open files to the hard one. Returns how many HTTP connections fit: the stores
+/// have half of the limit, and the brokers, the admin pages and the rest an eighth. Call it before anything
+/// opens files.
+size_t RaiseFileLimit();
 
 // Reports the daemon's state to systemd. Uses the protocol of sd_notify(3): one datagram to $NOTIFY_SOCKET,
 // without libsystemd.

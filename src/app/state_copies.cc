@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/durable_file.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "store/resting_rows.h"
@@ -212,7 +213,7 @@ Status StateCopies::Link(StateCopy& copy) const {
   const int lock = code ? -1 : ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (lock < 0) {
     if (!code) code = {errno, std::generic_category()};
-    return Fail(code == std::errc::no_space_on_device ? Code::kNoSpace : Code::kUnavailable,
+    return Fail(IsNoSpace(code.value()) ? Code::kNoSpace : Code::kUnavailable,
                 fmt::format("copies: can't make {}: {}", copy.folder, code.message()));
   }
   ::close(lock);

@@ -23,10 +23,16 @@ std::string FolderOf(const std::string& path) {
 
 }  // namespace
 
+bool IsNoSpace(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+
 Error FileError(int error, std::string_view what, const std::string& path) {
   const std::string reason = std::error_code(error, std::generic_category()).message();
-  if (error == ENOSPC || error == EDQUOT)
-    return {Code::kNoSpace, fmt::format("{} {}: {}. Remedy: free space there", what, path, reason)};
+  if (IsNoSpace(error)) {
+    const std::string_view remedy =
+        error == EFBIG ? "raise the limit on the size of files (ulimit -f; LimitFSIZE of systemd)"
+                       : "free space there";
+    return {Code::kNoSpace, fmt::format("{} {}: {}. Remedy: {}", what, path, reason, remedy)};
+  }
   if (error == ENOTDIR || error == EISDIR || error == EEXIST)
     return {Code::kRefused, fmt::format("{} {}: {}. Remedy: name another path", what, path, reason)};
   if (error == EACCES || error == EPERM || error == EROFS) {

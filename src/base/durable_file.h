@@ -39,6 +39,10 @@ class FileLock {
   Descriptor file_;
 };
 
+/// Whether `error`, an errno, says that no more can be written: the disk, the quota, or the limit on the size
+/// of the process's files (RLIMIT_FSIZE) is full.
+bool IsNoSpace(int error);
+
 /// `error`: an errno. `what`: the action that failed, as "can't read".
 Error FileError(int error, std::string_view what, const std::string& path);
 

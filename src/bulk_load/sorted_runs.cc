@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/durable_file.h"
 #include "model/delta_fold.h"
 #include "rows/keys.h"
 #include "rows/row_block.h"
@@ -20,7 +21,7 @@ namespace {
 constexpr size_t kFilesMax = 64;
 
 Error FileError(const std::string& path, const char* step) {
-  return {errno == ENOSPC ? Code::kNoSpace : Code::kUnavailable,
+  return {IsNoSpace(errno) ? Code::kNoSpace : Code::kUnavailable,
           fmt::format("{}: {}: {}", path, step, std::strerror(errno))};
 }
 

@@ -220,7 +220,8 @@ void StateBuilder::Decode(Batch& batch) const {
     ++batch.counts.rejected;
     batch.rejected.push_back({line.place, reason, std::move(message), std::string(text.substr(0, 4096))});
   };
-  const int64_t latest = options_.as_of.value + options_.config.input.future_skew_max.count();
+  const std::chrono::milliseconds ahead_max = options_.config.input.future_skew_max;
+  const int64_t latest = options_.as_of.value + ahead_max.count();
   int32_t longest_days = 0;
   for (const FilterConfig& filter : options_.config.filters)
     longest_days = std::max(longest_days, LongestWindowDays(filter));

@@ -22,7 +22,8 @@ constexpr TextRule kTopicPrefix = {"1 to 200 characters of a-z, A-Z, 0-9, '.', '
 constexpr TextRule kListenAddress = {
     "ADDRESS:PORT or [ADDRESS]:PORT with a numeric IPv4 or IPv6 address and a port from 0 (any free one) to "
     "65535",
-    "([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-fA-F:.]{2,45}\\])"
+    "((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(\\.(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])){3}"
+    "|\\[[0-9a-fA-F:.]{2,45}\\])"
     ":(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5]?[0-9]{1,4})",
     64};
 constexpr TextRule kPeerList = {
@@ -64,7 +65,8 @@ constexpr ConfigKey kKeys[] = {
         .Into<&Config::kafka, &KafkaConfig::group_id>(),
     Text("kafka.instance_id", "null", kGroupName,
          "Name of this member (static membership). With the same name, a restarted daemon gets its "
-         "partitions back at once. null: made from the host's name and store.directory.")
+         "partitions back at once. null: made from the host's name and store.directory, and kept in "
+         "store.directory/instance.")
         .Into<&Config::kafka, &KafkaConfig::instance_id>(),
     Map("kafka.client",
         "librdkafka properties by their own names, e.g. \"security.protocol\": \"SASL_SSL\". seend refuses "
@@ -370,7 +372,7 @@ constexpr ConfigKey kKeys[] = {
         .Into<&Config::http, &HttpConfig::ready_lag_messages>(),
     Whole("http.connections_max", "", "2000", {1, 100'000},
           "Limit of open connections; further ones get 503. A connection takes about 20 KiB, with TLS about "
-          "80 KiB.")
+          "80 KiB. At most three eighths of the limit on open files.")
         .Into<&Config::http, &HttpConfig::connections_max>(),
     Whole("http.client_connections_max", "", "1500", {1, 100'000},
           "Limit of open connections of one client; further ones get 503. A client is an IPv4 address or an "

@@ -89,15 +89,14 @@ inline constexpr TextRule kTopicName = {
 #define SEEN_HOST_PORT                            \
   "(\\[[0-9a-zA-Z:.%]{2,60}\\]|[^\\s,/:\\[\\]]+)" \
   ":([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
-#define SEEN_BROKER "([A-Za-z_]+://)?" SEEN_HOST_PORT
 inline constexpr TextRule kHostPort = {"HOST:PORT or [IPv6]:PORT with a port from 1 to 65535", SEEN_HOST_PORT,
                                        260};
-/// One or several of kHostPort with commas between. librdkafka allows a protocol in front: SSL://h:1.
+/// One or several of kHostPort with commas between. librdkafka would take a protocol in front (SSL://h:1),
+/// but only security.protocol gives it what the protocol needs.
 inline constexpr TextRule kBrokerList = {
     "host:port or [IPv6]:port with a port from 1 to 65535, several separated by commas without spaces, "
-    "at most 1024 bytes",
-    SEEN_BROKER "(," SEEN_BROKER ")*", 1024};
-#undef SEEN_BROKER
+    "at most 1024 bytes; a protocol stands in kafka.client, as \"security.protocol\"",
+    SEEN_HOST_PORT "(," SEEN_HOST_PORT ")*", 1024};
 #undef SEEN_HOST_PORT
 /// Completes "VALUE: ..."; empty: `text` follows the rule.
 std::string ProblemOf(const TextRule& rule, const std::string& text);

@@ -146,7 +146,9 @@ std::optional<GroupMembership::Fatal> GroupMembership::FatalError() const {
   const bool is_fenced = error == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;
   const std::string remedy = is_fenced ? " (another process joined group \"" + link_.options.group_id +
                                              "\" with the same instance id \"" + link_.options.instance_id +
-                                             "\": stop it, or set kafka.instance_id)"
+                                             "\": stop it, or set kafka.instance_id. If this daemon's "
+                                             "store.directory is a copy of the other's, remove its file "
+                                             "\"instance\")"
                                        : "";
   return Fatal{is_fenced, {Code::kRefused, std::string("kafka consumer: ") + text + remedy}};
 }

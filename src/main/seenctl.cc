@@ -1,3 +1,5 @@
+#include <csignal>
+
 #include "tools/commands.h"
 
 // A producer allocates zeroed buffers of 64 KiB all the time. jemalloc clears a buffer from the thread's
@@ -5,4 +7,7 @@
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "tcache_max:1048576";
 
-int main(int argc, char** argv) { return seen::RunSeenctl(argc, argv); }
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond RLIMIT_FSIZE fails, as on a full disk
+  return seen::RunSeenctl(argc, argv);
+}

@@ -20,7 +20,8 @@ const char* malloc_conf =
     "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:1000,oversize_threshold:2097152";
 
 int main(int argc, char** argv) {
-  std::signal(SIGHUP, SIG_IGN);  // ignored until StopSignal handles it
+  std::signal(SIGHUP, SIG_IGN);   // ignored until StopSignal handles it
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond RLIMIT_FSIZE fails, as on a full disk
   const seen::ProgramVersions versions{std::string(seen::kVersion), seen::ClientLibraryVersion(),
                                        seen::RocksVersion()};
   seen::Command command = seen::ParseCommandLine(argc, argv, versions);

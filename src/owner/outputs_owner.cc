@@ -74,12 +74,17 @@ Status Promotions::Obey(std::string_view text) {
 
 std::string Promotions::Group() const {
   const MutexLock lock(mutex_);
-  return last_ ? last_->group : replica_of_.value_or(here_);
+  return last_ ? last_->group : ConfiguredOwner();
 }
 
 std::string Promotions::FirstGroup() const {
   const MutexLock lock(mutex_);
-  return last_ ? last_->owners.front() : replica_of_.value_or(here_);
+  return last_ ? last_->owners.front() : ConfiguredOwner();
+}
+
+std::optional<Promotion> Promotions::Last() const {
+  const MutexLock lock(mutex_);
+  return last_;
 }
 
 bool Promotions::IsPromoted() const {

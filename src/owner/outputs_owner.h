@@ -69,6 +69,10 @@ class Promotions {
   std::string Group() const;
   /// The group that owned before any promotion. The consumer groups for re-keying and items keep its name.
   std::string FirstGroup() const;
+  /// The last promotion that was taken. nullopt: none.
+  std::optional<Promotion> Last() const;
+  /// The group that the configuration says owns the outputs.
+  std::string ConfiguredOwner() const { return replica_of_.value_or(here_); }
   /// Whether this group owns the outputs because of a promotion.
   bool IsPromoted() const;
   /// Whether `group` is this group, or owns the outputs, or once owned them. Its state then counts as this

@@ -16,14 +16,17 @@ Trouble TroubleOf(const PartitionStatus& partition, int64_t ready_lag_messages) 
   if (!partition.answers || partition.state == "catching_up") {
     return {fmt::format("{}{}: {}", name, partition.state, partition.reason), false};
   }
-  if (partition.lag_messages > ready_lag_messages) {
-    return {fmt::format("{}{} messages behind, more than http.ready_lag_messages = {}", name,
-                        partition.lag_messages, ready_lag_messages),
-            false};
+  // What stops a partition comes first: its lag follows from that.
+  const bool is_behind = partition.lag_messages > ready_lag_messages;
+  std::string text;
+  if (partition.state != "ready") text = fmt::format("{}{}: {}", name, partition.state, partition.reason);
+  if (is_behind) {
+    text += fmt::format(
+        "{}{} messages behind, more than http.ready_lag_messages = {}. Its users get answers, "
+        "with their age in Seen-As-Of",
+        text.empty() ? name : "; it is ", partition.lag_messages, ready_lag_messages);
   }
-  if (partition.state != "ready")
-    return {fmt::format("{}{}: {}", name, partition.state, partition.reason), true};
-  return {"", true};
+  return {std::move(text), !is_behind};
 }
 
 void AddUnread(std::string_view brokers, std::string_view topic, const UnreadPartitions& unread,

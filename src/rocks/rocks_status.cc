@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <rocksdb/version.h>
 
+#include <cerrno>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +18,17 @@ Error WithRemedy(Error error) {
   return error;
 }
 
+// RocksDB knows ENOSPC alone. It reports the other errors by their text.
+bool IsNoSpace(const rocksdb::Status& status) {
+  if (status.IsNoSpace()) return true;
+  if (!status.IsIOError()) return false;
+  const std::string text = status.ToString();
+  return text.find(std::strerror(EFBIG)) != std::string::npos ||
+         text.find(std::strerror(EDQUOT)) != std::string::npos;
+}
+
 Error ToError(const rocksdb::Status& status, std::string_view what) {
-  if (status.IsNoSpace()) {
+  if (IsNoSpace(status)) {
     return {Code::kNoSpace,
             fmt::format("{}: no space left on the disk of store.directory: {}", what, status.ToString())};
   }

@@ -12,6 +12,9 @@ namespace seen {
 
 // RocksDB's statuses in the project's own terms.
 
+/// Whether the disk, the quota or the limit on the size of files is full.
+bool IsNoSpace(const rocksdb::Status& status);
+
 /// No space: kNoSpace; corruption (a failed checksum, a failed merge): kCorrupt; anything else that went
 /// wrong: kUnavailable. `what` says what was tried, e.g. "partition 3: checkpoint".
 Error ToError(const rocksdb::Status& status, std::string_view what);

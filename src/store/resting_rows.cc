@@ -40,7 +40,7 @@ RestingRows::~RestingRows() {
 Status RestingRows::ToResult(const rocksdb::Status& status) const {
   if (status.ok()) return {};
   const Code code = status.IsCorruption() || status.IsPathNotFound() ? Code::kCorrupt
-                    : status.IsNoSpace()                             ? Code::kNoSpace
+                    : IsNoSpace(status)                              ? Code::kNoSpace
                                                                      : Code::kUnavailable;
   const std::string_view remedy =
       code == Code::kCorrupt ? ". Remedy: check the disk; use another copy of this state" : "";

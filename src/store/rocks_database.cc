@@ -35,8 +35,12 @@ RocksPartitionStore::Database::Database(StoreOptions options)
       file_system_(std::make_shared<FileSystemWithDeferredDeletes>(
           options_.file_system ? options_.file_system : rocksdb::FileSystem::Default())),
       env_(rocksdb::NewCompositeEnv(file_system_)),
-      rocks_options_(
-          RocksOptions(options_.resources, env_.get(), rules_, errors_, options_.identity.partition)),
+      rocks_options_([this] {
+        auto options =
+            RocksOptions(options_.resources, env_.get(), rules_, errors_, options_.identity.partition);
+        options.max_open_files = OpenFilesMax(options_.identity.partition_count);
+        return options;
+      }()),
       families_(std::make_shared<JournalFamilies>(JournalOptions(options_.resources))) {}
 
 RocksPartitionStore::Database::~Database() {
@@ -243,7 +247,7 @@ Status RocksPartitionStore::Database::Resume() {
     // Resume rewrites the manifest if its end is in doubt. After an error that Resume can't mend (other than
     // a full disk), opening the database again may still work.
     const rocksdb::Status resumed = db->Resume();
-    if (resumed.IsNoSpace() || resumed.IsBusy()) return ToStatus(resumed, What("the store can't write yet"));
+    if (IsNoSpace(resumed) || resumed.IsBusy()) return ToStatus(resumed, What("the store can't write yet"));
   }
   db.reset();  // Reopen waits until nobody else uses the database
   // A resumed database is opened again as well. RocksDB before 8.9 clears the error, but not its note that

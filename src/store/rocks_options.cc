@@ -6,6 +6,7 @@
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <deque>
@@ -153,16 +154,26 @@ rocksdb::CompressionType BestCompression() {
   return rocksdb::kNoCompression;
 }
 
+constexpr int kOpenFilesMin = 32;
+constexpr int kOpenFilesMax = 512;
+
 void SetMemory(rocksdb::Options& options) {
   // Memtables are never written: state comes in as files.
   options.write_buffer_size = 64 * kKiB;
   options.max_write_buffer_number = 2;
   options.avoid_flush_during_shutdown = true;
   options.avoid_flush_during_recovery = true;
-  options.max_open_files = 512;
+  options.max_open_files = kOpenFilesMax;
 }
 
 }  // namespace
+
+int OpenFilesMax(int32_t partitions) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kOpenFilesMax;
+  const uint64_t share = limit.rlim_cur / 2 / static_cast<uint64_t>(std::max(partitions, 1));
+  return static_cast<int>(std::clamp<uint64_t>(share, kOpenFilesMin, kOpenFilesMax));
+}
 
 rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env,
                               std::shared_ptr<const MergeRules> rules,

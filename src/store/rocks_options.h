@@ -32,6 +32,10 @@ rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env
                               std::shared_ptr<const MergeRules> rules,
                               std::shared_ptr<BackgroundErrors> errors, int32_t partition);
 
+/// The files that one of a topic's partitions may keep open. All of them may come to this process, and they
+/// take half of its limit. RocksDB closes the files that it used longest ago.
+int OpenFilesMax(int32_t partitions);
+
 /// For the journal's families: texts that are written once and read seldom, one user at a time.
 rocksdb::ColumnFamilyOptions JournalOptions(const StoreResources& resources);
 

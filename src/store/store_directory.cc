@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <system_error>
 
@@ -45,6 +46,8 @@ std::optional<int32_t> PartitionNamed(std::string_view name) {
   if (name != std::to_string(partition)) return std::nullopt;
   return partition;
 }
+
+std::string InstancePath(const std::string& directory) { return directory + "/instance"; }
 
 std::string HolderOf(int lock) {
   char text[32] = {};
@@ -117,6 +120,20 @@ Result<std::unique_ptr<StoreDirectory>> StoreDirectory::OpenStopped(const std::s
 
 StoreDirectory::~StoreDirectory() {
   if (lock_ >= 0) ::close(lock_);
+}
+
+std::optional<std::string> StoreDirectory::InstanceIdIn(const std::string& path) {
+  std::ifstream file(InstancePath(path));
+  std::string name;
+  // Kafka's limit. A longer or an empty line is no name of a daemon.
+  if (!std::getline(file, name) || name.empty() || name.size() > 249) return std::nullopt;
+  return name;
+}
+
+Status StoreDirectory::KeepInstanceId(std::string_view name) const {
+  if (InstanceIdIn(path_) == name) return {};
+  const Status kept = WriteDurably(InstancePath(path_), std::string(name) + "\n");
+  return kept ? Status() : FailOf(kept.error());
 }
 
 Result<std::vector<int32_t>> StoreDirectory::PartitionsWithState() const {

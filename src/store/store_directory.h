@@ -2,13 +2,17 @@
 // store.directory belongs to one daemon, which locks it while it runs. It holds a RocksDB a partition.
 //
 //   LOCK             locked with flock; names the process that holds it
+//   promotion        the last one that the daemon read, for when the topic of the cluster is gone
+//   instance         the daemon's name in its group, unless kafka.instance_id gives one; in no backup
 //   incoming/        files of checkpoints being written; nothing in it outlives a restart
 //   partition-<n>/   RocksDB
 //   groups/          RocksDB: the copy of the topic of groups, which may be removed
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -30,6 +34,10 @@ class StoreDirectory {
   StoreDirectory& operator=(const StoreDirectory&) = delete;
 
   const std::string& path() const { return path_; }
+  /// The daemon's name in its group, as a daemon kept it here. nullopt: none is kept.
+  static std::optional<std::string> InstanceIdIn(const std::string& path);
+  /// Does nothing if this name is kept already. kNoSpace; kRefused; kUnavailable.
+  Status KeepInstanceId(std::string_view name) const;
   /// The partitions whose folder holds a database, whole or not, ascending. A database without a position is
   /// listed too, although it holds no state.
   Result<std::vector<int32_t>> PartitionsWithState() const;

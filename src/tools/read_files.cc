@@ -10,6 +10,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "base/durable_file.h"
+
 namespace seen {
 
 Result<std::string> ReadWhole(const std::string& path) {
@@ -34,7 +36,7 @@ Result<OwnFolder> OwnFolder::Make(std::string_view option, const std::string& pa
   std::string path = (in / fmt::format("seenctl-{}-XXXXXX", purpose)).string();
   if (::mkdtemp(path.data()) == nullptr) {
     const int code = errno;
-    return Fail(code == ENOSPC ? Code::kNoSpace : Code::kUnavailable,
+    return Fail(IsNoSpace(code) ? Code::kNoSpace : Code::kUnavailable,
                 fmt::format("{}: can't make a folder in {}: {}. Remedy: name a folder that you can write to",
                             option, in.string(), std::strerror(code)));
   }

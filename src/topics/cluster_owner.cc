@@ -1,10 +1,14 @@
 #include "topics/cluster_owner.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <fstream>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/durable_file.h"
 #include "base/log.h"
 #include "kafka/topic_reader.h"
 #include "owner/beat.h"
@@ -74,13 +78,52 @@ Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_
                   "with --share-topics if you accept that");
 }
 
-Status ClusterOwner::Read() {
+// The topic may be deleted. Then every daemon's last role would be forgotten, and nobody or two groups would
+// own the outputs. So the last promotion also stands beside the state.
+Status ClusterOwner::Read(const std::string& folder) {
+  kept_path_ = folder + "/promotion";
   std::optional<std::string> last;
   Status read = ReadToEnd(config_.kafka, config_.cluster.topic, [&](const Record& record) {
     if (record.key == kPromotionKey) last = record.value;
   });
   if (!read && read.error().code != Code::kNotFound) return read;
-  return last ? promotions_.Obey(*last) : Status();
+  if (last) return Obey(*last);
+  std::ifstream kept(kept_path_);
+  std::string promotion;
+  if (!std::getline(kept, promotion) || !ParsePromotion(promotion)) return {};
+  if (Status obeyed = promotions_.Obey(promotion); !obeyed) return obeyed;
+  NoteLost();
+  return {};
+}
+
+Status ClusterOwner::Obey(const std::string& promotion) {
+  if (Status obeyed = promotions_.Obey(promotion); !obeyed) return obeyed;
+  {
+    const MutexLock lock(mutex_);
+    problem_.clear();
+  }
+  if (const Status kept = WriteDurably(kept_path_, promotion + "\n"); !kept)
+    log::Warning("the last promotion isn't kept beside the state", {{"reason", kept.error().message}});
+  return {};
+}
+
+void ClusterOwner::NoteLost() {
+  const auto last = promotions_.Last();
+  if (!last) return;
+  const MutexLock lock(mutex_);
+  if (!problem_.empty()) return;
+  problem_ = fmt::format(
+      "topic \"{}\" has lost its promotions. By the last one, which this daemon kept, group \"{}\" owns the "
+      "outputs since {}; by the configuration, \"{}\" would. Remedy: run seenctl promote with a daemon of "
+      "the "
+      "group that is to own them",
+      config_.cluster.topic, last->group, TimeText(last->at), promotions_.ConfiguredOwner());
+  log::Error("the topic of the cluster has lost its promotions", {{"problem", problem_}});
+}
+
+std::string ClusterOwner::problem() const {
+  const MutexLock lock(mutex_);
+  return problem_;
 }
 
 // A replica creates the topic. In a cluster without replicas it doesn't exist. So this asks for it again and
@@ -90,6 +133,7 @@ void ClusterOwner::Start(const Admin& admin, OnReplica on_replica) {
   thread_.Start("cluster", milliseconds(0), [this, &admin] {
     const auto partitions = admin.PartitionCount(config_.cluster.topic, kAskCluster);
     const Status followed = partitions ? Follow() : Status(Fail(partitions.error()));
+    if (!partitions && partitions.error().code == Code::kNotFound) NoteLost();
     if (!followed && !thread_.stopping())
       log::Debug("the topic of the cluster can't be read yet", {{"reason", followed.error().message}});
     return kClusterRetry;
@@ -109,6 +153,7 @@ Status ClusterOwner::Follow() {
   // Doesn't obey a promotion that a later one has undone. So it first reads up to the topic's present end.
   const int64_t end = (*follower)->ends().front().high;
   std::optional<std::string> last;
+  if (from.front() == end) NoteLost();
   while (!thread_.stopping()) {
     bool is_at_end = true;  // stays true if no record comes
     const auto polled = (*follower)->Poll(kClusterPoll, [&](int32_t, std::span<const Record> records) {
@@ -123,7 +168,7 @@ Status ClusterOwner::Follow() {
     });
     if (!polled) return Fail(polled.error());
     if (!last || !is_at_end) continue;
-    if (const Status obeyed = promotions_.Obey(*std::exchange(last, std::nullopt)); !obeyed)
+    if (const Status obeyed = Obey(*std::exchange(last, std::nullopt)); !obeyed)
       log::Error("another group was promoted", {{"reason", obeyed.error().message}});
   }
   return {};

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "base/threads.h"
 #include "config/config.h"
 #include "kafka/admin.h"
@@ -28,19 +29,27 @@ class ClusterOwner {
   /// Both outlive this object.
   ClusterOwner(const Config& config, Promotions& promotions) : config_(config), promotions_(promotions) {}
 
-  /// Reads the topic to its end and obeys its last promotion. If the topic doesn't exist, nothing changes.
-  /// kUnavailable: retry. kRefused: as Promotions::Obey.
-  Status Read();
+  /// Reads the topic to its end and obeys its last promotion, and keeps it in `folder`. If the topic has
+  /// none, the promotion that an earlier run kept there counts. kUnavailable: retry. kRefused: as
+  /// Promotions::Obey.
+  Status Read(const std::string& folder);
   /// Call it once. `admin` outlives the thread.
   void Start(const Admin& admin, OnReplica on_replica);
   void Stop() { thread_.Stop(); }
+  /// For people: the topic has lost the promotion that counts. Empty: it hasn't. Any thread.
+  std::string problem() const;
 
  private:
   Status Follow();
+  Status Obey(const std::string& promotion);
+  void NoteLost();
 
   const Config& config_;
   Promotions& promotions_;
   OnReplica on_replica_;
+  std::string kept_path_;  // set by Read
+  mutable Mutex mutex_;
+  std::string problem_ GUARDED_BY(mutex_);
   RepeatingThread thread_;
 };
 

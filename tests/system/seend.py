@@ -113,6 +113,7 @@ class Seend:
             self.source, self.topic = topic, self.config["input"].get("keyed_topic") or f"{topic}-by-user"
         self.name, self.process = name, None
         self.program = SEEND  # or another version of it
+        self.wrapper = []  # a command that becomes the program, as prlimit
         self.environment = {}  # in addition to the environment of the tests
         self.url = f"http://{self.address}"
         access = self.config.get("access", {})
@@ -140,7 +141,7 @@ class Seend:
         self.write_config()
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [str(self.program), "--config", str(self.config_path), *arguments],
+                [*self.wrapper, str(self.program), "--config", str(self.config_path), *arguments],
                 stdout=log,
                 stderr=log,
                 cwd=self.directory,

@@ -1,11 +1,15 @@
 """A full disk stops consumption, not the daemon."""
 
+import resource
+import subprocess
 import time
 
 import pytest
 
 from load import Load
-from places import wait_until
+from oracle import event
+from places import now_ms, wait_until
+from seenctl_tool import command
 
 
 @pytest.fixture
@@ -165,3 +169,43 @@ def test_a_directory_that_cannot_be_made_is_refused_and_not_waited_for(tmp_path,
     seend = daemon(topic_name, {"store": {"directory": str(tmp_path / "file" / "store")}})
     said = seend.refuses()
     assert "can't create" in said and str(tmp_path / "file") in said and "Remedy" in said, said
+
+
+def test_a_limit_on_the_size_of_files_is_a_full_disk(started, topics, topic_name):
+    """Otherwise a write beyond the limit ends the process by a signal (SIGXFSZ), without a line in the log."""
+    seend = started(partitions=1)
+    topics.produce(topic_name, [(f"u{i}", event(f"u{i}", "i1", now_ms())) for i in range(50)])
+    seend.wait_at_rest()
+    pid, unlimited = seend.process.pid, resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (100_000, unlimited[1]))
+    records = [(f"user-{i:06}", event(f"user-{i:06}", f"i{i}", now_ms())) for i in range(20_000)]
+    topics.produce(topic_name, records)
+    wait_until(
+        lambda: seend.partition_status()[0]["state"] == "held", "the checkpoint finds no space for its file"
+    )
+    assert "disk is full" in seend.partition_status()[0]["reason"]
+    assert seend.unseen("u1", ["i1", "i2"]) == ["i2"], "it answers"
+    wait_until(lambda: "File too large" in seend.log(), "the log has the error's text")
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)
+    seend.wait_at_rest()
+    assert seend.unseen("user-000007", ["i7", "i8"]) == ["i8"]
+
+
+def test_a_start_under_a_limit_on_the_size_of_files_waits_and_says_why(daemon, topics, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name)
+    seend.wrapper = ["prlimit", "--fsize=0:"]
+    seend.start(ready=False)
+    wait_until(lambda: (answer := seend.get("/readyz")) and "space" in answer.text.lower(), "it says why", 60)
+    resource.prlimit(seend.process.pid, resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE))
+    seend.wait_ready(60)
+
+
+def test_a_command_under_a_limit_on_the_size_of_files_names_it(daemon, topics, topic_name, tmp_path):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name)
+    history = tmp_path / "history.jsonl"
+    history.write_text("".join(event(f"user-{i:06}", f"i{i}", now_ms()) + "\n" for i in range(20_000)))
+    words = command("replay", history, config=seend.write_config(), into_state=seend.store, quiet=True)
+    done = subprocess.run(["prlimit", "--fsize=100000", *words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "File too large" in done.stderr, done

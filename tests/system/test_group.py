@@ -132,6 +132,43 @@ def test_of_two_daemons_with_one_instance_id_one_gives_up(topics, daemon, topic_
     wait_until(lambda: len(stays.owned()) == PARTITIONS, "the other owns all", 60)
 
 
+def test_a_store_keeps_the_name_of_its_daemon(topics, daemon, topic_name):
+    """A container that is made anew has another host name. A directory that was moved stands for that here:
+    both are in the name that a daemon makes."""
+    topics.create(topic_name, partitions=PARTITIONS)
+    seend = daemon(topic_name, {"kafka": {"client": {"session.timeout.ms": "45000"}}}).start()
+    name = seend.status()["instance_id"]
+    wait_until(lambda: len(seend.owned()) == PARTITIONS, "it owns all")
+    seend.stop()
+    moved = seend.store.rename(seend.store.with_name("moved"))
+    again = daemon(topic_name, {**seend.config, "store": {**seend.config["store"], "directory": str(moved)}})
+    again.start()
+    assert again.status()["instance_id"] == name
+    wait_until(lambda: len(again.owned()) == PARTITIONS, "it owns all, and needn't wait for a session to end")
+    again.stop()
+    copied = shutil.copytree(moved, moved.with_name("copied"))
+    assert (copied / "instance").read_text() == f"{name}\n"
+    (copied / "instance").unlink()
+    other = {**seend.config, "store": {**seend.config["store"], "directory": str(copied)}}
+    assert daemon(topic_name, other).start().status()["instance_id"] != name
+
+
+def test_of_two_daemons_of_one_copied_store_one_stops_and_says_why(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=PARTITIONS)
+    one = daemon(topic_name, {"kafka": {"client": SESSION}}, name="one").start()
+    name = one.status()["instance_id"]
+    wait_until(lambda: len(one.owned()) == PARTITIONS, "it owns all")
+    one.stop()
+    two = daemon(topic_name, {"kafka": {"client": SESSION}}, name="two")
+    shutil.copytree(one.store, two.store)
+    pair = [one.start(ready=False), two.start(ready=False)]
+    ended = wait_until(lambda: [m for m in pair if m.process.poll() is not None], "one ends by itself", 90)
+    assert len(ended) == 1 and ended[0].wait_exit() == 3
+    said = ended[0].log().replace("\\", "")
+    assert f'with the same instance id "{name}"' in said
+    assert 'store.directory is a copy of the other\'s, remove its file "instance"' in said
+
+
 CLIENT = {"topic.metadata.refresh.interval.ms": "1000"}
 
 

@@ -2,6 +2,7 @@
 others down."""
 
 import contextlib
+import resource
 import select
 import socket
 import ssl
@@ -56,6 +57,45 @@ def test_good_connections_are_answered_among_a_thousand_hostile_ones(
         assert rss() - before < 160 * 2**20
     wait_until(lambda: good.status("GET", "/readyz") == 200, "they are gone")
     assert seend.alive()
+
+
+def test_idle_connections_take_no_files_from_the_store(topics, daemon, topic_name):
+    """The soft limit on open files is 1,024, as in most shells. The hard limit allows enough."""
+    topics.create(topic_name, partitions=16)
+    topics.produce(topic_name, [(f"u{i}", event(f"u{i}", "i1", now_ms())) for i in range(200)])
+    limit = min(20_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    seend = daemon(topic_name)
+    seend.wrapper = ["prlimit", f"--nofile=1024:{limit}"]
+    seend.start(ready=False)
+    wait_until(lambda: seend.get("/healthz"), "it listens", 60)
+    with contextlib.ExitStack() as idle:
+        host, port = seend.address.split(":")
+        for _ in range(1_100):
+            idle.enter_context(socket.create_connection((host, int(port)), timeout=20))
+        wait_until(lambda: len(seend.owned()) == 16, "all partitions are ready", 60)
+        seend.wait_at_rest()
+    assert seend.metrics()["process_max_fds"] == limit
+
+
+def test_few_open_files_limit_the_connections_and_not_the_store(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=4)
+    seend = daemon(topic_name)
+    seend.wrapper = ["prlimit", "--nofile=512:512"]
+    seend.start()
+    assert "allows fewer connections than http.connections_max" in seend.log()
+    with contextlib.ExitStack() as idle:
+        host, port = seend.address.split(":")
+        for _ in range(400):
+            idle.enter_context(socket.create_connection((host, int(port)), timeout=20))
+        topics.produce(topic_name, [(f"u{i}", event(f"u{i}", "i1", now_ms())) for i in range(200)])
+        wait_until(
+            lambda: topics.newest(f"{topic_name}-filters").keys() >= {f"u{i}" for i in range(200)},
+            "it reads and publishes beside the connections that it refuses",
+            60,
+        )
+    seend.wait_ready(60)
+    seend.wait_at_rest()
+    assert len(seend.owned()) == 4
 
 
 def hello(address):

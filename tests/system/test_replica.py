@@ -138,3 +138,31 @@ def test_a_promoted_replica_publishes_what_the_owner_left_and_gives_it_back(
         load.oracle.check_http(one, users=load.oracle.users())
         assert one.metric_sum("seen_snapshots_foreign_total") == 0
     load.oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)
+
+
+def test_the_last_role_outlives_the_topic_of_the_cluster(topics, member, topic_name):
+    topics.create(topic_name, partitions=1)
+    owner, replica = member("owner").start(), member("replica", replica=True).start()
+    wait_read(topics, topic_name, owner)
+    wait_read(topics, topic_name, replica)
+    promote(replica)
+    wait_until(lambda: role(owner) == "replica", "the former owner has heard of it", 60)
+    owner.stop()
+    replica.stop()
+    topics.delete(f"{topic_name}-beats-cluster")
+    replica.start(ready=False)
+    owner.start(ready=False)
+
+    def trouble(seend):
+        said = [t for t in (seend.status() or {}).get("troubles", []) if "has lost its promotions" in t]
+        return said[0] if said else None
+
+    for one in (replica, owner):
+        said = wait_until(lambda one=one: trouble(one), "it says that the promotions are lost", 60)
+        assert (
+            f'group "{replica.group}" owns' in said and f'by the configuration, "{owner.group}" would' in said
+        )
+    assert (role(replica), role(owner)) == ("owner", "replica")
+    promote(replica)
+    wait_until(lambda: not trouble(replica) and not trouble(owner), "the topic has the promotion again", 60)
+    assert (role(replica), role(owner)) == ("owner", "replica")

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/durable_file.h"
 #include "base/result.h"
 #include "model/hashes.h"
 #include "tools/progress.h"
@@ -22,7 +23,7 @@ ScratchFile::~ScratchFile() {
 }
 
 Error ScratchFile::Failed(const char* step, int code) const {
-  if (code == ENOSPC || code == EDQUOT) {
+  if (IsNoSpace(code)) {
     return {Code::kNoSpace,
             fmt::format("--scratch: {}: the disk is full. Remedy: name a directory with more room, check a "
                         "part of the users by --sample, or keep more in memory by --memory-mib",

@@ -202,8 +202,9 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
   const std::vector<std::string> topics_bad = {"", ".", "..", "a b", "曝光", "a/b", long_topic + "t", "a\n"};
   const ValueCase cases[] = {
       {"kafka.brokers",
-       {"a:1", "a:1,b:2", "[::1]:9092", "SSL://a:1"},
-       {"", "a", "a:1,b", "a:1, b:2", ",", "a:1,", " a:1", std::string(1024, 'a') + ":1"}},
+       {"a:1", "a:1,b:2", "[::1]:9092", "a:65535"},
+       {"", "a", "a:1,b", "a:1, b:2", ",", "a:1,", " a:1", std::string(1024, 'a') + ":1", "a:65536",
+        "a:99999", "SSL://a:1", "SASL_SSL://h:9092", "PLAINTEXT://h:1"}},
       {"topic_prefix", {"p", "a.b_c-D", std::string(200, 'p')}, {"", "a b", std::string(201, 'p')}},
       {"kafka.group_id", {"g", "a.b_c-D", std::string(249, 'g')}, {"", "a b", std::string(250, 'g')}},
       {"kafka.instance_id", {"i"}, {"", "a b", "é"}},
@@ -240,7 +241,9 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
        {"127.0.0.1:8080", "127.1.2.3:65535", "[::1]:1"},
        {"", "0.0.0.0:0", "[::]:65535", "8080", ":8080", "localhost:8080", "127.0.0.1", "127.0.0.1:65536",
         "127.0.0.1:-1", "::1:80", "[::1]", "127.0.0.1:80 "}},
-      {"admin.listen", {"127.0.0.1:8081", "[::1]:1"}, {"", "8081", "0.0.0.0:0", "127.0.0.1:8080"}},
+      {"admin.listen",
+       {"127.0.0.1:8081", "[::1]:1"},
+       {"", "8081", "0.0.0.0:0", "127.0.0.1:8080", "127.0.0.1:65536", "127.0.0.256:1"}},
       {"access.certificate", {}, {""}},
       {"access.key", {}, {""}},
       {"access.ca", {}, {"", "a"}},
