@@ -10,6 +10,7 @@
 
 #include "base/durable_file.h"
 #include "base/log.h"
+#include "base/text.h"
 
 namespace seen {
 namespace {
@@ -143,7 +144,7 @@ Status WriteFillRequests(const std::string& path, const std::vector<FillRequest>
                              {"partitions", request.partitions},
                              {"done", request.done}});
   }
-  return WriteDurably(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return WriteDurably(path, JsonText(json, 1) + "\n");
 }
 
 }  // namespace seen

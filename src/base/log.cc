@@ -11,6 +11,8 @@
 #include <iterator>
 #include <memory>
 
+#include "base/text.h"
+
 namespace seen::log {
 namespace {
 
@@ -50,26 +52,6 @@ void Write(Level level, std::string_view event, Fields fields) {
 }
 
 namespace {
-
-/// The length in bytes of the valid UTF-8 sequence at the start of `text`; 0: there is none. Unicode 15,
-/// table 3-7.
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return i < text.size() && byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    return follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool second = follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
-    return second && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 /// Appends `text` between quotes. The two formats differ only in the escapes of control bytes and invalid
 /// bytes.

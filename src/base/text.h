@@ -53,4 +53,23 @@ inline std::string_view NearestWord(std::span<const std::string_view> words, std
   return nearest == words.end() ? std::string_view() : *nearest;
 }
 
+// Text from outside: ids, names and values of events, files and topics. It may hold any bytes.
+
+/// The length in bytes of the valid UTF-8 sequence at the start of `text`; 0: there is none. Unicode 15,
+/// table 3-7.
+size_t Utf8Length(std::string_view text);
+/// Whether all of `text` is UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF.
+bool IsUtf8(std::string_view text);
+
+/// `text` as a terminal may show it, in valid UTF-8. Control characters and bytes that aren't UTF-8 become
+/// \xNN. PrintableLines keeps ends of lines.
+std::string Printable(std::string_view text);
+std::string PrintableLines(std::string_view text);
+
+/// `json` as text. The only way to write JSON: bytes that aren't UTF-8 become U+FFFD, and never an exception.
+template <typename Json>
+std::string JsonText(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace seen

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "config/config_check.h"
 #include "config/config_event_format.h"
 #include "config/config_items.h"
@@ -352,7 +353,7 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
     }
     if (config.unexposed || config.store.explain_days > 0)
       wanted.scene = wanted.position = wanted.request_id = true;
-    config.effective_json = checked.shown.dump(2, ' ', false, ConfigJson::error_handler_t::replace) + "\n";
+    config.effective_json = JsonText(checked.shown, 2) + "\n";
     return config;
   }
   for (ConfigError& error : errors) {

@@ -152,7 +152,7 @@ class Checker {
       if (value.is_string()) {
         result.resolved[name] = value;
       } else if (value.is_number() || value.is_boolean()) {
-        result.resolved[name] = value.dump();
+        result.resolved[name] = JsonText(value);
       } else if (IsSecretReference(value)) {
         auto secret = ReadSecret(value);
         if (!secret) errors.push_back({entry, std::move(secret.error())});

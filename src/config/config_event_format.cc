@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "config/config_shapes.h"
 #include "decode/event_plan.h"
 #include "model/segment_kind.h"
@@ -248,9 +249,9 @@ class Reader : private ConfigFieldReader {
     if (value.is_string() && value.get_ref<const std::string&>().size() <= Condition::kValueBytesMax) {
       condition.values.push_back({ScalarKind::kString, value.get<std::string>()});
     } else if (value.is_number_integer()) {
-      condition.values.push_back({ScalarKind::kInteger, value.dump()});
+      condition.values.push_back({ScalarKind::kInteger, JsonText(value)});
     } else if (value.is_boolean()) {
-      condition.values.push_back({ScalarKind::kBoolean, value.dump()});
+      condition.values.push_back({ScalarKind::kBoolean, JsonText(value)});
     } else {
       Fail(path, fmt::format("{}: must be a text of at most {} bytes, a 64-bit integer, true or false",
                              ShowValue(value), Condition::kValueBytesMax));

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/text.h"
 #include "config/config_check.h"
 #include "config/config_keys.h"
 #include "config/config_text.h"
@@ -32,15 +33,6 @@ bool HoldsSecret(std::string_view name, const ConfigJson& value) {
     if (HoldsSecret(member, inner)) return true;
   }
   return false;
-}
-
-bool IsValidUtf8(std::string_view text) {
-  try {
-    (void)ConfigJson(std::string(text)).dump();
-    return true;
-  } catch (const ConfigJson::type_error&) {
-    return false;
-  }
 }
 
 /// The index of the element that `step` names: "[1]", or the element's name. An error if there is none.
@@ -130,7 +122,7 @@ std::vector<ConfigError> ApplyOverrides(ConfigJson& document, std::span<const st
   for (const std::string& text : overrides) {
     const size_t equals = text.find('=');
     const std::string_view key = std::string_view(text).substr(0, equals);
-    if (equals == std::string::npos || key.empty() || !IsValidUtf8(text)) {
+    if (equals == std::string::npos || key.empty() || !IsUtf8(text)) {
       errors.push_back(
           {"--set", fmt::format("{}: must be KEY=VALUE, e.g. store.memory_mib=256", ShowValue(text))});
       continue;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/text.h"
 #include "config/config_keys.h"
 #include "config/config_shapes.h"
 #include "config/config_text.h"
@@ -139,7 +140,7 @@ std::string ConfigSchema() {
   schema.update(ObjectSchema(ConfigTree()));
   schema["$defs"] = {{"secret", SecretSchema()}};
   schema["$defs"].update(ConfigJson::parse(kShapeDefinitions));
-  return schema.dump(2) + "\n";
+  return JsonText(schema, 2) + "\n";
 }
 
 std::string ConfigKeyTables() {

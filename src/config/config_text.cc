@@ -11,6 +11,7 @@
 #include <memory>
 #include <unordered_set>
 
+#include "base/text.h"
 #include "kafka/client_settings.h"
 
 namespace seen {
@@ -145,7 +146,7 @@ std::string JoinPath(std::string_view path, size_t index) { return fmt::format("
 
 std::string ShowValue(const ConfigJson& value) {
   constexpr size_t kBytesMax = 100;
-  std::string text = value.dump(-1, ' ', false, ConfigJson::error_handler_t::replace);
+  std::string text = JsonText(value);
   if (text.size() <= kBytesMax) return text;
   size_t end = kBytesMax;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not within a character

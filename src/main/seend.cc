@@ -9,6 +9,7 @@
 #include "app/reload.h"
 #include "app/status_board.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "config/command_line.h"
 #include "kafka/client_settings.h"
 #include "rocks/rocks_status.h"
@@ -27,7 +28,7 @@ int main(int argc, char** argv) {
   seen::Command command = seen::ParseCommandLine(argc, argv, versions);
   if (const auto* check = std::get_if<seen::CheckCommand>(&command)) command = seen::CheckFiles(*check);
   if (const auto* print = std::get_if<seen::PrintCommand>(&command)) {
-    std::fputs(print->error.c_str(), stderr);
+    std::fputs(seen::PrintableLines(print->error).c_str(), stderr);
     if (std::fputs(print->out.c_str(), stdout) == EOF || std::fflush(stdout) == EOF) {
       std::fprintf(stderr, "seend: standard output: %s\n", std::strerror(errno));
       return 1;

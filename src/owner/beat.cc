@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
+
 namespace seen {
 namespace {
 
@@ -32,7 +34,7 @@ std::string EncodeBeat(const Beat& beat) {
   json["unpublished_users"] = beat.unpublished_users;
   json["heartbeat_ms"] = beat.at.value;
   if (!beat.lag_is_known) json["lag_known"] = false;
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return JsonText(json);
 }
 
 std::optional<Beat> ParseBeat(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/text.h"
 
 namespace seen {
 namespace {
@@ -21,7 +22,7 @@ std::string EncodePromotion(const Promotion& promotion) {
                                        {"owners", promotion.owners},
                                        {"instance", promotion.instance},
                                        {"at_ms", promotion.at.value}};
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return JsonText(json);
 }
 
 std::optional<Promotion> ParsePromotion(std::string_view text) {

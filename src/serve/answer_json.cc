@@ -5,12 +5,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
+
 namespace seen {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Dump(const Json& json) { return JsonText(json); }
 
 template <typename Value>
 Json OrNull(const std::optional<Value>& value) {
@@ -194,7 +196,7 @@ std::string WriteUser(std::string_view filter, std::string_view user_id, const U
     if (segment.kind == "repeated") one["exposures"] = segment.exposures;
     json["segments"].push_back(std::move(one));
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(json, 2) + "\n";
 }
 
 std::string WriteExposures(const ExposuresAnswer& answer) {

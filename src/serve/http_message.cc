@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/text.h"
+
 namespace seen {
 namespace {
 
@@ -84,7 +86,7 @@ HttpResponse Problem(unsigned status, std::string_view detail, std::string_view 
   response.status = status;
   response.content_type = kProblemJson;
   // Details and targets repeat what a client sent, which may not be UTF-8.
-  response.body = problem.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  response.body = JsonText(problem) + "\n";
   if (status == 503) response.headers.emplace_back("Retry-After", "1");
   return response;
 }

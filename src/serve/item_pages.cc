@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "model/event.h"
 #include "serve/answer_json.h"
 #include "serve/pages.h"
@@ -33,7 +34,7 @@ Status ReadLimit(const nlohmann::json& body, size_t& out) {
   const bool within =
       found->is_number_unsigned() && found->get<uint64_t>() >= 1 && found->get<uint64_t>() <= kSimilarMax;
   if (!within) {
-    return RefuseValue("$.limit", (found->is_number() ? found->dump() : std::string(found->type_name())) +
+    return RefuseValue("$.limit", (found->is_number() ? JsonText(*found) : std::string(found->type_name())) +
                                       "; expected an integer from 1 to " + std::to_string(kSimilarMax));
   }
   out = found->get<size_t>();

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/text.h"
 #include "model/event.h"
 
 namespace seen {
@@ -45,43 +46,6 @@ Result<std::string> DecodePathSegment(std::string_view segment) {
   }
   if (!IsUtf8(decoded)) return Fail(Code::kInvalidArgument, "not UTF-8 once percent-decoded");
   return decoded;
-}
-
-bool IsUtf8(std::string_view bytes) {
-  size_t i = 0;
-  while (i < bytes.size()) {
-    const auto at = [&](size_t k) -> unsigned {
-      return k < bytes.size() ? static_cast<uint8_t>(bytes[k]) : 0;
-    };
-    const unsigned first = at(i);
-    if (first < 0x80) {
-      ++i;
-      continue;
-    }
-    // The range of the second byte keeps out overlong forms, surrogates and what is past the end of Unicode.
-    unsigned low = 0x80;
-    unsigned high = 0xBF;
-    size_t length = 0;
-    if (first >= 0xC2 && first <= 0xDF) {
-      length = 2;
-    } else if (first >= 0xE0 && first <= 0xEF) {
-      length = 3;
-      if (first == 0xE0) low = 0xA0;
-      if (first == 0xED) high = 0x9F;
-    } else if (first >= 0xF0 && first <= 0xF4) {
-      length = 4;
-      if (first == 0xF0) low = 0x90;
-      if (first == 0xF4) high = 0x8F;
-    } else {
-      return false;
-    }
-    if (at(i + 1) < low || at(i + 1) > high) return false;
-    for (size_t k = 2; k < length; ++k) {
-      if (at(i + k) < 0x80 || at(i + k) > 0xBF) return false;
-    }
-    i += length;
-  }
-  return true;
 }
 
 std::string_view QueryOf(std::string_view target) {
@@ -202,7 +166,7 @@ Result<std::string> ReadItemId(const nlohmann::json& value, std::string_view pat
     return RefuseValue(path, fmt::format("expected {}, found {}", expected,
                                          value.is_number() ? "another number" : value.type_name()));
   }
-  std::string id = value.is_string() ? value.get<std::string>() : value.dump();
+  std::string id = value.is_string() ? value.get<std::string>() : JsonText(value);
   if (!id.empty() && id.size() <= kIdBytesMax) return id;
   return RefuseValue(path, id.empty() ? "empty; an item id has 1 to 512 bytes"
                                       : fmt::format("{} bytes; an item id has 1 to 512 bytes", id.size()));

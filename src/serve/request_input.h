@@ -21,9 +21,6 @@ namespace seen {
 /// digits, bytes that aren't UTF-8 once decoded, or a '#', which clients must not send.
 Result<std::string> DecodePathSegment(std::string_view segment);
 
-/// Well-formed UTF-8 as Unicode table 3-7 has it: no overlong forms, no surrogates, nothing past U+10FFFF.
-bool IsUtf8(std::string_view bytes);
-
 /// The part of a request's target behind the '?'; empty: there is none.
 std::string_view QueryOf(std::string_view target);
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "serve/metrics.h"
 
 namespace seen {
@@ -867,7 +868,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
 
 std::string WriteStatus(const DaemonStatus& status) {
   // `user_id_start` may end within a character.
-  return ToJson(status).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(ToJson(status), 2) + "\n";
 }
 
 }  // namespace seen

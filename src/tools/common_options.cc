@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/text.h"
 #include "config/config_keys.h"
 #include "config/config_text.h"
 #include "decode/field_rule.h"
@@ -134,7 +135,8 @@ std::string Painted(Paint paint, std::string_view text, std::FILE* stream) {
 }
 
 int ExitWith(const Error& error) {
-  std::fprintf(stderr, "%s %s\n", Painted(Paint::kBad, "seenctl:", stderr).c_str(), error.message.c_str());
+  std::fprintf(stderr, "%s %s\n", Painted(Paint::kBad, "seenctl:", stderr).c_str(),
+               PrintableLines(error.message).c_str());
   return error.code == Code::kInvalidArgument ? kExitUsage : kExitFailed;
 }
 

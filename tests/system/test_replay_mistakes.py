@@ -1,16 +1,19 @@
 """seenctl replay when something is wrong: it names the fault and changes nothing. Later the same command
 continues."""
 
+import gzip
+import io
 import json
 import os
 import pty
 import re
 import subprocess
+import tarfile
 import time
 
 from kafka_broker import Kafka
 from oracle import event
-from places import SEENCTL, free_port, now_ms, wait_until
+from places import BUILD, SEENCTL, free_port, now_ms, wait_until
 from seenctl_tool import begin, fails, run
 from test_replay import count, into, replay  # noqa: F401
 
@@ -53,7 +56,7 @@ def test_lines_that_are_no_events_are_described(topics, topic_name, into, tmp_pa
     for mark in ('{"seen-history":5}', '{"seen-history":{"row":"x"}}', '{"seen-history":{}'):
         said = run("replay", "-", *into, stdin=mark + "\n", status=1, **dry)[1]
         assert f"-: line 1: {mark}: seen-history writes no such mark" in said and "exception" not in said
-    long = run("replay", "-", *into, stdin="a" * (70 << 20), rejects_max="100%", **dry)[0]
+    long = run("replay", "-", *into, stdin="a" * (70 << 20), rejects_max="100%", status=3, **dry)[0]
     assert "more than 67108864 bytes" in long
 
 
@@ -303,3 +306,120 @@ def test_a_terminal_shows_a_bar_with_the_daemons_lag(topics, daemon, topic_name,
     )
     assert re.search(bar.encode(), shown), shown[-2000:]
     assert re.search(rb"100% .* 30,000 events .* 0 rejected\r\n", shown), "the last one stays"
+
+
+def test_names_and_texts_that_are_not_utf8_end_no_command(topics, topic_name, into, tmp_path):  # noqa: F811
+    folder = tmp_path / "history"
+    folder.mkdir()
+    name = os.path.join(os.fsencode(folder), b"caf\351\x1b[2J.jsonl")
+    with open(name, "wb") as file:
+        file.write(b"".join(event("u", f"n{i}", now_ms() - i).encode() + b"\n" for i in range(500)))
+        file.write(b'{"user_id":"caf\351\x1b[2J"}\n')
+    progress, rejects = tmp_path / "progress", tmp_path / "rejects"
+    command = ["replay", folder, *into, "--quiet", "--progress", progress, "--rejects", rejects]
+    for more in (["--dry-run"], ["--dry-run", "--json"], ["--json"]):
+        out, err = run(*command, *more)
+        assert "\x1b" not in out + err, (out, err)
+    out = run("replay", "--status", progress=progress)[0]
+    assert "caf\\xe9\\x1b[2J.jsonl" in out and "\x1b" not in out, out
+    assert json.loads(rejects.read_text().splitlines()[0])["line"] == 501
+    sent = json.loads(run(*command, "--json")[0])
+    assert (sent["sent"], sent["rejected"]) == (500, 1) and count(topics, topic_name) == 500, "it is known"
+    table = tmp_path / "table.csv"
+    table.write_bytes("用户,物品,时间\n".encode("gbk") * 3)
+    assert "iconv -f GB18030" in run("replay", table, *into, "--dry-run", status=2)[1]
+    for command in (["replay", b"\377\x1b", *into], ["generate", "--from", b"\377\x1b", *into]):
+        out, err = run_bytes(*command)
+        assert b"\\xff\\x1b" in err and b"\x1b" not in err, err
+
+
+def run_bytes(*arguments):
+    done = subprocess.run([SEENCTL, *arguments], capture_output=True, timeout=60)
+    assert done.returncode in (1, 2), done
+    return done.stdout, done.stderr
+
+
+def test_objects_back_to_back_and_arrays_are_read(topics, topic_name, into, tmp_path):  # noqa: F811
+    def events(name, number):
+        return [event(f"u{i % 50}", f"{name}{i}", now_ms() - i) for i in range(number)]
+
+    (tmp_path / "lines.jsonl").write_text("\n".join(events("a", 20_000)) + "\n")
+    (tmp_path / "one_line.gz").write_bytes(gzip.compress("".join(events("b", 10_000)).encode(), 1))
+    array = [json.loads(each) for each in events("c", 100)]
+    (tmp_path / "array.json").write_text(json.dumps(array))
+    (tmp_path / "laid_out.json").write_text(json.dumps([*array], indent=2).replace('"c', '"d'))
+    (tmp_path / "cr.jsonl").write_text("\r".join(events("e", 100)))
+    cut = "".join(events("f", 3))
+    (tmp_path / "cut.jsonl").write_text(cut[:-20])
+    rejects = tmp_path.parent / f"{topic_name}-rejects"
+    result = json.loads(replay(tmp_path, *into, "--json", "--quiet", "--rejects", rejects)[0])
+    assert (result["sent"], result["rejected"]) == (30_302, 1)
+    reject = json.loads(rejects.read_text())
+    assert (reject["file"], reject["line"]) == (str(tmp_path / "cut.jsonl"), 1)
+    assert count(topics, topic_name) == 30_302
+
+
+def test_an_archive_is_named_with_the_command_that_unpacks_it(topics, topic_name, into, tmp_path):  # noqa: F811
+    path = tmp_path / "it's $(touch x).tar.gz"
+    with tarfile.open(path, "w:gz") as tar:
+        for name in ("a", "b"):
+            content = "".join(event("u", f"{name}{i}", now_ms()) + "\n" for i in range(1000)).encode()
+            about = tarfile.TarInfo(name)
+            about.size = len(content)
+            tar.addfile(about, io.BytesIO(content))
+    good = lines(tmp_path / "good.jsonl", 10)
+    said = replay(good, path, *into, status=2)[1]
+    assert "a tar" in said and "tar -xzOf" in said and count(topics, topic_name) == 0
+    assert "tar -xzOf FILE" in run("replay", "-", *into, stdin=path.read_bytes(), status=2)[1]
+    unpacks = re.search(r"Use: (.*)$", said, re.MULTILINE)[1]
+    words = " ".join(into)
+    subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{unpacks} {words} --quiet"],
+        check=True,
+        timeout=60,
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"},
+    )
+    assert count(topics, topic_name) == 2000 and not (tmp_path / "x").exists()
+
+
+def test_what_yields_nothing_is_no_success_and_is_named(topics, topic_name, into, tmp_path):  # noqa: F811
+    good, quiet = lines(tmp_path / "good.jsonl", 20_000), {"quiet": True}
+    odd, empty = tmp_path / "odd.jsonl", tmp_path / "empty.jsonl"
+    odd.write_text("odd\n")
+    empty.write_text("")
+    for more in ({"dry_run": True}, {}):
+        assert (
+            f"{odd}: nothing in it could be read"
+            in run("replay", good, odd, *into, status=3, **more, **quiet)[1]
+        )
+        assert f"{empty}: no event in it" in run("replay", good, empty, *into, status=1, **more, **quiet)[1]
+        for text in ("", "[]", "\n\n"):
+            assert "-: no event in it" in run("replay", "-", *into, stdin=text, status=1, **more, **quiet)[1]
+    said = run("replay", good, *into, until="7d", status=1, dry_run=True, **quiet)[1]
+    assert "no event is left: 20,000 are skipped" in said
+    said = run("generate", *into, from_=good, key="nobody", status=1, **quiet)[1]
+    assert "no event of it was sent" in said
+    plain = lines(tmp_path / "both.jsonl", 100)
+    plain.write_bytes(plain.read_bytes() + gzip.compress(b"{}\n"))
+    assert "a packed part begins behind" in run("replay", plain, *into, status=1, **quiet)[1]
+
+
+def test_lines_that_were_rejected_are_tried_again(topics, topic_name, into, tmp_path):  # noqa: F811
+    day, source, progress = 86_400_000, tmp_path / "history.jsonl", tmp_path / "progress"
+    topics.alter(topic_name, {"retention.ms": str(5 * day)})
+    wait_until(lambda: topics.config(topic_name)["retention.ms"] == str(5 * day), "altered")
+    source.write_text(
+        "".join(event("u", f"n{i}", now_ms() - (9 if i % 100 == 7 else 1) * day) + "\n" for i in range(300))
+    )
+    command = ["replay", source, *into, "--progress", progress, "--json", "--quiet"]
+    said = run(*command, rejects_max="0%", status=3)[1]
+    assert "older_than_retention" in said and "Remedy: raise the topic's retention.ms" in said, said
+    assert "greater --rejects-max" not in said
+    result = json.loads(run(*command)[0])
+    assert (result["sent"], result["rejected"], result["finished"]) == (297, 3, True)
+    topics.alter(topic_name, {"retention.ms": str(30 * day)})
+    wait_until(lambda: topics.config(topic_name)["retention.ms"] == str(30 * day), "altered")
+    result = json.loads(run(*command)[0])
+    assert (result["sent"], result["rejected"], result["finished"]) == (300, 0, True)
+    assert count(topics, topic_name) == 300, "only those"

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "filter/snapshot.h"
 #include "model/day.h"
 #include "tools/common_options.h"
@@ -318,7 +319,7 @@ std::string SegmentsText(const SortedJson& answer) {
           ? fmt::format(" ({:.2f} bytes an item)", static_cast<double>(bytes) / static_cast<double>(items))
           : "",
       answer.at("removals").get<uint64_t>(), answer.at("partition").get<int64_t>(),
-      lag.is_null() ? "unknown" : lag.dump());
+      lag.is_null() ? "unknown" : JsonText(lag));
   if (answer.at("segments").empty()) return text;
   text += fmt::format("{:20}  {:12} {:>8} {:>9}  {}\n", "of (UTC)", "kind", "items", "bytes", "counts until");
   for (const SortedJson& segment : answer.at("segments")) text += SegmentLine(segment) + "\n";

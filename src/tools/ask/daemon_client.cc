@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/text.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 
@@ -192,14 +193,12 @@ Result<HttpAnswer> DaemonClient::Ask(std::string_view method, std::string_view t
   // Replaced bytes would make another id.
   const SortedJson values = question.flatten();
   for (const auto& [at, value] : values.items()) {
-    try {
-      static_cast<void>(value.dump());
-    } catch (const SortedJson::type_error&) {
+    if (value.is_string() && !IsUtf8(value.get_ref<const std::string&>())) {
       return Fail(Code::kInvalidArgument,
                   fmt::format("{}: not UTF-8, as ids and texts of events must be", at.substr(1)));
     }
   }
-  return Checked(target, http_.Ask(method, target, question.dump()));
+  return Checked(target, http_.Ask(method, target, JsonText(question)));
 }
 
 Result<SortedJson> DaemonClient::AskJson(std::string_view method, std::string_view target) {

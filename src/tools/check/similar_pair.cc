@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "model/day.h"
 #include "similar/groups/group_rules.h"
 #include "tools/commands.h"
@@ -357,8 +358,7 @@ int RunPairQuestion(const PairQuestion& question, bool json, bool quiet) {
                         .text_bytes_max = read->items.text_bytes_max,
                         .rules = TextRulesOf(read->items)});
   const auto compared = ComparePair((*pair)[0], (*pair)[1], GroupOptionsOf(read->items), reader);
-  fmt::print("{}", json ? compared.dump(2, ' ', false, SortedJson::error_handler_t::replace) + "\n"
-                        : PairText(compared, question.tokens));
+  fmt::print("{}", json ? JsonText(compared, 2) + "\n" : PrintableLines(PairText(compared, question.tokens)));
   return kExitOk;
 }
 

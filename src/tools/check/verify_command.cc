@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/text.h"
 #include "tools/check/user_check.h"
 #include "tools/check/verify_input.h"
 #include "tools/commands.h"
@@ -286,7 +287,7 @@ std::string VerifyJson(const VerifyReport& report) {
   }
   json["spilled_bytes"] = report.spilled_bytes;
   json["failures"] = outcome.failures;
-  return json.dump(2) + "\n";
+  return JsonText(json, 2) + "\n";
 }
 
 std::string VerifyText(const VerifyReport& report) {
@@ -370,7 +371,7 @@ int RunVerify(const VerifyOptions& options, const CLI::App& app) {
   CatchInterrupts();
   const auto report = CheckAll(options, *plan);
   if (!report) return ExitWith(report.error());
-  fmt::print("{}", options.json ? VerifyJson(*report) : VerifyText(*report));
+  fmt::print("{}", options.json ? VerifyJson(*report) : PrintableLines(VerifyText(*report)));
   const bool is_good = ProblemOf(*report).empty() && report->Sum().counts.Failures() == 0;
   return is_good ? kExitOk : kExitFailed;
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/text.h"
 #include "model/day.h"
 #include "tools/ask/answer_text.h"
 #include "tools/commands/daemon_command.h"
@@ -25,8 +26,8 @@ namespace {
 
 int PrintUnseen(const AskArguments&, const std::string& body, DaemonClient&) {
   const SortedJson answer = SortedJson::parse(body);
-  fmt::print("{}", UnseenText(answer));
-  fmt::print(stderr, "{}", SimilarText(answer));  // scripts read only standard output
+  fmt::print("{}", PrintableLines(UnseenText(answer)));
+  fmt::print(stderr, "{}", PrintableLines(SimilarText(answer)));  // scripts read only standard output
   return kExitOk;
 }
 
@@ -67,7 +68,7 @@ int PrintLost(const AskArguments& given, const std::string& body, DaemonClient& 
   }
   const int status = lost.empty() || given.acknowledge ? kExitOk : kExitFailed;
   if (given.json) {
-    fmt::print("{}\n", SortedJson{{"lost_ranges", lost}, {"acknowledged", given.acknowledge}}.dump());
+    fmt::print("{}\n", JsonText(SortedJson{{"lost_ranges", lost}, {"acknowledged", given.acknowledge}}));
     return status;
   }
   for (const SortedJson& range : lost) {
@@ -91,7 +92,7 @@ int PrintStatus(const AskArguments& given, const std::string& body, DaemonClient
     fmt::print("{}", body);
   } else {
     fmt::print("{}  {}\n{}", Painted(screen.is_well ? Paint::kGood : Paint::kBad, screen.verdict, stdout),
-               given.http.base, screen.text);
+               Printable(given.http.base), PrintableLines(screen.text));
   }
   std::fflush(stdout);
   return screen.is_well ? kExitOk : kExitFailed;
@@ -109,7 +110,7 @@ int DescribeBytes(const AskArguments& given, const std::string& body) {
     const std::string source = given.file.empty() ? "snapshot of " + given.user : given.file;
     return ExitWith({about.error().code, source + ": " + about.error().message});
   }
-  fmt::print("{}", given.json ? about->dump(2) + "\n" : SnapshotText(*about));
+  fmt::print("{}", given.json ? JsonText(*about, 2) + "\n" : PrintableLines(SnapshotText(*about)));
   return kExitOk;
 }
 
@@ -161,7 +162,8 @@ int ShowGroup(const AskArguments& given) {
   const auto answer = daemon->Ask("GET", "/v1/groups/" + PercentEncode(given.pair.pair.front()) + page);
   if (!answer) return ExitWith(answer.error());
   try {
-    fmt::print("{}", given.json ? answer->body + "\n" : GroupText(SortedJson::parse(answer->body)));
+    fmt::print("{}",
+               given.json ? answer->body + "\n" : PrintableLines(GroupText(SortedJson::parse(answer->body))));
   } catch (const nlohmann::json::exception& error) {
     return ExitWith({Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what())});
   }

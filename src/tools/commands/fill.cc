@@ -144,7 +144,7 @@ void PrintView(const AskArguments& given, const FillView& view, int32_t partitio
                              {"partitions_total", partitions}, {"partitions_done", view.done.size()},
                              {"records", view.records},        {"users_written", view.users},
                              {"daemons", view.daemons}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", JsonText(json, 2));
     return;
   }
   for (const SortedJson& daemon : view.daemons) {

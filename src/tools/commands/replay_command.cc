@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/text.h"
 #include "base/threads.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -22,6 +23,8 @@
 
 namespace seen {
 namespace {
+
+constexpr size_t kEmptyShown = 10;
 
 struct ReplayOptions {
   ReplaySettings run;  // the rest of it comes from the other options
@@ -86,8 +89,22 @@ int ShowStatus(const ReplayOptions& options) {
   if (!*manifest)
     return ExitWith(
         {Code::kInvalidArgument, fmt::format("--progress: {}: no such file", options.run.manifest_path)});
-  fmt::print("{}", options.json ? ManifestJson(**manifest) : ManifestText(**manifest));
+  fmt::print("{}", options.json ? ManifestJson(**manifest) : PrintableLines(ManifestText(**manifest)));
   return (*manifest)->finished && !(*manifest)->IsDamaged() ? kExitOk : kExitFailed;
+}
+
+/// A source that yields nothing is never a success. False: there is such a one, and it is named.
+bool ReportEmpty(const HistorySource& source, uint64_t events, uint64_t skipped) {
+  const std::vector<std::string> empty = source.Empty();
+  for (size_t i = 0; i < std::min(empty.size(), kEmptyShown); ++i)
+    fmt::print(stderr, "seenctl: {}: no event in it\n", Printable(empty[i]));
+  if (empty.size() > kEmptyShown)
+    fmt::print(stderr, "seenctl: {} more without an event\n", empty.size() - kEmptyShown);
+  if (events == 0 && skipped > 0) {
+    fmt::print(stderr, "seenctl: no event is left: {} are skipped by times, conditions, kinds or filters\n",
+               WithThousands(skipped));
+  }
+  return empty.empty() && events > 0;
 }
 
 int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const HistoryTimes& times,
@@ -100,7 +117,8 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Hi
   const auto looked = reached ? LookAtTarget(target.brokers, target.client, target.topic, target.partitioner)
                               : Result<TargetTopic>(Fail(reached.error()));
   if (!looked && !goes_past)
-    fmt::print(stderr, "seenctl: the dry run can't look at the target: {}\n", looked.error().message);
+    fmt::print(stderr, "seenctl: the dry run can't look at the target: {}\n",
+               Printable(looked.error().message));
   const TargetTopic* topic = looked ? &*looked : nullptr;
   const auto problems =
       looked ? ProblemsOf(*looked, target.partitioner, by_exposure) : std::vector<TargetProblem>();
@@ -111,19 +129,21 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Hi
                               .quiet = options.run.quiet},
                              source, rejects);
   if (!report) return ExitWith(report.error());
-  fmt::print("{}\n", options.json ? DryRunJson(*report, rejects, topic, problems, options.run.rate)
-                                  : DryRunText(*report, rejects, topic, problems, options.run.rate));
-  if (auto few = rejects.CheckShare(report->lines.rejected, report->lines.done()); !few) {
+  fmt::print("{}\n", options.json
+                         ? DryRunJson(*report, rejects, topic, problems, options.run.rate)
+                         : PrintableLines(DryRunText(*report, rejects, topic, problems, options.run.rate)));
+  if (auto few = rejects.CheckShare(report->lines.rejected, report->lines.done(), source); !few) {
     static_cast<void>(ExitWith(few.error()));
     return kExitRejects;
   }
   const bool prevented = std::any_of(problems.begin(), problems.end(),
                                      [](const TargetProblem& problem) { return problem.prevents; });
   const bool is_good = report->whole && report->damaged.empty() && !prevented && (looked || goes_past);
-  return is_good ? kExitOk : kExitFailed;
+  return ReportEmpty(source, report->lines.sent, report->lines.skipped) && is_good ? kExitOk : kExitFailed;
 }
 
-int Finished(const ReplayOptions& options, const Manifest& end, const Status& outcome) {
+int Finished(const ReplayOptions& options, const Manifest& end, const HistorySource& source,
+             const Status& outcome) {
   const LineCounts counts = end.Counts();
   static_cast<void>(ReportFiles(end, options.run.quiet));
   uint64_t not_read = 0;
@@ -136,7 +156,7 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
                                 {"finished", end.finished},
                                 {"damaged", end.IsDamaged()},
                                 {"run", end.run}};
-    fmt::print("{}\n", result.dump());
+    fmt::print("{}\n", JsonText(result));
   } else if (!options.run.quiet) {
     fmt::print(stderr, "{} events sent, {} rejected, {} skipped{}\n", WithThousands(counts.sent),
                WithThousands(counts.rejected), WithThousands(counts.skipped),
@@ -146,7 +166,8 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
     const int status = ExitWith(outcome.error());
     return outcome.error().code == Code::kMalformed ? kExitRejects : status;
   }
-  return end.finished && !end.IsDamaged() ? kExitOk : kExitFailed;
+  const bool is_whole = end.finished && !end.IsDamaged();
+  return is_whole && ReportEmpty(source, counts.sent, counts.skipped) ? kExitOk : kExitFailed;
 }
 
 int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const HistoryTimes& times,
@@ -198,7 +219,7 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
   if (Status written = write_figures(report->counts.last); !written) return ExitWith(written.error());
   if (options.json) fmt::print("{}\n", IntoStateJson(*report, rejects.total()));
   if (!options.json && !options.run.quiet) fmt::print(stderr, "{}", IntoStateText(*report, rejects.total()));
-  return kExitOk;
+  return ReportEmpty(source, report->counts.events, report->counts.skipped) ? kExitOk : kExitFailed;
 }
 
 Status CheckStateTopic(const std::string& path, const Config& config) {
@@ -261,7 +282,7 @@ int RunReplay(ReplayOptions& options, const CLI::App& app) {
   auto run = ReplayRun::Make(*target, options.run, std::move(*manifest), std::move(*source), rejects);
   if (!run) return ExitWith(run.error());
   const Status outcome = (*run)->Run();
-  return Finished(options, (*run)->manifest(), outcome);
+  return Finished(options, (*run)->manifest(), (*run)->source(), outcome);
 }
 
 }  // namespace

@@ -105,8 +105,8 @@ std::string ExplainMistake(const CLI::App& root, const CLI::Error& error) {
     command += " " + parsed->get_name();
     if (const std::string unknown = UnknownOption(*parsed); !unknown.empty()) what = unknown;
   }
-  return fmt::format("{} {}\nRun `{} --help` for a list.\n", Painted(Paint::kBad, "seenctl:", stderr), what,
-                     command);
+  return fmt::format("{} {}\nRun `{} --help` for a list.\n", Painted(Paint::kBad, "seenctl:", stderr),
+                     PrintableLines(what), command);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "filter/snapshot.h"
 #include "filter/snapshot_format.h"
 #include "flow/publish_table.h"
@@ -157,7 +158,7 @@ void PrintJson(const Platform& platform, const SampleUser& user, const Needs& ne
   json["snapshot_bytes_a_user"] = user.bytes.snapshot;
   json["state_bytes_a_partition"] = needs.state_bytes / platform.partitions;
   json["cores"] = needs.cores();
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", JsonText(json));
 }
 
 void PrintSizeText(const SizeOptions& options, const Platform& platform, const SampleUser& user,

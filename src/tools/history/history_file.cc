@@ -9,6 +9,7 @@
 #include <set>
 
 #include "model/hashes.h"
+#include "tools/history/foreign_format.h"
 
 namespace seen {
 namespace {
@@ -21,21 +22,21 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 struct FirstLines {
-  std::string_view first;  // the first line that isn't blank
-  bool some_is_object = false;
+  std::string_view first;     // the first line that isn't blank
+  bool some_is_json = false;  // an object, or an array
 };
 
 /// Looks at several lines: a broken first line must not decide the format of a file of JSON lines.
 FirstLines LookAt(std::string_view text) {
   FirstLines found;
   for (size_t i = 0; i < kLinesLookedAt && !text.empty(); ++i) {
-    const size_t end = std::min(text.find('\n'), text.size());
+    const size_t end = std::min(text.find_first_of("\r\n"), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
     if (IsBlank(line)) continue;
     if (found.first.empty()) found.first = line;
-    found.some_is_object = found.some_is_object || line[line.find_first_not_of(" \t")] == '{';
+    const char begin = line[line.find_first_not_of(" \t")];
+    found.some_is_json = found.some_is_json || begin == '{' || begin == '[';
   }
   return found;
 }
@@ -107,8 +108,8 @@ class FileFinder {
     if (error) return Fail(Unreadable(path, error));
     if (!fs::is_regular_file(about)) {
       return Fail(Code::kInvalidArgument, fmt::format("{0}: a pipe or device, which can't be read twice. "
-                                                      "Remedy: cat '{0}' | seenctl replay -",
-                                                      path.string()));
+                                                      "Remedy: cat {1} | seenctl replay -",
+                                                      path.string(), ShellQuoted(path.string())));
     }
     const fs::path whole = fs::canonical(path, error);
     if (error) return Fail(Unreadable(path, error));
@@ -166,19 +167,16 @@ Result<HistoryReader> HistoryReader::Open(const HistoryFile& file) {
 
 Status HistoryReader::CheckFormat() {
   if (lines_.Ahead().starts_with(kByteOrderMark)) lines_.Skip(kByteOrderMark.size());
+  if (const auto foreign = ForeignEncodingOf(lines_.Ahead(), file_.name, lines_.packing()))
+    return Fail(Code::kInvalidArgument, ForeignText(*foreign, file_.name));
   const FirstLines found = LookAt(lines_.Ahead());
-  if (found.some_is_object || found.first.empty()) return {};
-  const std::string name = file_.name == "-" ? "FILE" : ShellQuoted(file_.name);
-  if (found.first[found.first.find_first_not_of(" \t")] == '[') {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: a JSON array; expected one event a line. Convert it: "
-                            "jq -c '.[]' {} | seenctl replay -",
-                            file_.name, name));
-  }
-  if (!LooksLikeHeader(found.first)) return {};
+  if (found.some_is_json || !LooksLikeHeader(found.first)) return {};
+  const bool ends_in_cr = lines_.Ahead().find('\r') < lines_.Ahead().find('\n') &&
+                          lines_.Ahead().find("\r\n") == std::string_view::npos;
   return Fail(Code::kInvalidArgument,
-              fmt::format("{}: seenctl doesn't read CSV and TSV. Use: seen-history {} | seenctl replay -",
-                          file_.name, name));
+              fmt::format("{}: seenctl doesn't read CSV and TSV{}. Use: seen-history {} | seenctl replay -",
+                          file_.name, ends_in_cr ? ", and the lines end in CR" : "",
+                          file_.name == "-" ? "FILE" : ShellQuoted(file_.name)));
 }
 
 uint64_t HistoryReader::GrownBy() const {
@@ -188,22 +186,17 @@ uint64_t HistoryReader::GrownBy() const {
   return error || size <= file_.size ? 0 : size - file_.size;
 }
 
-Result<bool> HistoryReader::Next(std::string_view& line) {
-  while (true) {
-    const auto more = lines_.Next(line);
-    const bool ends_open = more && *more && !lines_.line_ended() && line.size() < LineReader::kLineBytesMax;
-    const bool ends = !more || !*more || ends_open;
-    if (const uint64_t grown = ends ? GrownBy() : 0; grown > 0) {
-      // A last line without its end is still being written, and counts as part of the addition.
-      bytes_not_read_ = grown + (ends_open ? line.size() : 0);
-      return false;
-    }
-    if (!more) {
-      return Fail(more.error().code, fmt::format("{}, after line {}", more.error().message, line_number()));
-    }
-    if (!*more) return false;
-    if (!IsBlank(line)) return true;
+Result<bool> HistoryReader::Next(std::string_view& text) {
+  const auto more = lines_.Next(text);
+  const bool ends_open = more && *more && !lines_.ended() && text.size() < LineReader::kLineBytesMax;
+  const bool ends = !more || !*more || ends_open;
+  if (const uint64_t grown = ends ? GrownBy() : 0; grown > 0) {
+    // A last line without its end is still being written, and counts as part of the addition.
+    bytes_not_read_ = grown + (ends_open ? text.size() : 0);
+    return false;
   }
+  if (more) return *more;
+  return Fail(more.error().code, fmt::format("{}, after line {}", more.error().message, line_number()));
 }
 
 }  // namespace seen

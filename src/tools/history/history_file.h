@@ -30,17 +30,16 @@ Result<std::vector<HistoryFile>> FindHistoryFiles(std::span<const std::string> a
 /// kInvalidArgument: they can't be read.
 Result<uint64_t> FirstBlockHash(const std::string& name, uint64_t size);
 
-/// The lines of one file. One thread.
+/// The texts of one file, each of which should be an event. One thread.
 class HistoryReader {
  public:
   /// kInvalidArgument: no such file, or a format that isn't read. The error has the command that reads it.
   static Result<HistoryReader> Open(const HistoryFile& file);
 
-  /// The next line that isn't blank, valid until the next call. False: no more lines. kMalformed: the file is
-  /// cut off or broken after the last returned line.
-  Result<bool> Next(std::string_view& line);
+  /// As LineReader::Next. kMalformed: the file is cut off or broken after the last returned text.
+  Result<bool> Next(std::string_view& text);
 
-  uint64_t line_number() const { return lines_.line_number(); }  // of the line last returned, from 1
+  uint64_t line_number() const { return lines_.line_number(); }  // where the last text begins, from 1
   uint64_t position() const { return lines_.position(); }
   /// Call it after Next returned false: the number of bytes that were added to the file and are not read.
   uint64_t bytes_not_read() const { return bytes_not_read_; }

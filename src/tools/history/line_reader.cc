@@ -13,6 +13,8 @@
 #include <cstring>
 #include <vector>
 
+#include "tools/history/foreign_format.h"
+
 namespace seen {
 namespace {
 
@@ -179,11 +181,19 @@ class ZstdUnpacker final : public Unpacker {
 
 ByteStream::Packing PackingOf(std::string_view bytes) {
   if (bytes.starts_with("\x1f\x8b")) return ByteStream::Packing::kGzip;
+  for (const std::string_view zlib : {"\x78\x9c", "\x78\xda"}) {  // Hadoop's .deflate
+    if (bytes.starts_with(zlib)) return ByteStream::Packing::kGzip;
+  }
   if (bytes.starts_with("\x28\xb5\x2f\xfd")) return ByteStream::Packing::kZstd;
   // A skippable frame: the first frame of pzstd's output. Source: RFC 8878, section 3.1.2.
   if (bytes.size() >= 4 && (bytes[0] & 0xf0) == 0x50 && bytes.substr(1).starts_with("\x2a\x4d\x18"))
     return ByteStream::Packing::kZstd;
   return ByteStream::Packing::kPlain;
+}
+
+/// A format that isn't read doesn't begin so, and a pipe may give no more for a while.
+bool LooksLikeJson(std::string_view bytes) {
+  return bytes.starts_with('{') && bytes.substr(0, 4).find('\0') == std::string_view::npos;
 }
 
 std::unique_ptr<Unpacker> MakeUnpacker(ByteStream::Packing packing) {
@@ -197,9 +207,28 @@ std::unique_ptr<Unpacker> MakeUnpacker(ByteStream::Packing packing) {
 struct ByteStream::Impl {
   Impl(const std::string& path, int file, uint64_t stored_size, uint64_t limit)
       : stored(path, file, limit), size(stored_size) {}
+  /// The first bytes of what is packed, which Read returns first. A defect among them waits for Read.
+  std::string_view Begin() {
+    begin.resize(kFormatBytes);
+    size_t count = 0;
+    while (count < kFormatBytes) {
+      const auto read = unpacker->Read(stored, std::span(begin).subspan(count));
+      if (!read || *read == 0) break;
+      count += *read;
+      if (LooksLikeJson(begin)) break;
+    }
+    begin.resize(count);
+    return begin;
+  }
+  std::string_view Name() const {
+    return packing == Packing::kGzip ? "gzip" : packing == Packing::kZstd ? "zstd" : "";
+  }
+
   StoredBytes stored;
   uint64_t size;
+  Packing packing = Packing::kPlain;
   std::unique_ptr<Unpacker> unpacker;
+  std::string begin;
 };
 
 ByteStream::ByteStream(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -215,51 +244,29 @@ Result<ByteStream> ByteStream::Open(const std::string& path, std::optional<uint6
   const uint64_t size = known ? static_cast<uint64_t>(about.st_size) : 0;
   auto impl = std::make_unique<Impl>(path, file, size, stored_bytes_max.value_or(UINT64_MAX));
   if (known) posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
-  const auto first = impl->stored.Peek(8);
+  auto first = impl->stored.Peek(8);
+  if (first && !LooksLikeJson(*first)) first = impl->stored.Peek(kFormatBytes);
   if (!first) return Fail(first.error());
-  if (const auto foreign = ForeignFormatOf(*first, path)) {
-    return Fail(Code::kInvalidArgument, fmt::format("{}: seenctl doesn't read {}. Use: {} | seenctl replay -",
-                                                    path, foreign->name, foreign->command));
-  }
-  impl->unpacker = MakeUnpacker(PackingOf(*first));
+  impl->packing = PackingOf(*first);
+  impl->unpacker = MakeUnpacker(impl->packing);
+  auto foreign = impl->packing == Packing::kPlain ? ForeignFormatOf(*first, path) : std::nullopt;
+  if (impl->packing != Packing::kPlain) foreign = ForeignFormatOf(impl->Begin(), path, impl->Name());
+  if (foreign) return Fail(Code::kInvalidArgument, ForeignText(*foreign, path));
   return ByteStream(std::move(impl));
 }
 
-Result<size_t> ByteStream::Read(std::span<char> into) { return impl_->unpacker->Read(impl_->stored, into); }
+Result<size_t> ByteStream::Read(std::span<char> into) {
+  std::string& begin = impl_->begin;
+  if (begin.empty()) return impl_->unpacker->Read(impl_->stored, into);
+  const size_t count = std::min(begin.size(), into.size());
+  std::memcpy(into.data(), begin.data(), count);
+  begin.erase(0, count);
+  return count;
+}
+std::string_view ByteStream::packing() const { return impl_->Name(); }
+const std::string& ByteStream::path() const { return impl_->stored.path(); }
 uint64_t ByteStream::position() const { return impl_->stored.taken(); }
 uint64_t ByteStream::size() const { return impl_->size; }
-
-std::optional<ForeignFormat> ForeignFormatOf(std::string_view bytes, const std::string& path) {
-  const struct {
-    std::string_view magic;
-    std::string_view name;
-    std::string_view command;  // {}: place of the file name
-  } formats[] = {
-      {"PAR1", "Parquet", "seen-history {}"},
-      {"ORC", "ORC", "seen-history {}"},
-      {"Obj\x01", "Avro", "seen-history {}"},
-      {"PK\x03\x04", "zip", "unzip -p {}"},
-      {"BZh", "bzip2", "bzip2 -dc {}"},
-      {"\xfd"
-       "7zXZ",
-       "xz", "xz -dc {}"},
-      {"\x04\x22\x4d\x18", "lz4", "lz4 -dc {}"},
-      {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8 {}"},
-      {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8 {}"},
-  };
-  for (const auto& format : formats) {
-    if (bytes.starts_with(format.magic))
-      return ForeignFormat{
-          format.name, fmt::format(fmt::runtime(format.command), path == "-" ? "FILE" : ShellQuoted(path))};
-  }
-  return std::nullopt;
-}
-
-std::string ShellQuoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 Result<LineReader> LineReader::Open(const std::string& path) {
   auto stream = ByteStream::Open(path);
@@ -291,54 +298,257 @@ Result<bool> LineReader::Fill() {
   return !at_end_;
 }
 
-Status LineReader::SkipRestOfLine() {
-  while (true) {
-    const void* found = std::memchr(buffer_.data() + at_, '\n', end_ - at_);
-    if (found != nullptr) {
-      at_ = static_cast<size_t>(static_cast<const char*>(found) - buffer_.data()) + 1;
-      return {};
-    }
-    at_ = end_;
+/// Whether there are bytes after the first `bytes` of what is left.
+Result<bool> LineReader::FillBehind(size_t bytes) {
+  while (end_ - at_ <= bytes) {
     const auto filled = Fill();
+    if (!filled || !*filled) return filled;
+  }
+  return true;
+}
+
+Result<bool> LineReader::Next(std::string_view& text) {
+  if (cut_ != Cut::kNothing) {
+    if (auto skipped = SkipRestOfText(); !skipped) return Fail(skipped.error());
+  }
+  const auto is_there = FindText();
+  if (!is_there || !*is_there) return is_there;
+  const uint64_t line = line_;
+  if (buffer_[at_] != '{') {
+    if (const auto taken = TakeLine(text); !taken) return taken;
+  } else if (!TakeFlatObject(text)) {
+    if (const auto taken = TakeObject(text); !taken) return taken;
+  }
+  line_number_ = line;
+  return true;
+}
+
+/// Goes to the next object or line. Between objects, what belongs to an array is blank.
+Result<bool> LineReader::FindText() {
+  size_t ahead = 0;
+  while (true) {
+    const auto filled = FillBehind(ahead);
     if (!filled) return Fail(filled.error());
-    if (!*filled) return {};
+    if (!*filled) return false;
+    const char letter = buffer_[at_ + ahead];
+    switch (letter) {
+      case '{':
+        at_ += ahead;
+        return true;
+      case '\r': {
+        const auto behind = FillBehind(ahead + 1);
+        if (behind && *behind && buffer_[at_ + ahead + 1] == '\n') ++ahead;
+        [[fallthrough]];
+      }
+      case '\n':
+        ++line_;
+        at_ += ahead + 1;
+        ahead = 0;
+        break;
+      case ' ':
+      case '\t':
+      case '\x1e':  // begins a record of RFC 7464
+        if (ahead == 0) {
+          ++at_;
+        } else {
+          ++ahead;
+        }
+        break;
+      case '[':
+      case ']':
+      case ',':
+        ++ahead;
+        if (ahead >= kReadBytes) {
+          at_ += ahead;
+          ahead = 0;
+        }
+        break;
+      default:
+        return true;
+    }
   }
 }
 
-Result<bool> LineReader::Next(std::string_view& line) {
-  if (!line_ended_ && !at_end_) {
-    if (auto skipped = SkipRestOfLine(); !skipped) return Fail(skipped.error());
+/// The common case, without a look at each byte: an object without another one in it, which ends its line.
+bool LineReader::TakeFlatObject(std::string_view& text) {
+  const char* const begin = buffer_.data() + at_;
+  const size_t left = end_ - at_;
+  const auto* const close = static_cast<const char*>(std::memchr(begin, '}', left));
+  if (close == nullptr) return false;
+  const auto bytes = static_cast<size_t>(close - begin) + 1;
+  size_t line_end = 0;
+  if (bytes < left && close[1] == '\n') line_end = 1;
+  if (bytes + 1 < left && close[1] == '\r' && close[2] == '\n') line_end = 2;
+  if (line_end == 0 || std::memchr(begin + 1, '{', bytes - 1) != nullptr ||
+      std::memchr(begin, '\n', bytes) != nullptr || std::memchr(begin, '\r', bytes) != nullptr) {
+    return false;
+  }
+  text = {begin, bytes};
+  at_ += bytes + line_end;
+  ++line_;
+  ended_ = true;
+  return true;
+}
+
+/// Whether an object goes on behind the end of a line. `last`: its last character; `first`: the place of the
+/// next one. A line that was cut off doesn't swallow the lines behind it: their objects begin at the start of
+/// the line, and an object that is laid out on several lines is indented.
+bool GoesOnBehind(char last, std::string_view next_line, size_t first) {
+  if (next_line.front() == '{') return false;
+  return std::string_view("{[,:").find(last) != std::string_view::npos ||
+         std::string_view("}],:").find(next_line[first]) != std::string_view::npos;
+}
+
+/// Goes to the end of the object, or to the end of what is there. `bytes` are then the object's.
+LineReader::Found LineReader::Advance(Scan& scan) const {
+  for (size_t at = at_ + scan.bytes; at < end_; ++at) {
+    const char letter = buffer_[at];
+    if (scan.in_string && letter != '\n' && letter != '\r') {
+      if (scan.is_escaped) {
+        scan.is_escaped = false;
+      } else if (letter == '\\') {
+        scan.is_escaped = true;
+      } else if (letter == '"') {
+        scan.in_string = false;
+      }
+      continue;
+    }
+    switch (letter) {
+      case '"':
+        scan.in_string = true;
+        break;
+      case '{':
+      case '[':
+        ++scan.depth;
+        break;
+      case '}':
+      case ']':
+        if (--scan.depth == 0) {
+          scan.bytes = at + 1 - at_;
+          return Found::kEnd;
+        }
+        break;
+      case '\n':
+      case '\r': {
+        const size_t next = at + (letter == '\r' && at + 1 < end_ && buffer_[at + 1] == '\n' ? 2 : 1);
+        const std::string_view rest(buffer_.data() + next, end_ - std::min(next, end_));
+        const size_t first = rest.find_first_not_of(" \t");
+        if (!scan.in_string && first == std::string_view::npos && !at_end_) {
+          scan.bytes = at - at_;
+          return Found::kNeedsMore;
+        }
+        if (scan.in_string || first == std::string_view::npos || !GoesOnBehind(scan.last, rest, first)) {
+          scan.bytes = at - at_;
+          return Found::kEnd;
+        }
+        ++scan.lines;
+        at = next - 1;
+        continue;
+      }
+      case ' ':
+      case '\t':
+        continue;
+      default:
+        break;
+    }
+    scan.last = letter;
+  }
+  scan.bytes = end_ - at_;
+  return Found::kNeedsMore;
+}
+
+Result<bool> LineReader::TakeObject(std::string_view& text) {
+  Scan scan;
+  ended_ = true;
+  while (Advance(scan) == Found::kNeedsMore) {
+    if (scan.bytes >= kLineBytesMax) {
+      ended_ = false;
+      cut_ = Cut::kObject;
+      scan_ = scan;
+      break;
+    }
+    const auto filled = Fill();
+    if (!filled) return Fail(filled.error());
+    if (!*filled && at_ + scan.bytes >= end_) {
+      ended_ = false;
+      break;
+    }
+  }
+  text = {buffer_.data() + at_, std::min(scan.bytes, kLineBytesMax)};
+  at_ += scan.bytes;
+  line_ += scan.lines;
+  scan_.bytes = 0;
+  scan_.lines = 0;
+  return true;
+}
+
+/// A line that isn't an object, whole.
+Result<bool> LineReader::TakeLine(std::string_view& text) {
+  if (buffer_[at_] == '\x1f' || buffer_[at_] == '\x28') static_cast<void>(FillBehind(3));
+  if (IsPacked({buffer_.data() + at_, std::min<size_t>(end_ - at_, 4)})) {
+    failure_ = PackedPart();
+    return Fail(*failure_);
   }
   size_t searched = 0;
   while (true) {
-    const size_t from = at_ + searched;
-    const void* found = from < end_ ? std::memchr(buffer_.data() + from, '\n', end_ - from) : nullptr;
-    if (found != nullptr) {
-      const auto end = static_cast<size_t>(static_cast<const char*>(found) - buffer_.data());
-      line = {buffer_.data() + at_, end - at_};
-      at_ = end + 1;
-      line_ended_ = true;
+    const std::string_view seen(buffer_.data() + at_, end_ - at_);
+    const size_t found = std::min(seen.find('\n', searched), seen.find('\r', searched));
+    if (found != std::string_view::npos) {
+      text = seen.substr(0, found);
+      ended_ = true;
       break;
     }
-    searched = end_ - at_;
+    searched = seen.size();
+    ended_ = false;
     if (searched >= kLineBytesMax) {
-      line = {buffer_.data() + at_, kLineBytesMax};
-      at_ += kLineBytesMax;
-      line_ended_ = false;
+      text = seen.substr(0, kLineBytesMax);
+      cut_ = Cut::kLine;
       break;
     }
     const auto filled = Fill();
     if (!filled) return Fail(filled.error());
     if (*filled) continue;
-    if (at_ == end_) return false;
-    line = {buffer_.data() + at_, end_ - at_};
-    at_ = end_;
-    line_ended_ = false;
+    text = {buffer_.data() + at_, end_ - at_};
     break;
   }
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  ++line_number_;
+  at_ += text.size();
   return true;
+}
+
+/// Drops what is left of a text that was cut.
+Status LineReader::SkipRestOfText() {
+  while (true) {
+    if (cut_ == Cut::kLine) {
+      const std::string_view seen(buffer_.data() + at_, end_ - at_);
+      const size_t found = seen.find_first_of("\r\n");
+      at_ += std::min(found, seen.size());
+      if (found != std::string_view::npos) break;
+    } else {
+      const Found found = Advance(scan_);
+      at_ += std::exchange(scan_.bytes, 0);
+      line_ += std::exchange(scan_.lines, 0);
+      if (found == Found::kEnd) break;
+    }
+    const auto filled = Fill();
+    if (!filled) return Fail(filled.error());
+    if (!*filled && at_ == end_) break;
+  }
+  cut_ = Cut::kNothing;
+  return {};
+}
+
+Error LineReader::PackedPart() const {
+  const std::string& path = stream_.path();
+  if (!stream_.packing().empty() || path == "-") {
+    return {Code::kMalformed,
+            fmt::format("{}: a packed part begins behind plain lines. Remedy: unpack it first", path)};
+  }
+  const uint64_t plain = stream_.position() - (end_ - at_);
+  const std::string file = ShellQuoted(path);
+  return {Code::kMalformed,
+          fmt::format("{}: a packed part begins behind {} bytes of plain lines. Send it separately: "
+                      "tail -c +{} {} | seenctl replay -",
+                      path, plain, plain + 1, file)};
 }
 
 }  // namespace seen

@@ -1,6 +1,6 @@
 #pragma once
-// A file's bytes, decompressed, and the lines of these bytes. The first bytes of the file give the format,
-// not its name.
+// A file's bytes, decompressed, and the events' texts among them. The first bytes of the file give the
+// format, not its name.
 
 #include <cstdint>
 #include <memory>
@@ -20,8 +20,8 @@ class ByteStream {
   enum class Packing : uint8_t { kPlain, kGzip, kZstd };
 
   /// `path`: "-" is standard input. `stored_bytes_max`: bytes of the file after this limit are not read.
-  /// kInvalidArgument: the file can't be opened, and the error says why. Or the format isn't read (Parquet,
-  /// zip, ...), and the error has the command that converts the file.
+  /// kInvalidArgument: the file can't be opened, and the error says why. Or the format isn't read (a tar in a
+  /// gzip, Parquet, ...), and the error has the command that converts the file.
   static Result<ByteStream> Open(const std::string& path, std::optional<uint64_t> stored_bytes_max = {});
   ByteStream(ByteStream&&) noexcept;
   ByteStream& operator=(ByteStream&&) noexcept;
@@ -34,6 +34,8 @@ class ByteStream {
   /// The reading position in the file, and the file's size at Open. Both count stored bytes. Size 0: unknown.
   uint64_t position() const;
   uint64_t size() const;
+  std::string_view packing() const;  // "gzip", "zstd", or empty
+  const std::string& path() const;
 
  private:
   struct Impl;
@@ -41,18 +43,9 @@ class ByteStream {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Recognizes a format that isn't read, by the first `bytes` of the file. Returns the format's name and the
-/// command that converts the file into lines for `seenctl replay -`. nullopt: the file may be readable.
-struct ForeignFormat {
-  std::string_view name;
-  std::string command;
-};
-std::optional<ForeignFormat> ForeignFormatOf(std::string_view bytes, const std::string& path);
-
-/// `text` as one word of a shell.
-std::string ShellQuoted(std::string_view text);
-
-/// The lines of a file, or of standard input ("-"). One thread.
+/// The texts of a file, or of standard input ("-"), each of which should be an event: the JSON objects, and
+/// the lines that aren't objects. Objects may stand back to back, several on a line, in arrays, or on several
+/// lines each. One thread.
 class LineReader {
  public:
   static constexpr size_t kLineBytesMax = 64 * 1024 * 1024;
@@ -61,34 +54,58 @@ class LineReader {
   /// Errors: as ByteStream::Open.
   static Result<LineReader> Open(const std::string& path);
 
-  /// The next line without its end ("\n" or "\r\n"), valid until the next call. The last line needs no end. A
-  /// line over kLineBytesMax is cut to its beginning. False: no more lines. Errors: as ByteStream::Read;
-  /// line_number() is then the line before.
-  Result<bool> Next(std::string_view& line);
+  /// The next text that isn't blank, without the end of its line, valid until the next call. The text is read
+  /// as it comes: a line of many objects is never in memory as a whole. Lines end in LF, CRLF or CR. A text
+  /// over kLineBytesMax is cut to its beginning. An object that ends too early, with its line or with the
+  /// file, is a text, too. False: no more. Errors: as ByteStream::Read; kMalformed, too: a packed part begins
+  /// behind plain lines. line_number() is then the line before.
+  Result<bool> Next(std::string_view& text);
 
-  /// Shows text that Next hasn't returned yet, and doesn't take it. The text has at least the first line if
+  /// Shows bytes that Next hasn't returned yet, and doesn't take them. They have at least the first line if
   /// that line is at most 256 KiB. A pipe may give less.
   std::string_view Ahead();
-  /// Removes the first `bytes` of the text that Ahead shows.
+  /// Removes the first `bytes` of those that Ahead shows.
   void Skip(size_t bytes) { at_ += bytes; }
 
-  /// Whether the last returned line had its end. The file's last line may have none, a cut line has none.
-  bool line_ended() const { return line_ended_; }
-  uint64_t line_number() const { return line_number_; }     // of the line last returned, from 1
+  /// Whether the last returned text had its end. The file's last line may have none, a cut text has none.
+  bool ended() const { return ended_; }
+  uint64_t line_number() const { return line_number_; }     // where the last returned text begins, from 1
   uint64_t position() const { return stream_.position(); }  // in stored (packed) bytes
+  std::string_view packing() const { return stream_.packing(); }
 
  private:
+  /// How far an object is read.
+  struct Scan {
+    size_t bytes = 0;
+    uint64_t depth = 0;
+    char last = '\0';  // the last character that isn't blank
+    bool in_string = false;
+    bool is_escaped = false;
+    uint64_t lines = 0;  // the ends of lines within it
+  };
+  enum class Found : uint8_t { kEnd, kNeedsMore };
+
   Result<bool> Fill();
-  Status SkipRestOfLine();
+  Result<bool> FillBehind(size_t bytes);
+  Result<bool> FindText();
+  bool TakeFlatObject(std::string_view& text);
+  Result<bool> TakeObject(std::string_view& text);
+  Result<bool> TakeLine(std::string_view& text);
+  Status SkipRestOfText();
+  Found Advance(Scan& scan) const;
+  Error PackedPart() const;
 
   ByteStream stream_;
   uint64_t line_number_ = 0;
+  uint64_t line_ = 1;  // of the byte at at_
   std::vector<char> buffer_;
   size_t at_ = 0;   // start of the text that has not been returned
   size_t end_ = 0;  // end of the text that was read
   bool at_end_ = false;
   std::optional<Error> failure_;  // of the stream, which ends there
-  bool line_ended_ = true;
+  bool ended_ = true;
+  enum class Cut : uint8_t { kNothing, kLine, kObject } cut_ = Cut::kNothing;  // what Next returned in part
+  Scan scan_;                                                                  // of the object that was cut
 };
 
 }  // namespace seen

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "base/text.h"
 #include "decode/event_decoder.h"
 #include "tools/history/line_reader.h"
 #include "tools/reach_brokers.h"
@@ -145,8 +146,8 @@ Result<SentCounts> SendFile(const ExposureFile& file, RateLimiter limiter, Event
         file.key_member.empty() ? LineOfExposure(line, shift_ms, decoder) : KeyedLine(line, file.key_member);
     if (!read) {
       if (sent.rejected++ == 0) {
-        fmt::print(stderr, "seenctl: {}: line {} is left out: {}\n", file.path, lines->line_number(),
-                   read.error().message);
+        fmt::print(stderr, "seenctl: {}: line {} is left out: {}\n", Printable(file.path),
+                   lines->line_number(), Printable(read.error().message));
       }
       continue;
     }
@@ -186,7 +187,7 @@ Result<std::string> ShiftExposure(std::string_view line, int64_t shift_ms) {
     return Fail(Code::kMalformed, "exposed_at: missing, or not an integer");
   }
   *exposed_at = exposed_at->get<int64_t>() + shift_ms;
-  return json.dump();
+  return JsonText(json);
 }
 
 }  // namespace seen

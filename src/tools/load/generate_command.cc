@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "model/day.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -150,12 +151,14 @@ int RunGenerate(GenerateOptions& options) {
                                 {"bytes", sent->bytes},
                                 {"rejected", sent->rejected},
                                 {"seconds", seconds}};
-    fmt::print(options.to_stdout ? stderr : stdout, "{}\n", result.dump());
+    fmt::print(options.to_stdout ? stderr : stdout, "{}\n", JsonText(result));
   } else if (!options.quiet) {
     fmt::print(stderr, "{} events with {} exposures, {}, in {:.1f} s{}\n", WithThousands(sent->events),
                WithThousands(sent->exposures), WithByteUnit(sent->bytes), seconds,
                sent->rejected > 0 ? fmt::format("; {} lines left out", sent->rejected) : "");
   }
+  if (!options.from.empty() && sent->events == 0 && !Interrupted())
+    return ExitWith({Code::kUnavailable, fmt::format("--from: {}: no event of it was sent", options.from)});
   return kExitOk;
 }
 

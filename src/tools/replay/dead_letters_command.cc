@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "flow/log_port.h"
 #include "kafka/topic_reader.h"
 #include "tools/commands.h"
@@ -41,17 +42,9 @@ struct DeadLetterGroup {
 using DeadLetterGroups =
     std::map<std::pair<std::string, std::string>, DeadLetterGroup>;  // by reason and field
 
-/// The beginning of a value, with control characters escaped.
+/// The beginning of a value.
 std::string ShownValue(std::string_view value) {
-  std::string shown;
-  for (const char letter : value.substr(0, kShownBytesMax)) {
-    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
-    } else {
-      shown += letter;
-    }
-  }
-  return value.size() > kShownBytesMax ? shown + "..." : shown;
+  return Printable(value.substr(0, kShownBytesMax)) + (value.size() > kShownBytesMax ? "..." : "");
 }
 
 std::string LetterHeader(const Record& record, const char* name) {
@@ -144,8 +137,7 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
               [reason](const Record& record) {
                 return !IsCutOff(record) && (reason.empty() || LetterHeader(record, "reason") == reason);
               },
-          .keeps_headers = false,
-          .tries_rejected_again = true};
+          .keeps_headers = false};
 }
 
 int List(const DeadLettersOptions& options, const TopicRange& range) {
@@ -160,8 +152,7 @@ int List(const DeadLettersOptions& options, const TopicRange& range) {
   });
   if (!read) return ExitWith(read.error());
   const OrderedJson letters = LettersJson(groups);
-  fmt::print("{}", options.json ? letters.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n"
-                                : LettersText(letters));
+  fmt::print("{}", options.json ? JsonText(letters) + "\n" : PrintableLines(LettersText(letters)));
   return kExitOk;
 }
 
@@ -172,7 +163,7 @@ void PrintOutcome(const DeadLettersOptions& options, const Manifest& end, const 
                         {"still_rejected", counts.rejected},
                         {"left_alone", counts.skipped},
                         {"finished", end.finished}};
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", JsonText(json));
     return;
   }
   fmt::print("{} sent again, {} still can't be decoded, {} left alone{}\n", WithThousands(counts.sent),
@@ -181,7 +172,7 @@ void PrintOutcome(const DeadLettersOptions& options, const Manifest& end, const 
   for (const auto& [reason, of] : rejects.reasons()) {
     fmt::print("    {}: {}\n", reason, WithThousands(of.count));
     for (const Rejects::Example& example : of.examples)
-      fmt::print("        {}: {}\n", example.where, example.message);
+      fmt::print("        {}: {}\n", example.where, Printable(example.message));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "decode/event_decoder.h"
 #include "model/delta.h"
 #include "tools/common_options.h"
@@ -252,7 +253,7 @@ std::string DryRunJson(const DryRunReport& report, const Rejects& rejects, const
                       {"problems", OrderedJson::array()}};
     for (const TargetProblem& problem : problems) json["target"]["problems"].push_back(problem.what);
   }
-  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
+  return JsonText(json, 2);
 }
 
 }  // namespace seen

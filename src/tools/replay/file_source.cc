@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "decode/event_decoder.h"
 #include "tools/common_options.h"
+#include "tools/history/foreign_format.h"
 #include "tools/history/history_file.h"
 #include "tools/replay/history_source.h"
 
@@ -66,35 +68,33 @@ class FileSource final : public HistorySource {
         if (!*is_entry) continue;
         ++row_;
       }
-      if (skip_ > 0) {  // done by an earlier run
-        --skip_;
-        continue;
-      }
+      const auto ticket = parts_[at_].Begin(number_++);
+      if (!ticket) continue;  // done by an earlier run
       const std::string_view text = problem_.empty() ? line : text_;
-      const HistoryEntry entry{
-          .ticket = static_cast<uint64_t>(at_) << kSequenceBits | parts_[at_].lines.Begin(),
-          .text = text,
-          .event = text,
-          .problem = problem_};
+      const HistoryEntry entry{.ticket = static_cast<uint64_t>(at_) << kSequenceBits | *ticket,
+                               .text = text,
+                               .event = text,
+                               .problem = problem_};
       if (auto used = use(entry); !used) return Fail(used.error());
     }
     return true;
   }
 
   void Finish(uint64_t ticket, LineOutcome outcome) override {
-    parts_[ticket >> kSequenceBits].lines.Finish(ticket & ((uint64_t{1} << kSequenceBits) - 1), outcome);
+    parts_[ticket >> kSequenceBits].Finish(ticket & ((uint64_t{1} << kSequenceBits) - 1), outcome);
   }
 
   void Describe(Manifest& manifest) const override {
     for (const Part& part : parts_) {
       if (part.is_described) continue;
-      ManifestFile now{.name = part.file.name,
+      ManifestFile now{.name = Printable(part.file.name),
                        .size = part.file.size,
                        .first_block_hash = part.file.first_block_hash,
-                       .lines = part.lines.counts(),
+                       .lines = part.Counts(),
+                       .rejected = part.Rejected(),
                        .bytes_not_read = part.bytes_not_read,
                        .damage = part.damage};
-      if (part.read_whole && part.lines.outstanding() == 0)
+      if (part.read_whole && part.lines.outstanding() + part.retries.outstanding() == 0)
         now.state = part.damage.empty() ? ManifestFile::State::kDone : ManifestFile::State::kDamaged;
       if (now.lines.done() == 0 && !part.read_whole) continue;
       part.is_described = now.state != ManifestFile::State::kPartly;
@@ -112,7 +112,8 @@ class FileSource final : public HistorySource {
   }
   std::string WhereOf(const LinePlace& place) const override {
     const Part& part = parts_[place.source];
-    return OrderedJson{{"file", part.file.name}, {part.is_table ? "row" : "line", place.number}}.dump();
+    return JsonText(
+        OrderedJson{{"file", Printable(part.file.name)}, {part.is_table ? "row" : "line", place.number}});
   }
 
   bool Reads(const std::string& path) const override {
@@ -120,6 +121,24 @@ class FileSource final : public HistorySource {
       std::error_code error;  // "-" and rows of tables: no such file
       return std::filesystem::equivalent(part.file.name, path, error) && !error;
     });
+  }
+
+  void NoteRejected(const LinePlace& place) override { ++parts_[place.source].rejected; }
+  Status CheckReadable() const override {
+    for (const Part& part : parts_) {
+      if (!part.read_whole || part.entries() == 0 || part.rejected < part.entries()) continue;
+      return Fail(Code::kMalformed,
+                  fmt::format("{}: nothing in it could be read: {} of {} lines are rejected", part.file.name,
+                              part.rejected, part.entries()));
+    }
+    return {};
+  }
+  std::vector<std::string> Empty() const override {
+    std::vector<std::string> names;
+    for (const Part& part : parts_) {
+      if (part.read_whole && part.entries() == 0 && part.damage.empty()) names.push_back(part.file.name);
+    }
+    return names;
   }
 
   bool PartEnded() override { return std::exchange(part_ended_, false); }
@@ -131,16 +150,64 @@ class FileSource final : public HistorySource {
   struct Part {
     HistoryFile file{};
     LineOutcomes lines{};
+    LineCounts before{};     // of `lines`, by earlier runs
+    OffsetRanges again{};    // numbers of lines that an earlier run rejected
+    LineOutcomes retries{};  // of these, in their order
+    uint64_t rejected = 0;   // by this run
     std::string damage{};
     uint64_t bytes_not_read = 0;
     bool is_table = false;              // its rows come from seen-history
     bool read_whole = false;            // to its end, or up to the damage
     mutable bool is_described = false;  // the manifest has its final entry; there may be thousands of files
+
+    static constexpr uint64_t kRetry = uint64_t{1} << (kSequenceBits - 1);  // in a ticket
+
+    void ContinueFrom(const ManifestFile& known) {
+      before = known.lines;
+      lines = LineOutcomes(before);
+      again = known.rejected;
+      if (again.empty() && before.rejected > 0)  // a version that kept no numbers
+        again.emplace_back(0, static_cast<int64_t>(before.done()) - 1);
+    }
+    uint64_t entries() const { return lines.begun(); }
+    /// nullopt: the line with this number is done.
+    std::optional<uint64_t> Begin(uint64_t number) {
+      if (number >= before.done()) return lines.Begin();
+      if (!HasOffset(again, static_cast<int64_t>(number))) return std::nullopt;
+      return retries.Begin() | kRetry;
+    }
+    void Finish(uint64_t number, LineOutcome outcome) {
+      if ((number & kRetry) != 0) {
+        retries.Finish(number & ~kRetry, outcome);
+      } else {
+        lines.Finish(number, outcome);
+      }
+    }
+    LineCounts Counts() const {
+      LineCounts counts = lines.counts();
+      const uint64_t were_rejected = std::min(retries.done(), before.rejected);
+      counts.rejected -= were_rejected;
+      counts.sent -= std::min(counts.sent, retries.done() - were_rejected);
+      return counts += retries.counts();
+    }
+    OffsetRanges Rejected() const {
+      OffsetRanges now;
+      uint64_t place = 0;  // in `again`
+      for (const auto& [first, last] : again) {
+        for (int64_t number = first; number <= last; ++number, ++place) {
+          if (place >= retries.done() || HasOffset(retries.rejected(), static_cast<int64_t>(place)))
+            AddOffset(now, number);
+        }
+      }
+      now.insert(now.end(), lines.rejected().begin(), lines.rejected().end());
+      return now;
+    }
   };
 
   const ManifestFile* KnownFile(std::string_view name) const {
     const auto found =
-        std::find_if(known_.begin(), known_.end(), [&](const auto& known) { return known.name == name; });
+        std::find_if(known_.begin(), known_.end(),
+                     [name = Printable(name)](const auto& known) { return known.name == name; });
     return found == known_.end() ? nullptr : &*found;
   }
 
@@ -165,7 +232,7 @@ class FileSource final : public HistorySource {
   Error BrokenMark(std::string_view line) const {
     return {Code::kMalformed, fmt::format("-: line {}: {}{}: seen-history writes no such mark. Remedy: pass "
                                           "on the lines of seen-history unchanged, or take this line out",
-                                          reader_->line_number(), line.substr(0, kMarkBytesMax),
+                                          reader_->line_number(), Printable(line.substr(0, kMarkBytesMax)),
                                           line.size() > kMarkBytesMax ? "..." : "")};
   }
   Result<bool> BeginTable(const OrderedJson& mark) {
@@ -182,13 +249,12 @@ class FileSource final : public HistorySource {
     part.file = {.name = mark.at("file").get<std::string>(), .size = mark.at("size").get<uint64_t>()};
     const auto hash = mark.at("first_block").get<std::string>();
     std::from_chars(hash.data(), hash.data() + hash.size(), part.file.first_block_hash, 16);
-    skip_ = 0;
+    number_ = 0;
     row_ = 0;
     const ManifestFile* const known = KnownFile(part.file.name);
     if (known == nullptr) return false;
     if (known->size == part.file.size && known->first_block_hash == part.file.first_block_hash) {
-      part.lines = LineOutcomes(known->lines);
-      skip_ = known->lines.done();
+      part.ContinueFrom(*known);
     } else if (known->state != ManifestFile::State::kDamaged) {
       return Fail(Code::kRefused,
                   fmt::format("{}: this file changed after an earlier run. Remedy: name another file with "
@@ -242,8 +308,8 @@ class FileSource final : public HistorySource {
                       begins_alike ? SendWhatWasAdded(part.file, known.size - known.bytes_not_read + 1)
                                    : "Put the old file back"));
     }
-    part.lines = LineOutcomes(known.lines);
-    part.read_whole = known.state != ManifestFile::State::kPartly;
+    part.ContinueFrom(known);
+    part.read_whole = known.state != ManifestFile::State::kPartly && part.again.empty();
     part.damage = known.damage;
     part.bytes_not_read = known.bytes_not_read;
     return {};
@@ -256,7 +322,7 @@ class FileSource final : public HistorySource {
     auto reader = HistoryReader::Open(parts_[at_].file);
     if (!reader) return Fail(reader.error());
     reader_.emplace(std::move(*reader));
-    skip_ = parts_[at_].lines.done();
+    number_ = 0;
     return true;
   }
 
@@ -281,7 +347,7 @@ class FileSource final : public HistorySource {
   uint64_t row_ = 0;     // of a table, the row last read
   std::string problem_;  // of that row
   std::string text_;
-  uint64_t skip_ = 0;  // lines that an earlier run has done
+  uint64_t number_ = 0;  // of the next line
   uint64_t bytes_before_ = 0;
   uint64_t total_bytes_ = 0;
   bool part_ended_ = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/reach_brokers.h"
@@ -155,11 +156,11 @@ Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options
 bool ReportFiles(const Manifest& manifest, bool quiet) {
   bool damaged = false;
   for (const ManifestFile& file : manifest.files) {
-    if (!file.damage.empty()) fmt::print(stderr, "seenctl: {}\n", file.damage);
+    if (!file.damage.empty()) fmt::print(stderr, "seenctl: {}\n", Printable(file.damage));
     damaged = damaged || !file.damage.empty();
     if (file.bytes_not_read > 0 && !quiet) {
-      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
-                 WithThousands(file.bytes_not_read));
+      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n",
+                 Printable(file.name), WithThousands(file.bytes_not_read));
     }
   }
   return damaged;

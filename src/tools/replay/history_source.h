@@ -54,6 +54,12 @@ class HistorySource {
   virtual LinePlace Place() const = 0;
   /// "FILE line 17", "TOPIC partition 3 offset 17", as members of a reject's JSON object.
   virtual std::string WhereOf(const LinePlace& place) const = 0;
+  /// Counts the entry at `place` as rejected.
+  virtual void NoteRejected(const LinePlace& /*place*/) {}
+  /// kMalformed: a file was read to its end, and each of its entries was rejected.
+  virtual Status CheckReadable() const { return {}; }
+  /// The names of the files and topics that were read to their end, and have no entry.
+  virtual std::vector<std::string> Empty() const = 0;
   /// Whether this file is among those to read.
   virtual bool Reads(const std::string& /*path*/) const { return false; }
   /// Whether a part ended since the last call. Then the caller checks the share of rejects.
@@ -84,7 +90,6 @@ struct TopicRange {
   std::function<bool(const Record&)> takes = {};  // empty: takes all records
   bool keeps_headers = true;
   bool may_be_compacted = false;
-  bool tries_rejected_again = false;  // in the next run of the same manifest
 };
 /// Reads one topic after the other. kRefused: the manifest has another range of a topic.
 Result<std::unique_ptr<HistorySource>> MakeTopicSource(const std::vector<TopicRange>& ranges,

@@ -6,15 +6,50 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 
 namespace seen {
+
+void AddOffset(OffsetRanges& ranges, int64_t offset) {
+  if (!ranges.empty() && ranges.back().second + 1 == offset) {
+    ranges.back().second = offset;
+  } else {
+    ranges.emplace_back(offset, offset);
+  }
+}
+
+bool HasOffset(const OffsetRanges& ranges, int64_t offset) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), offset,
+                                      [](int64_t at, const auto& range) { return at < range.first; });
+  return after != ranges.begin() && offset <= std::prev(after)->second;
+}
+
+uint64_t CountOf(const OffsetRanges& ranges) {
+  uint64_t count = 0;
+  for (const auto& [first, last] : ranges) count += static_cast<uint64_t>(last - first + 1);
+  return count;
+}
+
+namespace {
+
+constexpr size_t kRangesMax = 10'000;
+
+/// Every two neighbours become one. Replaying a line between them twice changes nothing.
+void Coarsen(OffsetRanges& ranges) {
+  for (size_t i = 0; i < ranges.size() / 2; ++i) ranges[i] = {ranges[2 * i].first, ranges[2 * i + 1].second};
+  if (ranges.size() % 2 == 1) ranges[ranges.size() / 2] = ranges.back();
+  ranges.resize((ranges.size() + 1) / 2);
+}
+
+}  // namespace
 
 uint64_t LineOutcomes::Begin() {
   outcomes_.push_back(static_cast<char>(LineOutcome::kPending));
@@ -33,6 +68,10 @@ void LineOutcomes::Finish(uint64_t number, LineOutcome outcome) {
     counts_.sent += ended == LineOutcome::kSent ? 1 : 0;
     counts_.rejected += ended == LineOutcome::kRejected ? 1 : 0;
     counts_.skipped += ended == LineOutcome::kSkipped ? 1 : 0;
+    if (ended == LineOutcome::kRejected) {
+      AddOffset(rejected_, static_cast<int64_t>(done_));
+      if (rejected_.size() > kRangesMax) Coarsen(rejected_);
+    }
     ++trimmed_;
     ++done_;
     --finished_ahead_;
@@ -47,8 +86,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ManifestFile::State, {{ManifestFile::State::kPartly
                                                    {ManifestFile::State::kDone, "done"},
                                                    {ManifestFile::State::kDamaged, "damaged"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LineCounts, sent, rejected, skipped)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ManifestFile, name, size, first_block_hash, lines, bytes_not_read, state,
-                                   damage)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ManifestFile, name, size, first_block_hash, lines, rejected,
+                                                bytes_not_read, state, damage)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ManifestTopic, name, range, next_offsets, rejected, records,
                                                 done)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Manifest, run, target, files, topics, finished)
@@ -101,7 +140,9 @@ Result<std::optional<Manifest>> ReadManifest(const std::string& path) {
   try {
     const auto json = SortedJson::parse(text.str());
     if (json.at("version").get<int>() != kVersion) return malformed;
-    return std::optional(json.get<Manifest>());
+    auto manifest = json.get<Manifest>();
+    for (ManifestFile& file : manifest.files) file.name = Printable(file.name);
+    return std::optional(std::move(manifest));
   } catch (const SortedJson::exception&) {
     return malformed;
   }
@@ -111,7 +152,7 @@ std::string ManifestJson(const Manifest& manifest) {
   SortedJson json = manifest;
   json.update(SortedJson(manifest.Counts()));
   json["version"] = kVersion;
-  return json.dump(1, ' ', false, SortedJson::error_handler_t::replace) + "\n";
+  return JsonText(json, 1) + "\n";
 }
 
 std::string ManifestText(const Manifest& manifest) {

@@ -30,6 +30,12 @@ struct LineCounts {
   friend bool operator==(const LineCounts&, const LineCounts&) = default;
 };
 
+/// Offsets or numbers of entries as ascending ranges, each from the first to the last.
+using OffsetRanges = std::vector<std::pair<int64_t, int64_t>>;
+void AddOffset(OffsetRanges& ranges, int64_t offset);  // beyond the last one
+bool HasOffset(const OffsetRanges& ranges, int64_t offset);
+uint64_t CountOf(const OffsetRanges& ranges);
+
 /// Finds the entries of a sequence that are done without a gap. Entries finish in any order. The next run
 /// skips the entries before the first unfinished one. So the counts cover only those. One thread.
 class LineOutcomes {
@@ -42,6 +48,10 @@ class LineOutcomes {
 
   const LineCounts& counts() const { return counts_; }  // of the entries done without a gap
   uint64_t done() const { return done_; }
+  uint64_t begun() const { return next_; }
+  /// The numbers of the rejected ones among those. Of very many, some that aren't rejected stand between
+  /// them.
+  const OffsetRanges& rejected() const { return rejected_; }
   uint64_t outstanding() const { return next_ - done_ - finished_ahead_; }
 
  private:
@@ -49,8 +59,9 @@ class LineOutcomes {
   uint64_t done_;
   uint64_t next_;
   uint64_t finished_ahead_ = 0;  // entries that are finished after a gap
-  std::string outcomes_;         // begins with entry done_ - trimmed_
-  size_t trimmed_ = 0;           // entries at the front of outcomes_: done, not yet erased
+  OffsetRanges rejected_;
+  std::string outcomes_;  // begins with entry done_ - trimmed_
+  size_t trimmed_ = 0;    // entries at the front of outcomes_: done, not yet erased
 };
 
 struct ManifestFile {
@@ -59,20 +70,18 @@ struct ManifestFile {
   uint64_t size = 0;
   uint64_t first_block_hash = 0;
   LineCounts lines;             // done: acknowledged, rejected or skipped without a gap
+  OffsetRanges rejected = {};   // numbers of lines, from 0; the next run tries them again
   uint64_t bytes_not_read = 0;  // added to the file since the start
   State state = State::kPartly;
   std::string damage;  // for kDamaged: what is wrong with the file
   friend bool operator==(const ManifestFile&, const ManifestFile&) = default;
 };
 
-/// Offsets as ascending ranges, each from the first to the last.
-using OffsetRanges = std::vector<std::pair<int64_t, int64_t>>;
-
 struct ManifestTopic {
   std::string name;
   std::string range;  // as requested; a different range is a different replay
   std::map<int32_t, int64_t> next_offsets;
-  std::map<int32_t, OffsetRanges> rejected = {};  // below next_offsets; only if the next run tries them again
+  std::map<int32_t, OffsetRanges> rejected = {};  // below next_offsets; the next run tries them again
   LineCounts records;
   bool done = false;
   friend bool operator==(const ManifestTopic&, const ManifestTopic&) = default;

@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/text.h"
 #include "tools/common_options.h"
 #include "tools/history/line_reader.h"
 
@@ -19,6 +21,23 @@ namespace {
 
 constexpr size_t kTextBytesMax = 4096;
 constexpr size_t kExampleBytesMax = 200;
+
+constexpr std::string_view kRemedyOfFields =
+    "correct input.fields of --config or the lines; the next run tries them again";
+constexpr std::pair<std::string_view, std::string_view> kRemedies[] = {
+    {"older_than_retention",
+     "raise the topic's retention.ms, or leave these lines out with --since; the next run tries them again"},
+    {"older_than_the_topic_takes",
+     "raise the topic's message.timestamp.before.max.ms, or leave these lines out with --since; the next run "
+     "tries them again"},
+    {"too_far_ahead",
+     "correct the unit of exposed_at in --config, or the clock; the next run tries them again"},
+    {"too_large",
+     "raise the topic's max.message.bytes and input.event_bytes_max; the next run tries these lines again"},
+    {"invalid_utf8", "convert the file to UTF-8: iconv -f GB18030 -t UTF-8 FILE | seenctl replay -"},
+    {"not_json", "convert the lines to JSON, or leave the file out"},
+    {"not_a_row", "correct these rows of the table"},
+};
 
 }  // namespace
 
@@ -48,7 +67,7 @@ Status Rejects::Add(std::string_view reason, std::string_view message, const std
   line["reason"] = reason;
   line["message"] = message;
   line["text"] = text.substr(0, kTextBytesMax);
-  const std::string bytes = line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  const std::string bytes = JsonText(line) + "\n";
   // A full disk may take a part first. Only the next call has the reason.
   for (std::string_view left = bytes; !left.empty();) {
     const ssize_t written = write(file_, left.data(), left.size());
@@ -74,20 +93,25 @@ Error Rejects::Broken() const {
   return {Code::kUnavailable, fmt::format("--rejects: {}: {}", path_, std::strerror(errno))};
 }
 
-Status Rejects::CheckShare(uint64_t rejected, uint64_t lines) const {
-  if (static_cast<double>(rejected) <= share_max_ * static_cast<double>(lines)) return {};
+/// The most frequent reason, with an example and its remedy.
+std::string Rejects::MostText() const {
   const auto commonest = std::max_element(reasons_.begin(), reasons_.end(), [](const auto& a, const auto& b) {
     return a.second.count < b.second.count;
   });
-  std::string example;
-  if (commonest != reasons_.end()) {
-    const Example& first = commonest->second.examples.front();
-    example = fmt::format(" Most: {}, such as {}: {}.", commonest->first, first.where, first.message);
-  }
-  return Fail(Code::kMalformed,
-              fmt::format("--rejects-max: {} of {} lines can't be sent, over {:g}%.{} Remedy: correct the "
-                          "fields that --config maps, or give a greater --rejects-max",
-                          rejected, lines, share_max_ * 100, example));
+  if (commonest == reasons_.end()) return {};
+  const Example& first = commonest->second.examples.front();
+  const auto known = std::find_if(std::begin(kRemedies), std::end(kRemedies),
+                                  [&](const auto& each) { return each.first == commonest->first; });
+  return fmt::format(" Most: {}, such as {}: {}. Remedy: {}", commonest->first, first.where, first.message,
+                     known == std::end(kRemedies) ? kRemedyOfFields : known->second);
+}
+
+Status Rejects::CheckShare(uint64_t rejected, uint64_t lines, const HistorySource& source) const {
+  if (Status readable = source.CheckReadable(); !readable)
+    return Fail(readable.error().code, readable.error().message + "." + MostText());
+  if (static_cast<double>(rejected) <= share_max_ * static_cast<double>(lines)) return {};
+  return Fail(Code::kMalformed, fmt::format("--rejects-max: {} of {} lines can't be sent, over {:g}%.{}",
+                                            rejected, lines, share_max_ * 100, MostText()));
 }
 
 EntryJudge::EntryJudge(const Rules& rules, const std::shared_ptr<const EventPlan>& plan,
@@ -132,8 +156,7 @@ Result<std::optional<Event>> EntryJudge::Judge(const HistoryEntry& entry) {
   const TargetTopic* const target = rules_.target;
   if (target != nullptr && rules_.stamps_exposure) {
     if (const auto why = target->WhyNotKept(at, now_); !why.empty()) {
-      return reject(why, fmt::format("exposed_at: {}: topic {} doesn't keep records of that time. Remedy: "
-                                     "change its retention.ms and message.timestamp.*, or give --since",
+      return reject(why, fmt::format("exposed_at: {}: topic {} doesn't keep records of that time",
                                      TimeText(at), target->name));
     }
   }
@@ -147,6 +170,7 @@ Result<std::optional<Event>> EntryJudge::Judge(const HistoryEntry& entry) {
 
 Status EntryJudge::Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {
   Status added = rejects_.Add(reason, message, source_.WhereOf(source_.Place()), entry.text);
+  source_.NoteRejected(source_.Place());
   source_.Finish(entry.ticket, LineOutcome::kRejected);
   return added;
 }

@@ -50,12 +50,13 @@ class Rejects {
   uint64_t total() const { return total_; }
   const std::map<std::string, Reason, std::less<>>& reasons() const { return reasons_; }
 
-  /// kMalformed: more than the allowed share of `lines` was rejected. The message has the most frequent
-  /// reason and an example.
-  Status CheckShare(uint64_t rejected, uint64_t lines) const;
+  /// kMalformed: more than the allowed share of `lines` was rejected, or all of a file of `source`, whatever
+  /// the share. The message has the most frequent reason, an example, and the remedy for this reason.
+  Status CheckShare(uint64_t rejected, uint64_t lines, const HistorySource& source) const;
 
  private:
   Error Broken() const;
+  std::string MostText() const;
   double share_max_;
   std::string path_;
   int file_ = -1;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/durable_file.h"
+#include "base/text.h"
 #include "flow/replay_runs.h"
 #include "tools/common_options.h"
 #include "tools/load/event_sink.h"
@@ -42,7 +43,7 @@ Result<std::unique_ptr<ReplayRun>> ReplayRun::Make(const ReplayTarget& to, Repla
   if (!topic) return Fail(topic.error());
   for (const TargetProblem& problem : ProblemsOf(*topic, to.partitioner, settings.stamps_exposure)) {
     if (problem.prevents) return Fail(Code::kRefused, problem.what);
-    fmt::print(stderr, "seenctl: {}\n", problem.what);
+    fmt::print(stderr, "seenctl: {}\n", Printable(problem.what));
   }
   std::unique_ptr<ReplayRun> run(new ReplayRun(to, std::move(*topic), std::move(settings),
                                                std::move(manifest), std::move(source), rejects));
@@ -70,8 +71,7 @@ ReplayRun::ReplayRun(const ReplayTarget& to, TargetTopic topic, ReplaySettings s
       next_check_(kLinesUntilACheck),
       started_(SystemClock().Now()) {
   const LineCounts before = manifest_.Counts();
-  lines_before_ = before.done();
-  rejected_before_ = before.rejected;
+  lines_before_ = before.done() - before.rejected;  // this run tries the rejected ones again
 }
 
 ReplayRun::~ReplayRun() = default;
@@ -218,7 +218,7 @@ void ReplayRun::NoteAcknowledged(uint64_t ticket) {
 
 Status ReplayRun::CheckRejects() {
   next_check_ = lines_ + kLinesUntilACheck;
-  return rejects_.CheckShare(rejected_before_ + rejects_.total(), lines_before_ + lines_);
+  return rejects_.CheckShare(rejects_.total(), lines_before_ + lines_, *source_);
 }
 
 Status ReplayRun::Save() {

@@ -48,6 +48,7 @@ class ReplayRun {
   Status Run();
 
   const Manifest& manifest() const { return manifest_; }
+  const HistorySource& source() const { return *source_; }
 
  private:
   ReplayRun(const ReplayTarget& to, TargetTopic topic, ReplaySettings settings, Manifest manifest,
@@ -86,7 +87,6 @@ class ReplayRun {
   TimeMs reached_;      // time of the last event
   uint64_t lines_ = 0;  // of this run
   uint64_t lines_before_ = 0;
-  uint64_t rejected_before_ = 0;
   uint64_t next_check_ = 0;
   Instant started_;
 };

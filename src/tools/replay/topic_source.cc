@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "kafka/topic_reader.h"
 #include "tools/replay/history_source.h"
 
@@ -16,26 +17,6 @@ namespace {
 
 // A ticket has a topic, a partition, and a number in the partition's sequence.
 constexpr int kPartitionBits = 16;
-
-void AddOffset(OffsetRanges& ranges, int64_t offset) {
-  if (!ranges.empty() && ranges.back().second + 1 == offset) {
-    ranges.back().second = offset;
-  } else {
-    ranges.emplace_back(offset, offset);
-  }
-}
-
-bool HasOffset(const OffsetRanges& ranges, int64_t offset) {
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), offset,
-                                      [](int64_t at, const auto& range) { return at < range.first; });
-  return after != ranges.begin() && offset <= std::prev(after)->second;
-}
-
-uint64_t CountOf(const OffsetRanges& ranges) {
-  uint64_t count = 0;
-  for (const auto& [first, last] : ranges) count += static_cast<uint64_t>(last - first + 1);
-  return count;
-}
 
 class TopicSource final : public HistorySource {
  public:
@@ -51,7 +32,7 @@ class TopicSource final : public HistorySource {
     if (known != nullptr) {
       for (const auto& [partition, offset] : known->next_offsets) from[partition] = offset;
       for (const auto& [partition, rejected] : known->rejected) {
-        if (!range.tries_rejected_again || rejected.empty()) continue;
+        if (rejected.empty()) continue;
         part.tracks[partition].again = rejected;
         part.tracks[partition].read_to = from[partition];
         from.erase(partition);  // reads from the start: retention may have deleted the first of them
@@ -161,12 +142,10 @@ class TopicSource final : public HistorySource {
         now.records += track.outcomes.counts();
         const bool is_done = part.read_whole && track.outcomes.outstanding() == 0;
         now.done = now.done && is_done;
-        if (part.range.tries_rejected_again) now.rejected[partition] = track.RejectedNow(is_done);
+        now.rejected[partition] = track.RejectedNow(is_done);
       }
-      if (part.range.tries_rejected_again) {
-        now.records.rejected = 0;
-        for (const auto& [partition, rejected] : now.rejected) now.records.rejected += CountOf(rejected);
-      }
+      now.records.rejected = 0;
+      for (const auto& [partition, rejected] : now.rejected) now.records.rejected += CountOf(rejected);
       if (ManifestTopic* known = manifest.FindTopic(now.name)) {
         *known = std::move(now);
       } else {
@@ -177,9 +156,19 @@ class TopicSource final : public HistorySource {
 
   LinePlace Place() const override { return {static_cast<uint32_t>(at_), partition_, offset_}; }
   std::string WhereOf(const LinePlace& place) const override {
-    return OrderedJson{
-        {"topic", parts_[place.source].range.topic}, {"partition", place.partition}, {"offset", place.number}}
-        .dump();
+    return JsonText(OrderedJson{{"topic", parts_[place.source].range.topic},
+                                {"partition", place.partition},
+                                {"offset", place.number}});
+  }
+
+  std::vector<std::string> Empty() const override {
+    std::vector<std::string> names;
+    for (const Part& part : parts_) {
+      uint64_t records = part.before.done();
+      for (const auto& [partition, track] : part.tracks) records += track.outcomes.done();
+      if (part.read_whole && records == 0) names.push_back(part.range.topic);
+    }
+    return names;
   }
 
   bool PartEnded() override { return std::exchange(part_ended_, false); }

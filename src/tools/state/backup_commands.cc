@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/durable_file.h"
+#include "base/text.h"
 #include "store/store_directory.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -111,7 +112,7 @@ int RunList(const StateArguments& given) {
                manifest->partitions.size(), manifest->report.topic, manifest->Files(),
                WithByteUnit(manifest->Bytes()));
   }
-  if (given.json) fmt::print("{}\n", list.dump(2));
+  if (given.json) fmt::print("{}\n", JsonText(list, 2));
   return status;
 }
 
@@ -211,7 +212,7 @@ int RunBackup(const StateArguments& given) {
   const auto summary = MakeBackup(given);
   if (!summary) return ExitWith(summary.error());
   if (given.json) {
-    fmt::print("{}\n", summary->dump(2));
+    fmt::print("{}\n", JsonText(*summary, 2));
     return kExitOk;
   }
   fmt::print("backup {} in {}: {} partitions, {} files with {}; {} of them new, with {}; {}\n",
@@ -234,7 +235,7 @@ int RunRestore(const StateArguments& given) {
         nlohmann::ordered_json{{"backup", manifest->number}, {"positions", nlohmann::ordered_json::object()}};
     for (const PartitionDigest& partition : manifest->report.partitions)
       json["positions"][std::to_string(partition.partition)] = partition.next_offset;
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", JsonText(json, 2));
     return kExitOk;
   }
   fmt::print(

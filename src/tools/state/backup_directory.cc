@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/durable_file.h"
+#include "base/text.h"
 #include "tools/read_files.h"
 
 namespace seen {
@@ -116,8 +117,8 @@ std::string EncodeManifest(const BackupManifest& manifest) {
                {"files_of", Json::array()}};
   for (const BackedUpPartition& partition : manifest.partitions)
     json["files_of"].push_back(PartitionToJson(partition));
-  const Json whole = {{"format", kBackupFormat}, {"xxh3", ToHex(HashOf(json.dump()))}, {"manifest", json}};
-  return whole.dump(1) + "\n";
+  const Json whole = {{"format", kBackupFormat}, {"xxh3", ToHex(HashOf(JsonText(json)))}, {"manifest", json}};
+  return JsonText(whole, 1) + "\n";
 }
 
 Result<BackupManifest> DecodeManifest(std::string_view text) {
@@ -126,7 +127,7 @@ Result<BackupManifest> DecodeManifest(std::string_view text) {
   try {
     if (Status known = CheckFormat(whole, "manifest"); !known) return Fail(known.error());
     const Json& json = whole.at("manifest");
-    if (HashAt(whole, "xxh3") != HashOf(json.dump())) return Damaged("the checksum differs");
+    if (HashAt(whole, "xxh3") != HashOf(JsonText(json))) return Damaged("the checksum differs");
     return FromJson(json);
   } catch (const Json::exception& error) {
     return Damaged(error.what());
@@ -180,7 +181,7 @@ std::string OwnerText(const BackupOwner& owner) {
                      {"partitioner", owner.partitioner},
                      {"partitions_total", owner.partitions_total},
                      {"instance", owner.instance}};
-  return json.dump(1) + "\n";
+  return JsonText(json, 1) + "\n";
 }
 
 Result<BackupOwner> ReadOwner(const std::string& path) {

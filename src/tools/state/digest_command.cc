@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/text.h"
 #include "tools/commands.h"
 #include "tools/read_files.h"
 #include "tools/state/daemon_state.h"
@@ -144,10 +145,12 @@ int RunDigest(const StateArguments& given) {
     return report.error().code == Code::kMalformed && !given.history.empty() ? kExitRejects : status;
   }
   WarnOfThePast(*report);
-  fmt::print("{}", given.json ? StateReportToJson(*report).dump(2) + "\n" : StateReportText(*report));
+  fmt::print("{}", given.json ? JsonText(StateReportToJson(*report), 2) + "\n"
+                              : PrintableLines(StateReportText(*report)));
   if (!*expected) return kExitOk;
   const std::vector<std::string> differences = CompareReports(**expected, *report);
-  for (const std::string& difference : differences) fmt::print(stderr, "seenctl: {}\n", difference);
+  for (const std::string& difference : differences)
+    fmt::print(stderr, "seenctl: {}\n", Printable(difference));
   if (differences.empty()) fmt::print(stderr, "equal to {}\n", given.expect);
   return differences.empty() ? kExitOk : kExitFailed;
 }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/mutex.h"
+#include "base/text.h"
 #include "bulk_load/state_builder.h"
 #include "kafka/topic_reader.h"
 #include "tools/common_options.h"
@@ -152,7 +153,7 @@ Status HistoryState::ReadAll() {
     if (!more) return Fail(more.error());
     if (source_.PartEnded() || lines_ >= next_check_) {
       next_check_ = lines_ + kLinesBetweenChecks;
-      if (Status few = rejects_.CheckShare(rejects_.total(), lines_); !few) return few;
+      if (Status few = rejects_.CheckShare(rejects_.total(), lines_, source_); !few) return few;
     }
     progress.Update(source_.Position(),
                     fmt::format("{} lines, {} rejected, reached {}", WithThousands(lines_),
@@ -162,7 +163,7 @@ Status HistoryState::ReadAll() {
   if (Status finished = builder_->Finish(rejected_); !finished) return finished;
   if (Status noted = NoteRejected(); !noted) return noted;
   progress.Finish();
-  return rejects_.CheckShare(rejects_.total(), lines_);
+  return rejects_.CheckShare(rejects_.total(), lines_, source_);
 }
 
 Status HistoryState::Take(const HistoryEntry& entry) {
@@ -170,6 +171,7 @@ Status HistoryState::Take(const HistoryEntry& entry) {
   // A build is whole or nothing, so no line is recorded.
   source_.Finish(entry.ticket, LineOutcome::kSkipped);
   if (!entry.problem.empty()) {
+    source_.NoteRejected(source_.Place());
     return rejects_.Add(entry.record != nullptr ? "null_value" : "not_a_row", entry.problem,
                         source_.WhereOf(source_.Place()), entry.text);
   }
@@ -182,6 +184,7 @@ Status HistoryState::NoteRejected() {
     if (Status added = rejects_.Add(line.reason, line.message, source_.WhereOf(line.place), line.text);
         !added)
       return added;
+    source_.NoteRejected(line.place);
   }
   rejected_.clear();
   return {};
@@ -255,7 +258,7 @@ std::string IntoStateJson(const IntoStateReport& report, uint64_t rejected) {
                                          {"read_s", report.read_s},
                                          {"write_s", report.write_s},
                                          {"live_offsets", offsets}};
-  return result.dump();
+  return JsonText(result);
 }
 
 }  // namespace seen

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "base/text.h"
 #include "model/delta.h"
 #include "model/hashes.h"
 #include "model/journal_row.h"
@@ -104,7 +105,7 @@ std::string UserLine(const StoredUser& user) {
   }
   json["erased"] = nullptr;
   if (user.delta.erased) json["erased"] = DayText(*user.delta.erased);
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return JsonText(json) + "\n";
 }
 
 /// The ids of the user's items, as far as the journal knows them.

@@ -17,6 +17,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "kafka/admin.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
@@ -107,7 +108,7 @@ int RunReshard(const StateArguments& given) {
   if (given.json) {
     const nlohmann::ordered_json json = {
         {"partitions", given.partitions}, {"rows", rows}, {"rows_to_all", rows_to_all}};
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", JsonText(json));
     return kExitOk;
   }
   fmt::print(
