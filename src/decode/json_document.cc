@@ -297,7 +297,7 @@ bool ReplaceBrokenStrings(std::span<char> json) {
   for (size_t at = 0; at < json.size(); ++at) {
     if (json[at] != '"') continue;
     size_t end = at + 1;
-    while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+    while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? 2u : 1u;
     if (end >= json.size()) break;
     if (IsBroken({json.data() + at + 1, end - at - 1})) {
       size_t next = end + 1;
