@@ -226,7 +226,10 @@ Status TopicSink::Begin(std::vector<PartitionHead> heads) {
   for (size_t partition = 0; partition < heads.size(); ++partition)
     sending.places.push_back({heads[partition].position.next_offset, older_bases_[partition]});
   sending.record_bytes_max = record_bytes_max_;
-  sending.refusal = [this] { return producer_->refusal(); };
+  sending.refusal = [this] {
+    const auto& refusals = producer_->refusals();
+    return refusals.empty() ? std::string() : refusals.begin()->second;
+  };
   sender_ = std::make_unique<BaseSender>(sending, *producer_);
   return Explained(
       sender_->Begin([&](int32_t partition) { return HeadRows(heads[static_cast<size_t>(partition)]); }));
