@@ -258,11 +258,13 @@ TEST(FileSource, OrdersFilesByTheTimeOfTheirFirstEvent) {
 }
 
 TEST(Rejects, EndARunBeyondTheirShare) {
+  const ScratchFolder folder;
+  const auto source = Source({folder.Write("history.jsonl", "odd\n")});
   Rejects rejects(0.01);
-  EXPECT_TRUE(rejects.CheckShare(0, 0));
-  EXPECT_TRUE(rejects.CheckShare(1, 100));
+  EXPECT_TRUE(rejects.CheckShare(0, 0, *source));
+  EXPECT_TRUE(rejects.CheckShare(1, 100, *source));
   ASSERT_TRUE(rejects.Add("missing_field", "user_id: missing", R"({"file":"f","line":3})", "{}"));
-  const auto many = rejects.CheckShare(2, 100);
+  const auto many = rejects.CheckShare(2, 100, *source);
   ASSERT_FALSE(many);
   for (const char* part : {"2 of 100", "1%", "missing_field", R"("line":3)", "user_id: missing"})
     EXPECT_NE(many.error().message.find(part), std::string::npos) << many.error().message;
