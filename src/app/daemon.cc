@@ -230,7 +230,10 @@ Status Daemon::StartLocally() {
   if (!opened) return Fail(opened.error());
   directory_ = std::move(*opened);
   if (configured) return {};
-  return space_.Until([&] { return directory_->KeepInstanceId(instance); });
+  const Status kept = directory_->KeepInstanceId(instance);
+  if (kept || kept.error().code != Code::kNoSpace) return kept;
+  log::Warning("the daemon's name isn't kept before the next start", {{"reason", kept.error().message}});
+  return {};
 }
 
 Status Daemon::StartHttp() {

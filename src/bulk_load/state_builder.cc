@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "config/flow_options.h"
 #include "decode/event_decoder.h"
+#include "flow/event_rules.h"
 
 namespace seen {
 namespace {
@@ -18,7 +19,6 @@ constexpr size_t kBatchesOfAGroup = 16;
 constexpr uint64_t kTailShare = 5;
 constexpr uint64_t kFoldShare = 4;
 constexpr uint64_t kTailBytesMin = 1 << 20;
-constexpr Day kBegin1971{365};
 
 int32_t LongestWindowDays(const FilterConfig& filter) {
   int32_t days = filter.window_days;
@@ -249,7 +249,7 @@ void StateBuilder::Decode(Batch& batch) const {
     ++batch.counts.events;
     if (DayOf(at) < oldest && event->kind != EventKind::kErased) {
       ++batch.counts.beyond_windows;
-      batch.counts.before_1971 += DayOf(at) < kBegin1971 ? 1u : 0u;
+      batch.counts.before_1971 += at < kBegin1971 ? 1u : 0u;
     }
     std::string_view user = event->user_id;
     if (user.data() < text.data() || user.data() >= text.data() + text.size())

@@ -368,7 +368,9 @@ constexpr ConfigKey kKeys[] = {
     Whole("http.threads", "threads", "2", {1, 256}, "Threads that answer requests.")
         .Into<&Config::http, &HttpConfig::threads>(),
     Whole("http.ready_lag_messages", "messages", "10000", {0, 1'000'000'000'000},
-          "A partition with more unread messages isn't ready: its users get 503 until it has caught up.")
+          "A partition that opens answers once no more messages are unread. One that falls further behind "
+          "isn't "
+          "ready: its users get answers with their age.")
         .Into<&Config::http, &HttpConfig::ready_lag_messages>(),
     Whole("http.connections_max", "", "2000", {1, 100'000},
           "Limit of open connections; further ones get 503. A connection takes about 20 KiB, with TLS about "

@@ -60,10 +60,9 @@ size_t RekeyFlow::Apply(std::span<const Record> records) {
     if (record.offset < next_offset) continue;
     if (Handle(record, report) == Step::kHeld) break;
     ++report.records;
-    report.live.counts.events += record.replay == nullptr ? 1u : 0u;
     report.bytes += record.key.size() + record.value.size();
   }
-  if (report.records > 0) reporter_.BatchRekeyed(report);
+  if (report.records > 0 || report.sent > 0 || report.live.counts.events > 0) reporter_.BatchRekeyed(report);
   return taken;
 }
 
@@ -78,7 +77,10 @@ RekeyFlow::Step RekeyFlow::Handle(const Record& record, RekeyReport& report) {
   if (key->skip != SkipReason::kNone) {
     Pass(record.offset);
     ++report.skipped[static_cast<size_t>(key->skip)];
-    if (record.replay == nullptr) ++report.live.counts.LostBy(LossCause::kSkipped);
+    if (record.replay == nullptr) {
+      ++report.live.counts.events;
+      ++report.live.counts.LostBy(LossCause::kSkipped);
+    }
     return Step::kTaken;
   }
   return Send(key->key, record, report);
@@ -88,16 +90,19 @@ RekeyFlow::Step RekeyFlow::Handle(const Record& record, RekeyReport& report) {
 RekeyFlow::Step RekeyFlow::HandleSeveral(const Record& record, RekeyReport& report) {
   if (several_offset_ != record.offset) several_taken_ = 0;
   several_offset_ = record.offset;
+  {
+    const MutexLock lock(mutex_);
+    pending_.Begin(record.offset);
+  }
   for (; several_taken_ < events_.size(); ++several_taken_) {
     Record one = record;
     one.value = events_[several_taken_];
     one.event = static_cast<uint32_t>(several_taken_ + 1);
-    if (Handle(one, report) == Step::kTaken) continue;
-    const MutexLock lock(mutex_);
-    pending_.HoldAt(record.offset);
-    return Step::kHeld;
+    if (Handle(one, report) == Step::kHeld) return Step::kHeld;
   }
   several_offset_ = -1;
+  const MutexLock lock(mutex_);
+  pending_.End();
   return Step::kTaken;
 }
 
@@ -107,14 +112,15 @@ RekeyFlow::Step RekeyFlow::Send(std::string_view key, const Record& record, Reke
   {
     // The offset is pending before the record is sent: its acknowledgement may come at once.
     const MutexLock lock(mutex_);
-    too_large = !too_large_.empty() && too_large_.contains(record.offset);
-    if (!too_large) number = pending_.Add(record.offset);
+    too_large = !too_large_.empty() && too_large_.contains({record.offset, record.event});
+    if (!too_large) number = pending_.Add(record.offset, record.event);
   }
   if (!too_large) {
     const uint64_t ticket = uint64_t{options_.ticket_tag} << 32 | number;
     const auto taken = sink_.TrySend(key, record, ticket);
     if (taken == KeyedRecordSink::SendResult::kQueued) {
       ++report.sent;
+      report.live.counts.events += record.replay == nullptr ? 1u : 0u;
       return Step::kTaken;
     }
     {
@@ -130,7 +136,10 @@ RekeyFlow::Step RekeyFlow::Reject(const Rejection& rejection, const Record& reco
   if (!dead_letters_.TrySend({rejection, options_.partition, &record})) return Step::kHeld;
   Pass(record.offset);
   ++report.rejected[static_cast<size_t>(rejection.reason)];
-  if (record.replay == nullptr) report.live.Rejected(rejection);
+  if (record.replay == nullptr) {
+    ++report.live.counts.events;
+    report.live.Rejected(rejection);
+  }
   reporter_.EventRejected(rejection, options_.partition, record.offset);
   return Step::kTaken;
 }
@@ -139,7 +148,7 @@ void RekeyFlow::Pass(int64_t offset) {
   const MutexLock lock(mutex_);
   pending_.Pass(offset + 1);
   if (!too_large_.empty())
-    too_large_.erase(too_large_.begin(), too_large_.upper_bound(pending_.position() - 1));
+    too_large_.erase(too_large_.begin(), too_large_.lower_bound({pending_.position(), 0}));
 }
 
 void RekeyFlow::ReachedEnd(int64_t end_offset) {
@@ -154,6 +163,7 @@ std::optional<int64_t> RekeyFlow::Rewind(Instant now) {
   rewind_due_.reset();
   rewinding_.store(false, std::memory_order_release);
   pending_.Rewind();
+  several_offset_ = -1;  // all events of a record are sent again
   reporter_.RekeyingRewound(options_.partition, pending_.next_offset());
   return pending_.next_offset();
 }
@@ -166,7 +176,8 @@ void RekeyFlow::Delivered(std::span<const DeliveryReport> told, Instant now) {
       continue;
     }
     if (!pending_.Knows(number)) continue;
-    if (delivery == Delivery::kTooLarge) too_large_.insert(pending_.OffsetOf(number));
+    if (delivery == Delivery::kTooLarge)
+      too_large_.insert({pending_.OffsetOf(number), pending_.EventOf(number)});
     // A record that is known to be too large needs no wait.
     const Instant due = delivery == Delivery::kTooLarge ? now : now + kTryAgainAfter;
     if (!rewind_due_ || due > *rewind_due_) rewind_due_ = due;

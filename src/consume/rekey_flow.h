@@ -15,6 +15,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -156,7 +157,8 @@ class RekeyFlow {
 
   mutable Mutex mutex_;
   PendingOffsets pending_ GUARDED_BY(mutex_);
-  std::set<int64_t> too_large_ GUARDED_BY(mutex_);  // records that the keyed topic refused as too large
+  // Events that the keyed topic refused as too large: offset and number in their record.
+  std::set<std::pair<int64_t, uint32_t>> too_large_ GUARDED_BY(mutex_);
   std::optional<Instant> rewind_due_ GUARDED_BY(mutex_);
   std::atomic<bool> rewinding_{false};  // rewind_due_ has a value
 };

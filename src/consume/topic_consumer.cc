@@ -48,18 +48,19 @@ void TopicConsumer::CommitOffsets() {
     }
   }
   std::map<int32_t, int64_t> offsets;
+  bool asked = false;  // brokers about a transaction: at most one question a pass
   for (const auto& [run, handler] : read) {
     const Watermarks known = log_->CachedWatermarks(run->partition);
     handler->SetWatermarks(known);
     if (const int64_t offset = handler->CommitOffset(); offset >= 0) offsets[run->partition] = offset;
-    WatchTransaction(*run, known);
+    WatchTransaction(*run, known, asked);
   }
   if (!offsets.empty()) log_->Commit(offsets);
 }
 
 // Whether the partition's last stable offset stands still, while its high watermark is beyond. The last fetch
 // says the high watermark. Only a partition that stands still for long costs a question.
-void TopicConsumer::WatchTransaction(const Run& run, const Watermarks& known) {
+void TopicConsumer::WatchTransaction(const Run& run, const Watermarks& known, bool& asked) {
   const int32_t partition = run.partition;
   const int64_t at_end = run.at_end.load(std::memory_order_relaxed);
   Standing& standing = standing_[partition];
@@ -69,7 +70,7 @@ void TopicConsumer::WatchTransaction(const Run& run, const Watermarks& known) {
     open_transactions_.erase(partition);
     return;
   }
-  if (clock_.Now() < standing.look_at) return;
+  if (clock_.Now() < standing.look_at || std::exchange(asked, true)) return;
   standing.look_at = clock_.Now() + kTransactionTakes;
   const auto stable = log_->QueryWatermarks(partition, kRunnerQuestion);
   if (!stable) return;

@@ -126,7 +126,7 @@ class TopicConsumer final : public RebalanceHandler, public WorkerHandler {
   void SetProblem(int32_t partition, PartitionProblem::Kind kind, const std::string& reason);
   void ClearProblem(int32_t partition);
   void CommitOffsets();
-  void WatchTransaction(const Run& run, const Watermarks& known);
+  void WatchTransaction(const Run& run, const Watermarks& known, bool& asked);
   // A handler is changed with both mutexes held, so either is enough to read it.
   HandlerPointer HandlerOf(const Run& run) const REQUIRES(mutex_) NO_THREAD_SAFETY_ANALYSIS {
     return run.handler;

@@ -58,7 +58,10 @@ tl::expected<dom::object, Rejection> JsonDocument::ParseObject(std::string_view 
   for (size_t depth = 0; !error && depth < kStringsMax && HoldsJson(root, text); ++depth) {
     // The text is in the document, which isn't overwritten before the text is copied.
     dom::element within;
-    if (Parse(text, within)) break;
+    if (Parse(text, within)) {  // `root` was overwritten
+      return Reject(RejectReason::kNotJson, {},
+                    Message("not " + std::string(names_.what), "a string", "an object"));
+    }
     root = within;
   }
   if (error) {

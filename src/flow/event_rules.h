@@ -39,6 +39,12 @@ inline bool HasTime(TimeMs record_timestamp, TimeMs limit) {
   return record_timestamp.value >= 0 && record_timestamp <= limit;
 }
 
+constexpr TimeMs kBegin1971{365 * kMsPerDay};
+
+/// When a record was written that doesn't say so: at its event's time. A time of 1970 is a wrong unit, so the
+/// event is judged by the clock, and is too old.
+inline TimeMs WrittenAt(TimeMs exposed_at, TimeMs now) { return exposed_at < kBegin1971 ? now : exposed_at; }
+
 /// `field`: a string constant. A record without a timestamp has the clock's time.
 inline std::optional<Rejection> TooFarAhead(std::string_view field, TimeMs time, TimeMs record_timestamp,
                                             std::chrono::milliseconds ahead_max) {

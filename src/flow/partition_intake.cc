@@ -12,7 +12,6 @@ namespace seen {
 namespace {
 constexpr size_t kMisroutedIdBytes = 16;
 constexpr uint64_t kPartitionersLookedAt = 64;  // records of a batch
-constexpr TimeMs kBegin1971{365 * kMsPerDay};
 }  // namespace
 
 PartitionIntake::PartitionIntake(PartitionState& state, const Parts& parts, const Anchor& anchor,
@@ -63,7 +62,7 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   const uint64_t deferred_before = tail_deferred_;
   const size_t taken = Take(records, report);
   if (report.records > 0) anchor_ = AnchorOf(records[taken - 1]);
-  if (report.records > 0 || !dirty_.empty()) {
+  if (report.records > 0 || !dirty_.empty() || report.live.counts.events > 0 || report.replayed > 0) {
     const int64_t now = clock_.WallNow().value;
     const Instant visible_at = clock_.Now();
     for (const Record& record : records.first(taken)) {
@@ -133,7 +132,9 @@ std::optional<bool> PartitionIntake::TakeSeveral(const Record& record, BatchRepo
   const size_t taken = Take(event_records_, report);
   several_ = nullptr;
   several_taken_ += taken;
-  return taken == event_records_.size();
+  if (taken < event_records_.size()) return false;
+  several_offset_ = -1;
+  return true;
 }
 
 // The first record after the missing ones says since when the state is whole.
@@ -181,7 +182,7 @@ size_t PartitionIntake::AppendBlock(std::span<const Record> records, size_t read
       report.live.counts.events += static_cast<uint64_t>(&exposure - exposures.data());
       return NoteSkippedItems(exposure.record, report);
     }
-    Append(exposure, records[exposure.record], report);
+    Append(exposure, records[exposure.record], is_first, report);
     if (is_last) NoteTaken(records[exposure.record], report, exposure.exposed_at);
   }
   report.live.counts.events += exposures.size();
@@ -207,14 +208,15 @@ void PartitionIntake::AppendSimilar(const Exposure& exposure, uint32_t first_ite
   }
 }
 
-void PartitionIntake::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
+void PartitionIntake::Append(const Exposure& exposure, const Record& record, bool is_first,
+                             BatchReport& report) {
   if (parts_.unexposed) [[unlikely]]
     NoteUnexposed(exposure, record);
   const bool is_live = record.replay == nullptr;
   if (!is_live) [[unlikely]] {
     --report.live.counts.events;  // AppendBlock counts all of the block
     NoteReplay(*record.replay);
-    report.replayed += record.replay->kind == ReplayNote::Kind::kRecord ? 1u : 0u;
+    report.replayed += is_first && record.replay->kind == ReplayNote::Kind::kRecord ? 1u : 0u;
   }
   if (exposure.skip != SkipReason::kNone) [[unlikely]] {
     ++report.skipped[static_cast<size_t>(exposure.skip)];
@@ -224,7 +226,8 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, Bat
     }
     return;
   }
-  NoteMisrouted(exposure, record, report);
+  if (is_first) [[likely]]
+    NoteMisrouted(exposure, record, report);
   const uint32_t items = exposure.items_to - exposure.items_from;
   if (exposure.filters == 0) return NoteTooOld(exposure, record, report);
   Tail::UserSlot& slot = *exposure.slot;
@@ -367,7 +370,8 @@ void PartitionIntake::LookAtPartitioners(std::span<const Record> records, LossCo
 uint32_t PartitionIntake::AppendByCreation(const Exposure& exposure, const Record& record, LossCounts& live) {
   uint32_t dropped = 0, before_1971 = 0;
   const Day shown = DayOf(exposure.exposed_at);
-  const TimeMs written_at = HasTime(record.timestamp, time_limit_) ? record.timestamp : exposure.exposed_at;
+  const TimeMs written_at =
+      HasTime(record.timestamp, time_limit_) ? record.timestamp : WrittenAt(exposure.exposed_at, now_);
   for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
     const Day created = block_.CreatedOf(i, shown);
     FilterMask filters = 0;

@@ -79,7 +79,7 @@ class PartitionIntake {
   size_t AppendBlock(std::span<const Record> records, size_t read, BatchReport& report);
   size_t NoteSkippedItems(size_t records, BatchReport& report) const;
   std::optional<bool> TakeSeveral(const Record& record, BatchReport& report);
-  void Append(const Exposure& exposure, const Record& record, BatchReport& report);
+  void Append(const Exposure& exposure, const Record& record, bool is_first, BatchReport& report);
   uint32_t AppendByCreation(const Exposure& exposure, const Record& record, LossCounts& live);
   void AppendOther(const Exposure& exposure, uint32_t second, BatchReport& report);
   void AppendSimilar(const Exposure& exposure, uint32_t first_item, uint32_t end_item, ChangeKind kind,

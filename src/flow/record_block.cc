@@ -117,7 +117,7 @@ std::optional<Rejection> RecordBlock::ReadRecord(const Record& record, uint32_t 
   const bool has_time = HasTime(record.timestamp, {now.value + options_.future_skew_max.count()});
   if (!has_time) [[unlikely]] {
     dated = record;
-    dated.timestamp = event.exposed_at;
+    dated.timestamp = WrittenAt(event.exposed_at, now);
     judged = &dated;
   }
   const bool own_times =
@@ -135,7 +135,7 @@ std::optional<Rejection> RecordBlock::ReadRecord(const Record& record, uint32_t 
     part.exposed_at = time_of(first);
     part.items = event.items.subspan(first, end - first);
     part.details = event.details.subspan(first, end - first);
-    if (!has_time) dated.timestamp = part.exposed_at;
+    if (!has_time) dated.timestamp = WrittenAt(part.exposed_at, now);
     AddExposure(part, common, covering, *judged, tail);
   }
   return std::nullopt;

@@ -36,7 +36,8 @@ struct Letter {
   int64_t timestamp = 0;
   size_t key_bytes = 0;  // of the record
   size_t value_bytes = 0;
-  int refused = 0;  // how often the topic refused it as too large
+  int refused = 0;                                        // how often the topic refused it as too large
+  std::chrono::steady_clock::time_point refused_since{};  // for another reason
 };
 
 struct Retry {
@@ -94,7 +95,7 @@ struct DeadLetterProducer::Impl {
   Sent Produce(Letter& letter, std::string_view key, std::string_view value, kafka::HeadersHandle& headers);
   void Acknowledge(const Letter& letter);
   /// Notes that the topic refuses a letter. True: it has done so for long, and the letter is to be dropped.
-  bool NoteRefusal(rd_kafka_resp_err_t error);
+  bool NoteRefusal(Letter& letter, rd_kafka_resp_err_t error);
   void NoteTaken();
   void Drop(const Letter& letter, std::string_view why, std::string_view remedy);
   void OnDelivery(const rd_kafka_message_t& message);
@@ -126,12 +127,14 @@ kafka::Producer::Options DeadLetterProducer::Impl::ProducerOptions() {
               }};
 }
 
-bool DeadLetterProducer::Impl::NoteRefusal(rd_kafka_resp_err_t error) {
+bool DeadLetterProducer::Impl::NoteRefusal(Letter& letter, rd_kafka_resp_err_t error) {
   const auto now = std::chrono::steady_clock::now();
   const MutexLock lock(mutex);
   if (refusal == RD_KAFKA_RESP_ERR_NO_ERROR) refused_since = now;
   refusal = error;
-  return now - refused_since >= kRefusedFor;
+  // The topic may take other letters meanwhile. One that couldn't be queued is a new letter at each try.
+  if (letter.refused_since == decltype(now){}) letter.refused_since = refused_since;
+  return now - letter.refused_since >= kRefusedFor;
 }
 
 void DeadLetterProducer::Impl::NoteTaken() {
@@ -161,7 +164,7 @@ DeadLetterProducer::Impl::Sent DeadLetterProducer::Impl::Produce(Letter& letter,
   if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return Sent::kWait;
   if (kafka::MayLog("dead letter refused"))
     log::Warning("dead letter refused, will be sent again", {{"error", rd_kafka_err2str(error)}});
-  if (!kafka::IsRefusal(error) || !NoteRefusal(error)) return Sent::kWait;
+  if (!kafka::IsRefusal(error) || !NoteRefusal(letter, error)) return Sent::kWait;
   Drop(letter, rd_kafka_err2str(error), kRefusalRemedy);
   return Sent::kDropped;
 }
@@ -197,7 +200,7 @@ void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
     // The topic's message.timestamp.* refuse the record's own time: the letter goes with the present time.
     kafka::SetHeader(again.headers.get(), "source-timestamp", std::to_string(letter->timestamp));
     letter->timestamp = 0;
-  } else if (kafka::IsRefusal(message.err) && NoteRefusal(message.err)) {
+  } else if (kafka::IsRefusal(message.err) && NoteRefusal(*letter, message.err)) {
     return Drop(*letter, rd_kafka_err2str(message.err), kRefusalRemedy);
   }
   again.letter = std::move(letter);

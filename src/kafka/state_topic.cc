@@ -189,8 +189,8 @@ void StateTopicReader::Skip(const Record& record) {
   if (epoch <= foreign_.newest_epoch) return;
   foreign_.newest_epoch = epoch;
   foreign_.refusal = fmt::format(
-      "topic \"{}\" has the state of group \"{}\", and this daemon belongs to group \"{}\". Set state.topic "
-      "to a topic of this group's own",
+      "topic \"{}\" has the state of group \"{}\", and this daemon belongs to group \"{}\". Remedy: set "
+      "topic_prefix, which names all topics of a group, or state.topic, to a name of this group's own",
       options_.topic, record.key, options_.group);
 }
 

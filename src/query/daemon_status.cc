@@ -105,8 +105,6 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
     }
   }
   if (status.state_topic) AddUnsent(*status.state_topic, readiness.troubles);
-  for (const TopicProblem& topic : status.topics) readiness.troubles.push_back(topic.text);
-  if (!status.dead_letters_problem.empty()) readiness.troubles.push_back(status.dead_letters_problem);
   if (without_end > 0 && any_serves) {
     readiness.troubles.push_back(
         fmt::format("the log's end of {} partitions isn't known: brokers don't answer. Answers about their "
@@ -122,7 +120,10 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
           fmt::format("; and {} more: see \"troubles\" in /v1/status", readiness.troubles.size() - 1);
     }
   }
-  AddLosses(status.losses, readiness.troubles);  // users get answers nevertheless
+  // With these, users get answers nevertheless.
+  for (const TopicProblem& topic : status.topics) readiness.troubles.push_back(topic.text);
+  if (!status.dead_letters_problem.empty()) readiness.troubles.push_back(status.dead_letters_problem);
+  AddLosses(status.losses, readiness.troubles);
   return readiness;
 }
 

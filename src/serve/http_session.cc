@@ -258,13 +258,14 @@ void HttpSession::CheckHeader() {
 /// A request that another daemon passes on counts for the client that the daemon names.
 bool HttpSession::MayAsk(const HttpRequest& head) {
   if (client_ == nullptr) return true;
-  asker_ = client_;
+  std::shared_ptr<HttpClientShare> asker = client_;
   if (!head.client.empty() && shared_.pages.IsPassedOn(head)) [[unlikely]] {
     Error not_address;
     const auto named = asio::ip::make_address(std::string(head.client), not_address);
-    if (!not_address) asker_ = shared_.clients.Named(named);
+    if (!not_address) asker = shared_.clients.Named(named);
   }
-  body_share_.TakeFrom(asker_->bodies);
+  body_share_.TakeFrom(asker->bodies);  // while the former asker still lives
+  asker_ = std::move(asker);
   return asker_->MayAsk(request_started_, shared_.limits.requests_per_s_max.load(std::memory_order_relaxed));
 }
 

@@ -253,8 +253,9 @@ struct Metrics::Counted {
   Counter& too_large = OneCounter(
       "seen_snapshots_too_large_total",
       "Snapshots longer than their topic takes: the topic refused them, or the daemon didn't try.");
-  Counter& dead_letters_dropped = OneCounter(
-      "seen_dead_letters_dropped_total", "Dead letters that their topic refused even without key and value.");
+  Counter& dead_letters_dropped =
+      OneCounter("seen_dead_letters_dropped_total",
+                 "Dead letters that their topic refused even without key and value, or whose topic is gone.");
   Counter& no_space_at_opening =
       OneCounter("seen_openings_without_space_total",
                  "Times that the daemon couldn't open the store's directory, a partition's state or the copy "

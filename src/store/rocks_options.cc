@@ -154,7 +154,7 @@ rocksdb::CompressionType BestCompression() {
   return rocksdb::kNoCompression;
 }
 
-constexpr int kOpenFilesMin = 32;
+constexpr int kOpenFilesMin = 20;  // RocksDB takes no less
 constexpr int kOpenFilesMax = 512;
 
 void SetMemory(rocksdb::Options& options) {

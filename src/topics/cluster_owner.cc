@@ -115,8 +115,7 @@ void ClusterOwner::NoteLost() {
   problem_ = fmt::format(
       "topic \"{}\" has lost its promotions. By the last one, which this daemon kept, group \"{}\" owns the "
       "outputs since {}; by the configuration, \"{}\" would. Remedy: run seenctl promote with a daemon of "
-      "the "
-      "group that is to own them",
+      "the group that is to own them",
       config_.cluster.topic, last->group, TimeText(last->at), promotions_.ConfiguredOwner());
   log::Error("the topic of the cluster has lost its promotions", {{"problem", problem_}});
 }

@@ -1,8 +1,11 @@
 """Events in the formats that companies use, configured as docs/EVENTS.md says, through the real daemon."""
 
 import json
+import time
 
 from places import now_ms, wait_until
+from seenctl_tool import run_json
+from topics import headers_of
 
 
 def send(topics, topic, *events, user="u1"):
@@ -162,3 +165,145 @@ def test_filters_cover_scenes_and_attributes(topics, daemon, topic_name):
     seend.wait_at_rest()
     assert skipped(seend, "no_filter") == 1
     assert seend.unseen("u1", items + ["f"], filter_name="home") == ["b", "c", "d", "f"]
+
+
+def letters_of(topics, topic, count):
+    return wait_until(lambda: len(m := topics.read_all(topic)) >= count and m, f"{count} dead letters")
+
+
+def test_users_elements_and_times_as_companies_write_them(topics, daemon, topic_name):
+    """The first user that is there, ids that are no users, ads among the items, items' own times, ISO 8601
+    and JSON in a string."""
+    topics.create(topic_name, partitions=1)
+    fields = {
+        "user_id": ["/message/userId", "/message/anonymousId"],
+        "items": "/message/cards",
+        "item_id": "/id",
+        "items_exposed_at": {"at": "/shown", "unit": "s"},
+        "exposed_at": {"at": "/message/at", "unit": "rfc3339"},
+    }
+    seend = daemon(
+        topic_name,
+        {
+            "input": {
+                "fields": fields,
+                "ids_ignored": ["undefined", "0"],
+                "items_skip_invalid": True,
+                "items_only_if": {"not": {"at": "/visible", "equals": False}},
+                "lenient": True,
+            }
+        },
+    ).start()
+    now_s = now_ms() // 1000
+    at = time.strftime("%Y-%m-%d %H:%M+00", time.gmtime(now_s))
+
+    def logged(cards, at=at, **user):
+        return {"message": json.dumps({"cards": cards, "at": at, **user})}
+
+    ten_days = now_s - 10 * 86_400
+    cards = [{"id": "a"}, None, "", {"ad": 1}, {"id": "b", "visible": False}, {"id": "c", "shown": ten_days}]
+    send(
+        topics,
+        topic_name,
+        logged(cards, userId=None, anonymousId="u1"),
+        logged(["d"], userId="undefined", anonymousId="u1"),
+        logged(["e"], userId=0),
+        logged([None], userId="u1"),
+        logged(["f"], at=at.replace(" ", "T").replace("+00", ":00,5Z"), userId="u1"),
+    )
+    whole = json.dumps(logged(["g"], userId="u1"))
+    topics.produce(
+        topic_name, [("u1", whole[:-1] + r', "title": "C:\dir\ud83c"}'), ("u1", json.dumps(whole))]
+    )
+    topics.produce(topic_name, [("u1", whole[:-1] + ', "score": 1e400}')])
+    seend.wait_at_rest()
+    assert seend.unseen("u1", list("abcdefg")) == ["b", "e"]
+    assert {segment["day"] for segment in seend.segments("u1")["segments"]} == {
+        time.strftime("%Y-%m-%d", time.gmtime(second)) for second in (now_s // 60 * 60, ten_days)
+    }
+    assert (skipped(seend, "ignored_id"), skipped(seend, "no_item")) == (1, 1)
+    assert seend.metric_sum("seen_items_without_id_total") == 4
+    assert seend.metric_sum("seen_items_skipped_total") == 1
+    assert seend.metric_sum("seen_events_rejected_total") == 0
+    assert run_json("verify", "--config", seend.config_path)["false_negatives"] == 0
+
+
+def test_several_events_in_a_record(topics, started, topic_name):
+    seend = started(partitions=1)
+
+    def one(item):
+        return json.dumps({"user_id": "u1", "item_id": item, "exposed_at": now_ms()})
+
+    bad = '{"user_id":"u1","exposed_at":1}'
+    values = [
+        f"[{one('a')},{bad},{one('b')},7]",
+        f"{one('c')}\nno JSON\n{one('d')}\n",
+        f"{one('e')}{one('f')} {one('g')[:20]}",
+        json.dumps(one("h")),
+        "[1,2]",
+    ]
+    topics.produce(topic_name, [("u1", value) for value in values])
+    seend.wait_at_rest()
+    assert seend.unseen("u1", list("abcdefghi")) == ["i"]
+    letters = letters_of(topics, f"{topic_name}-dead", 5)
+    assert sorted(
+        (int(headers["source-offset"]), headers.get("source-element"), letter.value().decode()[:20])
+        for letter, headers in ((letter, headers_of(letter)) for letter in letters)
+    ) == [
+        (0, "1", bad[:20]),
+        (0, "3", "7"),
+        (1, "1", "no JSON"),
+        (2, "2", one("g")[:20]),
+        (4, None, "[1,2]"),
+    ]
+    assert all(letter.key() == b"u1" for letter in letters)
+    assert seend.metric_sum("seen_events_total") == 8
+    assert seend.metric_sum("seen_records_total") == 5
+    topics.produce(topic_name, [("u1", value) for value in values])
+    seend.kill9()  # the log is read again from the last checkpoint
+    seend.start().wait_at_rest()
+    assert seend.unseen("u1", list("abcdefghi")) == ["i"]
+
+
+def test_several_users_in_a_record_are_keyed_anew(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=2)
+    seend = daemon(topic_name, {"input": {"keyed_by_user": False}}).start()
+    now = now_ms()
+    events = [{"user_id": f"u{i}", "item_id": f"n{i}", "exposed_at": now} for i in range(20)]
+    topics.produce(
+        topic_name, [(None, json.dumps([*events, {}])), (None, "\n".join(map(json.dumps, events)))]
+    )
+    letters_of(topics, f"{topic_name}-dead", 1)
+    wait_until(
+        lambda: all(seend.unseen(f"u{i}", [f"n{i}", "x"]) == ["x"] for i in range(20)),
+        "all users have theirs",
+    )
+
+
+def test_records_whose_time_is_missing_or_false(topics, started, topic_name):
+    """Timestamps of -1 and of the year 2100: the event's own time decides whether it is too old. Without a
+    timestamp it may not be ahead of the clock."""
+    seend = started(partitions=1)
+    now, year_2100 = now_ms(), 4_102_444_800_000
+
+    def at(item, ms):
+        return json.dumps({"user_id": "u1", "item_id": item, "exposed_at": ms})
+
+    records = [(f"{name}{i}", age) for i in range(2) for name, age in (("now", 0), ("old", 5), ("ahead", -1))]
+    topics.produce(
+        topic_name,
+        [
+            ("u1", at(item, now - days * 86_400_000), {"timestamp": timestamp})
+            for (item, days), timestamp in zip(records, [-1] * 3 + [year_2100] * 3)
+        ],
+    )
+    seend.wait_at_rest()
+    assert seend.unseen("u1", [item for item, _ in records]) == ["ahead0"]
+    assert seend.metrics()['seen_events_rejected_total{reason="too_far_ahead"}'] == 1
+    assert seend.metric_sum("seen_events_too_old_total") == 0
+
+
+def test_a_condition_with_a_star_is_refused(daemon, topic_name):
+    star = {"at": "/impressions/*/visible", "equals": True}
+    for changes in ({"input": {"only_if": star}}, {"filters": [{"when": star}]}):
+        assert "input.items_only_if" in daemon(topic_name, changes).check_config()

@@ -58,7 +58,7 @@ def at_a_terminal(*arguments, typed=b"", **environment):
             "--items-a-day: nan: expected a number from 0.01 to 50000",
         ),
         (["status", "--watch=nan"], "--watch: nan: expected a number from 0.1 to 3600"),
-        (["generate", "--partitioner", "md5"], "--partitioner: md5 not in {murmur2,crc32}"),
+        (["generate", "--partitioner", "md5"], "--partitioner: md5 not in {murmur2,crc32,fnv1a}"),
     ],
 )
 def test_a_slip_is_named_with_what_was_meant(typed, says):

@@ -147,14 +147,13 @@ Status EventJudge::ReadOne(const Record& record, int16_t source, const Visit& vi
   }
   // As the daemon's intake: a record that doesn't say when it was written is judged by the event's time.
   const std::chrono::milliseconds skew_max = std::chrono::seconds(rules_.future_skew_s_max);
-  const TimeMs limit = {SystemClock().WallNow().value + skew_max.count()};
-  const bool has_time = HasTime(record.timestamp, limit);
-  if (TooFarAhead(*event, record.timestamp, skew_max)) {
-    const int64_t ahead_ms = event->exposed_at.value - record.timestamp.value;
-    return Malformed(record, source,
-                     fmt::format("exposed_at: {} s ahead of its record", ahead_ms / int64_t{1000}));
-  }
-  const auto written_at = [&](TimeMs exposed_at) { return has_time ? record.timestamp : exposed_at; };
+  const TimeMs now = SystemClock().WallNow();
+  const bool has_time = HasTime(record.timestamp, {now.value + skew_max.count()});
+  if (const auto rejection = TooFarAhead(*event, record.timestamp, skew_max))
+    return Malformed(record, source, rejection->message);
+  const auto written_at = [&](TimeMs exposed_at) {
+    return has_time ? record.timestamp : WrittenAt(exposed_at, now);
+  };
   const bool own_times =
       std::any_of(event->details.begin(), event->details.end(),
                   [](const ItemDetails& details) { return details.exposed_at.has_value(); });

@@ -251,6 +251,7 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"access.audit_users", {"hashed", "plain"}, {"", "Hashed"}},
       {"cluster.address", {"seend-1:8080", "10.0.0.1:1", "[::1]:80"}, {"", "seend-1", "a b:1", "http://a:1"}},
       {"cluster.peers", {""}, {"a b", ",", "a,"}},
+      {"http.hosts", {"", "a", "seend.example.com,b"}, {"a b", ",", "a,", "a:80", "https://a"}},
       {"cluster.token", {}, {""}},  // a secret: in the file only
       {"cluster.topic", topics_good, topics_bad},
       {"role", {"owner"}, {"", "primary", "Replica"}},

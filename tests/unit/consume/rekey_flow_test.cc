@@ -133,6 +133,34 @@ TEST_F(RekeyFlowTest, WhatIsBadWaitsForItsLetterAndWhatIsSkippedForNothing) {
   EXPECT_EQ(letters_.topic, (std::set<int64_t>{1, 2, 3, 4, 5}));
 }
 
+TEST_F(RekeyFlowTest, TheEventsOfARecordAreOneOffset) {
+  RekeyFlow flow(Options(), 0, topic_, letters_, reporter_);
+  const auto records = Records({"[" + Of("a") + "," + Of("b") + ",7," + Of("c") + "]", Of("d")});
+  topic_.room = 1;
+  EXPECT_EQ(flow.Apply(records), 0u);
+  Tell(flow, 0);
+  EXPECT_EQ(flow.position(), 0) << "the other events aren't sent yet";
+  topic_.room = 3;
+  EXPECT_EQ(flow.Apply(records), 1u) << "b and c go on, and d waits";
+  ASSERT_EQ(topic_.in_flight.size(), 3u);
+  Tell(flow, 1, Delivery::kFailed);
+  clock_.Advance(2'000);
+  EXPECT_EQ(flow.Rewind(clock_.Now()), 0);
+  topic_ = {};
+  EXPECT_EQ(flow.Apply(records), 2u);
+  ASSERT_EQ(topic_.in_flight.size(), 4u) << "all events are sent again";
+  Tell(flow, 1, Delivery::kTooLarge);
+  EXPECT_EQ(flow.Rewind(clock_.Now()), 0);
+  topic_ = {};
+  EXPECT_EQ(flow.Apply(records), 2u);
+  ASSERT_EQ(topic_.in_flight.size(), 3u) << "b alone is too large";
+  EXPECT_EQ(topic_.in_flight[0].key, "a");
+  EXPECT_EQ(topic_.in_flight[1].key, "c");
+  for (size_t i = 0; i < 3; ++i) Tell(flow, i);
+  letters_.DeliverAll();
+  EXPECT_EQ(flow.position(), 2);
+}
+
 TEST_F(RekeyFlowTest, AFullQueueHoldsTheRestBack) {
   RekeyFlow flow(Options(), 0, topic_, letters_, reporter_);
   topic_.room = 2;

@@ -260,6 +260,9 @@ TEST(EventFormat, ReadsAnEventInStringsToADepthOfFour) {
         << depth;
   }
   EXPECT_EQ(Said({}, R"("{\"user_id\":")"), "not_json not an event: a string; expected an object");
+  EXPECT_EQ(Said({}, R"("{\"user_id\":\"u\",\"item_id\":\"n\",\"exposed_at\":1}{}")"),
+            "not_json not an event: a string; expected an object")
+      << "not the first of two objects alone";
 }
 
 TEST(EventFormat, ToleratesBrokenStringsThatNobodyReadsWhereTold) {

@@ -195,6 +195,7 @@ inline DaemonStatus BusyStatus() {
   rekeying.partitions = {{4, true, 88, 100, 12, 3}, {5, false, -1, 5, 5, 0}};
   rekeying.unread.unowned = {7};
   status.rekeying = rekeying;
+  status.topics = {{"filters", "missing", "filters is missing"}, {"raw", "retention.bytes", "raw is cut"}};
   status.losses = {
       {"exposures", 200, 3.5, TimeMs{1'763'699'000'000}, {{LossCause::kTooOld, 50, 0.25, 0.05, "old"}}},
       {"raw", 0, std::nullopt, std::nullopt, {{LossCause::kSkipped, 0, 0, 0.99, ""}}}};

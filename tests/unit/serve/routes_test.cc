@@ -580,6 +580,9 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
         "checkpoint_seconds": 1.5}],
       "groups": {"topic": "item-groups", "problem": "", "lag_messages": 201, "records": 202, "unreadable": 203,
         "rows": 204, "bytes": 205, "cache_bytes": 206, "disk_reads": 207, "errors": 208, "too_far_ahead": 209}},
+    "topic_problems": [
+      {"topic": "filters", "problem": "missing", "text": "filters is missing"},
+      {"topic": "raw", "problem": "retention.bytes", "text": "raw is cut"}],
     "losses": [
       {"topic": "exposures", "events": 200, "events_per_s": 3.5, "newest_event_at_ms": 1763699000000,
        "causes": [{"cause": "too_old", "lost": 50, "share": 0.25, "share_max": 0.05, "trouble": "old"}]},
