@@ -84,7 +84,7 @@ def wait_streamed(daemons, ends):
         streams = [stream for d in daemons for stream in d.status()["state_topic"]["streams"]]
         return {stream["partition"]: stream["sent_to"] for stream in streams} == ends
 
-    wait_until(sent, "all state is in the state topic")
+    wait_until(sent, "all state is in the state topic", 120)
 
 
 class Seend:
@@ -136,7 +136,7 @@ class Seend:
         assert done.returncode == 2, done
         return done.stdout + done.stderr
 
-    def start(self, *arguments, ready=True, timeout_s=30):
+    def start(self, *arguments, ready=True, timeout_s=120):
         assert self.process is None, "still running"
         self.write_config()
         with open(self.log_path, "ab") as log:
@@ -162,7 +162,7 @@ class Seend:
         except OSError:
             return None
 
-    def wait_ready(self, timeout_s=30):
+    def wait_ready(self, timeout_s=120):
         wait_until(lambda: (a := self.get("/readyz")) and a.status == 200, f"{self.name} is ready", timeout_s)
 
     def wait_not_ready(self, timeout_s=30):
@@ -199,8 +199,9 @@ class Seend:
     def sigterm(self):
         self.process.send_signal(signal.SIGTERM)
 
-    def stop(self, timeout_s=10):
-        """Sends SIGTERM. Fails unless the daemon exits with status 0 in time."""
+    def stop(self, timeout_s=60):
+        """Sends SIGTERM. Fails unless the daemon exits with status 0 in time. A test of how long that takes
+        gives its own time."""
         self.sigterm()
         status = self.wait_exit(timeout_s)
         assert status == 0, f"exit status {status}\n{self.log()[-3000:]}"

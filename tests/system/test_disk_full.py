@@ -180,12 +180,14 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk(started, topics, topic_name
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (100_000, unlimited[1]))
     records = [(f"user-{i:06}", event(f"user-{i:06}", f"i{i}", now_ms())) for i in range(20_000)]
     topics.produce(topic_name, records)
-    wait_until(
-        lambda: seend.partition_status()[0]["state"] == "held", "the checkpoint finds no space for its file"
+    held = wait_until(
+        lambda: (of := seend.partition_status()[0])["state"] == "held" and of,
+        "the checkpoint finds no space for its file",
+        120,
     )
-    assert "disk is full" in seend.partition_status()[0]["reason"]
+    assert "disk is full" in held["reason"], held
     assert seend.unseen("u1", ["i1", "i2"]) == ["i2"], "it answers"
-    wait_until(lambda: "File too large" in seend.log(), "the log has the error's text")
+    wait_until(lambda: "File too large" in seend.log(), "the log has the error's text", 120)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)
     seend.wait_at_rest()
     assert seend.unseen("user-000007", ["i7", "i8"]) == ["i8"]

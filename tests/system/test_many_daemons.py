@@ -114,10 +114,17 @@ def test_a_request_that_is_passed_on_is_its_clients_as_if_it_had_asked_the_owner
     statuses = []
     for client in range(5):
         http = Http(asked.address, source=f"127.0.0.{20 + client}")
-        statuses += [http.get(user_path(theirs)).status for _ in range(50)]
+
+        def status_of(http=http):  # a busy machine may answer 503 for a moment
+            return (status := http.get(user_path(theirs)).status) != 503 and status
+
+        statuses += [wait_until(status_of, "it is passed on", 60, every_s=0.2) for _ in range(50)]
         http.close()
     assert statuses == [200] * 250
-    # Without the cluster's token, a name counts for nothing.
+    # Without the cluster's token, a name counts for nothing. A slow machine reaches this limit, too.
+    owner.config["http"]["client_requests_per_s_max"] = 5
+    owner.write_config()
+    owner.seenctl("config", "reload")
     stranger = Http(owner.address, source="127.0.0.30")
     names = ({"Seen-Client": f"127.0.{n // 250}.{n % 250 + 1}"} for n in range(5_000))
     assert any(stranger.request("GET", "/healthz", None, name).status == 429 for name in names)

@@ -39,7 +39,9 @@ def test_a_million_users_fit_the_budget(kafka, started, topic_name):
         assert exposures >= 1_500_000
         seend.wait_caught_up(120)
         wait_until(
-            lambda: all(s["tail_bytes"] < 1 << 20 for s in seend.partition_status().values()), "checkpointed"
+            lambda: all(s["tail_bytes"] < 1 << 20 for s in seend.partition_status().values()),
+            "checkpointed",
+            120,
         )
     print(f"peak RSS {peak[0] >> 20} MiB at a budget of {BUDGET_MIB} MiB")
     assert seend.metric_sum("seen_events_total") == exposures
@@ -68,7 +70,7 @@ def test_answers_for_heavy_users_fit_the_budget(topics, started, topic_name):
     topics.produce(topic_name, records)
     seend.wait_caught_up(120)
     wait_until(
-        lambda: all(s["tail_bytes"] < 1 << 20 for s in seend.partition_status().values()), "checkpointed"
+        lambda: all(s["tail_bytes"] < 1 << 20 for s in seend.partition_status().values()), "checkpointed", 120
     )
     question = json.dumps({"items": [f"n{i}" for i in range(1_000)]}).encode()
 

@@ -98,15 +98,19 @@ class Topics:
     @contextlib.contextmanager
     def open_transaction(self, topic, records):
         """A producer has written the records, and leaves its transaction open until the block ends. Then it
-        commits."""
+        commits. If the block fails, it aborts, so that no reader of the topic waits for the time-out."""
         name = {"transactional.id": f"{topic}-open", "transaction.timeout.ms": 600_000}
         producer = self.producer(**name)
         producer.init_transactions(60)
         producer.begin_transaction()
-        for key, value, *more in records:
-            producer.produce(topic, value, key, **(more[0] if more else {}))
-        assert producer.flush(60) == 0
-        yield
+        try:
+            for key, value, *more in records:
+                producer.produce(topic, value, key, **(more[0] if more else {}))
+            assert producer.flush(60) == 0
+            yield
+        except BaseException:
+            producer.abort_transaction(60)
+            raise
         producer.commit_transaction(60)
 
     def send(self, topic, records, partitioner="murmur2_random", rate=None, report=None):
@@ -177,7 +181,7 @@ class Topics:
     def letters(self, topic, count=1):
         """{(partition, offset) of the source: (dead letter, its headers)}. Waits for `count` letters."""
         found = wait_until(
-            lambda: len(m := self.read_all(topic)) >= count and m, f"{count} dead letters are there"
+            lambda: len(m := self.read_all(topic)) >= count and m, f"{count} dead letters are there", 120
         )
         letters = [(letter, headers_of(letter)) for letter in found]
         return {(int(h["source-partition"]), int(h["source-offset"])): (m, h) for m, h in letters}

@@ -56,7 +56,7 @@ class Watched:
     def watch(self, targets, deployed="prometheus.yml", job=""):
         alerts = hastened((DEPLOYED / "alerts.yml").read_text())
         self.prometheus = Prometheus(self.directory, targets, deployed, alerts, job)
-        wait_until(lambda: self.prometheus.query("up == 1"), "it is scraped")
+        wait_until(lambda: self.prometheus.query("up == 1"), "it is scraped", 120)
 
     def close(self):
         if self.prometheus:
@@ -84,9 +84,9 @@ class Watched:
         )
 
     @contextlib.contextmanager
-    def fault(self, *names, meanwhile=lambda: None, timeout_s=60, severity=None):
+    def fault(self, *names, meanwhile=lambda: None, timeout_s=120, severity=None):
         """Checks that the alerts are quiet before the block, fire during its fault, and end after it."""
-        wait_until(lambda: not self.firing(severity) & set(names), f"{names} are quiet before")
+        wait_until(lambda: not self.firing(severity) & set(names), f"{names} are quiet before", timeout_s)
 
         def loaded(condition):
             meanwhile()
