@@ -21,7 +21,7 @@ def test_a_broker_without_the_topic_is_reachable(daemon, topic_name):
         "it waits for the topic",
     )
     shown = seend.seenctl("status", status=1)[0]
-    assert "Unknown topic" in reason and ", reachable\n" in shown, shown
+    assert "there is no topic" in reason and ", reachable\n" in shown, shown
 
 
 def test_one_screen_says_whether_all_is_well_and_why_not(topics, started, topic_name, chance):

@@ -70,11 +70,6 @@ int AskAndWait(const DaemonCommand& command, const AskArguments& given, DaemonCl
   const DaemonWait& wait = *command.wait;
   const auto before = daemon.Status();
   if (!before) return ExitWith(before.error());
-  if (const std::string words = wait.nothing_to_ask == nullptr ? "" : wait.nothing_to_ask(*before);
-      !words.empty()) {
-    fmt::print("{}\n", words);
-    return kExitOk;
-  }
   const int status = AskAndPrint(command, given, daemon, false);
   if (status != kExitOk || given.no_wait) return status;
   std::fflush(stdout);

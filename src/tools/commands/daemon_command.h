@@ -38,8 +38,7 @@ using SweepEnds = std::map<int32_t, int64_t>;
 struct DaemonWait {
   bool (*is_over)(const DaemonSummary& now, SweepEnds& ends);
   std::string (*result)(const DaemonSummary& before, const DaemonSummary& now);
-  const char* not_over;                                           // the error after --timeout
-  std::string (*nothing_to_ask)(const DaemonSummary&) = nullptr;  // a sentence; empty: ask
+  const char* not_over;  // the error after --timeout
 };
 
 struct DaemonCommand {

@@ -252,17 +252,15 @@ constexpr DaemonWait kPromoted = {
     .is_over = [](const DaemonSummary& now, SweepEnds&) { return !now.is_replica; },
     .result =
         [](const DaemonSummary& before, const DaemonSummary& now) {
+          if (!before.is_replica)  // the topic may have lost the last promotion
+            return fmt::format("group {} is the owner as before; its promotion is written again",
+                               now.group_that_owns);
           return fmt::format(
               "group {} is the owner now, instead of group {}. To reverse this: seenctl promote "
               "--http ADDRESS-OF-ONE-OF-{}",
               now.group_that_owns, before.group_that_owns, before.group_that_owns);
         },
-    .not_over = "the promotion is written, but the daemon hasn't read it yet: see role in /v1/status",
-    .nothing_to_ask =
-        [](const DaemonSummary& before) {
-          return before.is_replica ? std::string()
-                                   : fmt::format("group {} is already the owner", before.group_that_owns);
-        }};
+    .not_over = "the promotion is written, but the daemon hasn't read it yet: see role in /v1/status"};
 
 // --- arguments
 
