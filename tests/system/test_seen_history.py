@@ -641,6 +641,18 @@ def test_rejects_that_replay_decides_have_file_and_row_too(tmp_path):
     assert "events                2\n" in said, "a bad byte in a text that is no id loses no event"
 
 
+def test_a_row_that_is_no_utf8_and_no_row_is_one_reject(tmp_path):
+    (tmp_path / "day.csv").write_bytes(HEAD.encode() + b'u,a,1763700000123,t\nu,"n\xff,1,t\nu,b\xff\n')
+    lines = seen_history(tmp_path / "day.csv", "--encoding", "utf-8").stdout
+    command = {"dry_run": True, "quiet": True, "rejects": tmp_path / "rejects", "rejects_max": "100%"}
+    run("replay", "-", brokers=f"127.0.0.1:{free_port()}", stdin=lines, status=1, **command)
+    rejects = [json.loads(line) for line in (tmp_path / "rejects").read_text().splitlines()]
+    assert [(reject["reason"], reject["text"]) for reject in rejects] == [
+        ("not_a_row", 'u,"n\ufffd,1,t'),
+        ("not_a_row", "u,b\ufffd"),
+    ]
+
+
 def test_snappy_and_zstd_blocks_of_avro(tmp_path):
     write_with(
         """

@@ -154,7 +154,8 @@ class Run:
                 self.rejected += 1
                 if self.rejected == 1 and not self.output.is_pipe:
                     self.say(f"{path}: row {part.first}: {part.why}")  # never its text
-                self.output.mark(problem=part.why, text=part.text[:4096])
+                text = part.text[:4096].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                self.output.mark(problem=part.why, text=text)
             elif isinstance(part, Lines):
                 self.output.write(part.data)
             else:

@@ -95,6 +95,14 @@ def of_texts(path, texts, options, mapping):
     return columns, parts()
 
 
+def is_utf8(chunk):
+    try:
+        chunk.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 class TextParser:
     """Arrow reads whole chunks. Chunks with blank lines, cells of several lines or odd quotes are read by record."""
 
@@ -156,18 +164,24 @@ class TextParser:
             invalid.append((bad.number, self.count_of(bad.actual_columns), bad.text))
             return "skip"
 
-        table = pa.csv.read_csv(
-            pa.BufferReader(chunk),
-            pa.csv.ReadOptions(use_threads=False, column_names=self.schema.names, block_size=len(chunk) + 1),
-            pa.csv.ParseOptions(
-                delimiter=self.separator,
-                quote_char=quote,
-                escape_char="\\" if quote and quotes == "backslash" else False,
-                ignore_empty_lines=False,
-                invalid_row_handler=note,
-            ),
-            pa.csv.ConvertOptions(column_types=self.schema, strings_can_be_null=False),
-        )
+        try:
+            table = pa.csv.read_csv(
+                pa.BufferReader(chunk),
+                pa.csv.ReadOptions(
+                    use_threads=False, column_names=self.schema.names, block_size=len(chunk) + 1
+                ),
+                pa.csv.ParseOptions(
+                    delimiter=self.separator,
+                    quote_char=quote,
+                    escape_char="\\" if quote and quotes == "backslash" else False,
+                    ignore_empty_lines=False,
+                    invalid_row_handler=note if is_utf8(chunk) else None,  # Arrow decodes the row for it
+                ),
+                pa.csv.ConvertOptions(column_types=self.schema, strings_can_be_null=False),
+            )
+        except pa.ArrowInvalid:
+            yield from self.by_record(chunk, quotes, is_last)
+            return
         wrong = not has_doubled and quotes == "doubled" and has_quote(table)  # a quote began within a cell
         if wrong or table.num_rows + len(invalid) != chunk.count(b"\n"):
             yield from self.by_record(chunk, quotes, is_last)
