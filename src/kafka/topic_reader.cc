@@ -107,6 +107,11 @@ Status TopicReader::Impl::FindRanges(milliseconds timeout) {
     }
     starts[partition] = offset;
   }
+  for (const auto& [partition, offset] : options.from_offsets_or_later) {
+    if (partition < 0 || partition >= count) continue;
+    const auto& [low, high] = ends[static_cast<size_t>(partition)];
+    starts[partition] = std::clamp(offset, low, high);
+  }
   for (const auto& [partition, offset] : options.to_offsets) {
     if (partition < 0 || partition >= count) {
       return Fail(Code::kInvalidArgument, options.topic + " has no partition " + std::to_string(partition));

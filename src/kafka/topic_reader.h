@@ -45,7 +45,8 @@ class TopicReader {
     std::optional<TimeMs> to_time{};            // records before it; nullopt: the end as it is at Open
     std::optional<int32_t> only_partition{};    // nullopt: all
     std::map<int32_t, int64_t> from_offsets{};  // partition -> offset, to resume; overrides from_time
-    std::map<int32_t, int64_t> to_offsets{};    // exclusive; the lesser of it and to_time counts
+    std::map<int32_t, int64_t> from_offsets_or_later{};  // the same, and retention may have deleted them
+    std::map<int32_t, int64_t> to_offsets{};             // exclusive; the lesser of it and to_time counts
   };
   struct Range {
     int32_t partition = 0;

@@ -112,6 +112,8 @@ def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, started, t
     assert (again["sent"], again["still_rejected"], again["left_alone"]) == (40, 0, 3)
     seend.wait_at_rest()
     assert all(seend.unseen(f"u{i % 5}", [f"n{i}"]) == [] for i in range(40))
+    topics.alter(f"{topic_name}-dead", {"cleanup.policy": "compact"})
+    wait_until(lambda: topics.config(f"{topic_name}-dead")["cleanup.policy"] == "compact", "altered", 120)
     assert run_json(*tried)["sent"] == 40, "over all runs: no more than before"
     sent = [
         m

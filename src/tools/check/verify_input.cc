@@ -173,8 +173,10 @@ WholeTopic RestOf(WholeTopic topic, const std::vector<TopicReader::Range>& range
 Status LaterUsers::ReadOn() {
   for (WholeTopic& topic : rest_) {
     const auto ranges = ReadWholeTopic(topic, [&](int32_t, const Record& record) -> Status {
-      if (const auto event = judge_.Read(record)) users_.insert(UserKeyOf(event->user_id));
-      return {};
+      return judge_.ReadAll(record, 0, [&](const JudgedEvent& event) -> Status {
+        users_.insert(UserKeyOf(event.user_id));
+        return {};
+      });
     });
     if (!ranges) return Fail(ranges.error());
     topic = RestOf(std::move(topic), *ranges);

@@ -129,13 +129,24 @@ bool IsHadoopSnappy(std::string_view bytes) {
   return number(0) > 0 && number(4) > 0 && unpacked > 0 && unpacked <= number(0) && number(4) < 1u << 28;
 }
 
-bool IsBinary(std::string_view bytes) {
-  const auto is_control = [](char letter) {
+/// Whether a line has a character that no text has.
+bool IsBinary(std::string_view line) {
+  return std::any_of(line.begin(), line.end(), [](char letter) {
     return static_cast<unsigned char>(letter) < 0x20 &&
            ("\t\n\r\f\v\b\x1b\x1e"sv.find(letter) == std::string_view::npos);
-  };
-  const size_t line = std::min(bytes.find('\n'), bytes.size());
-  return std::any_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(line), is_control);
+  });
+}
+
+/// Whether a line begins as JSON does. Zeros may stand before it: a crash leaves them in a file.
+bool SomeLineIsJson(std::string_view bytes) {
+  if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
+  while (!bytes.empty()) {
+    const size_t begin = bytes.find_first_not_of(" \t\x1e\0"sv);
+    if (begin == std::string_view::npos) return false;
+    if (bytes[begin] == '{' || bytes[begin] == '[') return true;
+    bytes.remove_prefix(std::min(bytes.find_first_of("\r\n", begin), bytes.size() - 1) + 1);
+  }
+  return false;
 }
 
 const KnownFormat* FormatOf(std::string_view bytes) {
@@ -144,13 +155,16 @@ const KnownFormat* FormatOf(std::string_view bytes) {
   if (known != std::end(kFormats)) return known;
   if (IsOldTar(bytes)) return &kOldTar;
   if (const KnownFormat* wide = WideTextOf(bytes)) return wide;
-  if (!IsBinary(bytes)) return nullptr;
-  return IsHadoopSnappy(bytes) ? &kHadoopSnappy : &kUnknown;
+  if (!IsBinary(bytes.substr(0, bytes.find('\n')))) return nullptr;
+  if (IsHadoopSnappy(bytes)) return &kHadoopSnappy;
+  return SomeLineIsJson(bytes) ? nullptr : &kUnknown;
 }
 
 ForeignFormat Described(const KnownFormat& format, const std::string& path, std::string_view packing) {
   const std::string file = path == "-" ? "FILE" : ShellQuoted(path);
-  const std::string unpacks = packing.empty() ? "" : fmt::format("{} -dc {}", packing, file);
+  const std::string unpacks = packing.empty()     ? ""
+                              : packing == "zlib" ? "pigz -dc < " + file
+                                                  : fmt::format("{} -dc {}", packing, file);
   ForeignFormat found{std::string(format.name), {}};
   if (!packing.empty()) found.name += fmt::format(" in a {}", packing);
   if (&format == &kPackedTwice) {
@@ -192,6 +206,7 @@ std::optional<ForeignFormat> ForeignEncodingOf(std::string_view text, const std:
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (line.empty()) continue;
+    if (IsBinary(line)) break;  // such as a packed part behind the lines
     ++lines;
     if (std::all_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
       continue;
@@ -215,8 +230,7 @@ std::optional<ForeignFormat> ForeignEncodingOf(std::string_view text, const std:
       i += std::max<size_t>(length, 1);
     }
   }
-  const bool is_most = broken * 2 >= lines || (broken >= 3 && broken * 20 >= lines);
-  if (broken == 0 || !is_most || beyond_ascii * 10 > broken) return std::nullopt;
+  if (broken < 3 || broken * 20 < lines || beyond_ascii * 10 > broken) return std::nullopt;
   return Described(pairs * 2 > runs ? kGbk : kLatin1, path, packing);
 }
 
@@ -229,7 +243,8 @@ std::string ForeignText(const ForeignFormat& format, const std::string& path) {
                      format.command);
 }
 
-std::string ShellQuoted(std::string_view text) {
+std::string ShellQuoted(std::string_view name) {
+  const std::string text = (name.starts_with('-') ? "./" : "") + std::string(name);  // or it is an option
   if (!IsUtf8(text) || Printable(text) != text) {  // $'...' names bytes that no terminal may show
     std::string quoted = "$'";
     for (const char c : text) {

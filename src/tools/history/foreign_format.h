@@ -18,13 +18,13 @@ struct ForeignFormat {
   std::string command;
 };
 
-/// `bytes`: the beginning of the file, or of what was packed in it. `packing`: "gzip", "zstd", or empty if
-/// `bytes` are the file's own. nullopt: the file may be readable. Pure.
+/// `bytes`: the beginning of the file, or of what was packed in it. `packing`: "gzip", "zlib", "zstd", or
+/// empty if `bytes` are the file's own. nullopt: the file may be readable. Pure.
 std::optional<ForeignFormat> ForeignFormatOf(std::string_view bytes, const std::string& path,
                                              std::string_view packing = {});
 
-/// The same for `text` in an encoding that isn't UTF-8, such as GBK or Latin-1. It looks at whole lines, so
-/// that a few broken ones don't count.
+/// The same for `text` in an encoding that isn't UTF-8, such as GBK or Latin-1. It looks at whole lines, and
+/// one or two broken ones don't count.
 std::optional<ForeignFormat> ForeignEncodingOf(std::string_view text, const std::string& path,
                                                std::string_view packing = {});
 
@@ -34,7 +34,7 @@ std::string ForeignText(const ForeignFormat& format, const std::string& path);
 /// Whether `bytes` begin with a gzip or a zstd frame.
 bool IsPacked(std::string_view bytes);
 
-/// `text` as one word of a shell.
-std::string ShellQuoted(std::string_view text);
+/// The name of a file as one word of a shell.
+std::string ShellQuoted(std::string_view name);
 
 }  // namespace seen

@@ -167,8 +167,9 @@ Result<HistoryReader> HistoryReader::Open(const HistoryFile& file) {
 
 Status HistoryReader::CheckFormat() {
   if (lines_.Ahead().starts_with(kByteOrderMark)) lines_.Skip(kByteOrderMark.size());
-  if (const auto foreign = ForeignEncodingOf(lines_.Ahead(), file_.name, lines_.packing()))
-    return Fail(Code::kInvalidArgument, ForeignText(*foreign, file_.name));
+  const auto foreign =
+      file_.may_be_broken ? std::nullopt : ForeignEncodingOf(lines_.Ahead(), file_.name, lines_.packing());
+  if (foreign) return Fail(Code::kInvalidArgument, ForeignText(*foreign, file_.name));
   const FirstLines found = LookAt(lines_.Ahead());
   if (found.some_is_json || !LooksLikeHeader(found.first)) return {};
   const bool ends_in_cr = lines_.Ahead().find('\r') < lines_.Ahead().find('\n') &&

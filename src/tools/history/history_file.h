@@ -19,6 +19,7 @@ struct HistoryFile {
   std::string name;               // absolute and canonical: ./g and g are the same file; "-": standard input
   uint64_t size = 0;              // as stored; 0 for standard input
   uint64_t first_block_hash = 0;  // of the first kFirstBlockBytes of the `size` bytes
+  bool may_be_broken = false;  // as input.lenient: bytes that aren't UTF-8 say nothing about the whole file
 };
 
 /// Expands globs, and walks through folders with all their subfolders. A file that is named twice is one

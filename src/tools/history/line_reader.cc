@@ -182,7 +182,7 @@ class ZstdUnpacker final : public Unpacker {
 ByteStream::Packing PackingOf(std::string_view bytes) {
   if (bytes.starts_with("\x1f\x8b")) return ByteStream::Packing::kGzip;
   for (const std::string_view zlib : {"\x78\x9c", "\x78\xda"}) {  // Hadoop's .deflate
-    if (bytes.starts_with(zlib)) return ByteStream::Packing::kGzip;
+    if (bytes.starts_with(zlib)) return ByteStream::Packing::kZlib;
   }
   if (bytes.starts_with("\x28\xb5\x2f\xfd")) return ByteStream::Packing::kZstd;
   // A skippable frame: the first frame of pzstd's output. Source: RFC 8878, section 3.1.2.
@@ -197,7 +197,8 @@ bool LooksLikeJson(std::string_view bytes) {
 }
 
 std::unique_ptr<Unpacker> MakeUnpacker(ByteStream::Packing packing) {
-  if (packing == ByteStream::Packing::kGzip) return std::make_unique<GzipUnpacker>();
+  if (packing == ByteStream::Packing::kGzip || packing == ByteStream::Packing::kZlib)
+    return std::make_unique<GzipUnpacker>();
   if (packing == ByteStream::Packing::kZstd) return std::make_unique<ZstdUnpacker>();
   return std::make_unique<PlainUnpacker>();
 }
@@ -221,7 +222,17 @@ struct ByteStream::Impl {
     return begin;
   }
   std::string_view Name() const {
-    return packing == Packing::kGzip ? "gzip" : packing == Packing::kZstd ? "zstd" : "";
+    switch (packing) {
+      case Packing::kGzip:
+        return "gzip";
+      case Packing::kZlib:
+        return "zlib";
+      case Packing::kZstd:
+        return "zstd";
+      case Packing::kPlain:
+        break;
+    }
+    return "";
   }
 
   StoredBytes stored;
@@ -318,6 +329,7 @@ Result<bool> LineReader::Next(std::string_view& text) {
     if (const auto taken = TakeLine(text); !taken) return taken;
   } else if (!TakeFlatObject(text)) {
     if (const auto taken = TakeObject(text); !taken) return taken;
+    gave_object_ = true;
   }
   line_number_ = line;
   return true;
@@ -342,6 +354,7 @@ Result<bool> LineReader::FindText() {
       }
       case '\n':
         ++line_;
+        gave_object_ = false;
         at_ += ahead + 1;
         ahead = 0;
         break;
@@ -364,6 +377,7 @@ Result<bool> LineReader::FindText() {
         }
         break;
       default:
+        if (gave_object_) at_ += ahead;
         return true;
     }
   }
@@ -386,6 +400,7 @@ bool LineReader::TakeFlatObject(std::string_view& text) {
   text = {begin, bytes};
   at_ += bytes + line_end;
   ++line_;
+  gave_object_ = false;
   ended_ = true;
   return true;
 }
@@ -482,36 +497,69 @@ Result<bool> LineReader::TakeObject(std::string_view& text) {
   return true;
 }
 
-/// A line that isn't an object, whole.
+/// Looks for the end of a text that isn't an object: the first of `ends` outside a string.
+class EndOfElement {
+ public:
+  explicit EndOfElement(std::string_view ends) : ends_(ends) {}
+  /// `text`: the same as before, or more of it.
+  size_t Find(std::string_view text) {
+    for (; at_ < text.size() && !ends_.empty(); ++at_) {
+      const char letter = text[at_];
+      if (ends_.find(letter) != std::string_view::npos) {
+        if (!in_string_) return at_;
+        first_in_string_ = std::min(first_in_string_, at_);
+      }
+      if (std::exchange(is_escaped_, false)) continue;
+      is_escaped_ = in_string_ && letter == '\\';
+      if (letter == '"') in_string_ = !in_string_;
+    }
+    return std::string_view::npos;
+  }
+  /// Where the line has no more: a quote that nothing closes must not hide the objects behind it.
+  size_t FindAtEnd() const { return in_string_ ? first_in_string_ : std::string_view::npos; }
+
+ private:
+  const std::string_view ends_;
+  size_t at_ = 0;
+  size_t first_in_string_ = std::string_view::npos;
+  bool in_string_ = false;
+  bool is_escaped_ = false;
+};
+
+/// A line that isn't an object. In an array it ends before the first object. Behind an object of the line, it
+/// is one element.
 Result<bool> LineReader::TakeLine(std::string_view& text) {
   if (buffer_[at_] == '\x1f' || buffer_[at_] == '\x28') static_cast<void>(FillBehind(3));
   if (IsPacked({buffer_.data() + at_, std::min<size_t>(end_ - at_, 4)})) {
     failure_ = PackedPart();
     return Fail(*failure_);
   }
+  const bool begins_array = std::string_view("[],").find(buffer_[at_]) != std::string_view::npos;
+  EndOfElement element(gave_object_ ? ",]{" : begins_array ? "{" : "");
   size_t searched = 0;
   while (true) {
     const std::string_view seen(buffer_.data() + at_, end_ - at_);
-    const size_t found = std::min(seen.find('\n', searched), seen.find('\r', searched));
-    if (found != std::string_view::npos) {
-      text = seen.substr(0, found);
-      ended_ = true;
-      break;
-    }
+    const size_t line_end = std::min(seen.find('\n', searched), seen.find('\r', searched));
+    size_t found = element.Find(seen.substr(0, line_end));
+    if (found == std::string_view::npos && line_end != std::string_view::npos) found = element.FindAtEnd();
+    ended_ = found != std::string_view::npos || line_end != std::string_view::npos;
+    text = seen.substr(0, std::min(found, line_end));
+    if (ended_) break;
     searched = seen.size();
-    ended_ = false;
     if (searched >= kLineBytesMax) {
-      text = seen.substr(0, kLineBytesMax);
-      cut_ = Cut::kLine;
+      text = seen.substr(0, std::min(element.FindAtEnd(), kLineBytesMax));
+      if (text.size() == kLineBytesMax) cut_ = Cut::kLine;
       break;
     }
     const auto filled = Fill();
     if (!filled) return Fail(filled.error());
     if (*filled) continue;
-    text = {buffer_.data() + at_, end_ - at_};
+    text = {buffer_.data() + at_, std::min(element.FindAtEnd(), end_ - at_)};
     break;
   }
   at_ += text.size();
+  // What belongs to the array between the elements.
+  if (at_ < end_ && buffer_[at_] == '{') text = text.substr(0, text.find_last_not_of(" \t,[") + 1);
   return true;
 }
 

@@ -17,7 +17,7 @@ namespace seen {
 /// One thread.
 class ByteStream {
  public:
-  enum class Packing : uint8_t { kPlain, kGzip, kZstd };
+  enum class Packing : uint8_t { kPlain, kGzip, kZlib, kZstd };
 
   /// `path`: "-" is standard input. `stored_bytes_max`: bytes of the file after this limit are not read.
   /// kInvalidArgument: the file can't be opened, and the error says why. Or the format isn't read (a tar in a
@@ -34,7 +34,7 @@ class ByteStream {
   /// The reading position in the file, and the file's size at Open. Both count stored bytes. Size 0: unknown.
   uint64_t position() const;
   uint64_t size() const;
-  std::string_view packing() const;  // "gzip", "zstd", or empty
+  std::string_view packing() const;  // "gzip", "zlib", "zstd", or empty
   const std::string& path() const;
 
  private:
@@ -45,7 +45,7 @@ class ByteStream {
 
 /// The texts of a file, or of standard input ("-"), each of which should be an event: the JSON objects, and
 /// the lines that aren't objects. Objects may stand back to back, several on a line, in arrays, or on several
-/// lines each. One thread.
+/// lines each. Between the objects of a line, each other element is a text, too. One thread.
 class LineReader {
  public:
   static constexpr size_t kLineBytesMax = 64 * 1024 * 1024;
@@ -104,6 +104,7 @@ class LineReader {
   bool at_end_ = false;
   std::optional<Error> failure_;  // of the stream, which ends there
   bool ended_ = true;
+  bool gave_object_ = false;                                                   // the line at at_
   enum class Cut : uint8_t { kNothing, kLine, kObject } cut_ = Cut::kNothing;  // what Next returned in part
   Scan scan_;                                                                  // of the object that was cut
 };

@@ -137,7 +137,8 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
               [reason](const Record& record) {
                 return !IsCutOff(record) && (reason.empty() || LetterHeader(record, "reason") == reason);
               },
-          .keeps_headers = false};
+          .keeps_headers = false,
+          .may_be_compacted = true};
 }
 
 int List(const DeadLettersOptions& options, const TopicRange& range) {

@@ -186,18 +186,30 @@ class FileSource final : public HistorySource {
     LineCounts Counts() const {
       LineCounts counts = lines.counts();
       const uint64_t were_rejected = std::min(retries.done(), before.rejected);
+      const uint64_t others = retries.done() - were_rejected;  // between the rejected ones of very many
+      const uint64_t were_sent = std::min(counts.sent, others);
       counts.rejected -= were_rejected;
-      counts.sent -= std::min(counts.sent, retries.done() - were_rejected);
-      return counts += retries.counts();
+      counts.sent -= were_sent;
+      counts.skipped -= std::min(counts.skipped, others - were_sent);
+      counts += retries.counts();
+      Check(counts.done() == lines.done(), "a line that is tried again counts once");
+      return counts;
     }
     OffsetRanges Rejected() const {
+      OffsetRanges places = retries.rejected();  // in `again`; those that nobody has tried yet follow
+      const auto tried = static_cast<int64_t>(retries.done()), all = static_cast<int64_t>(CountOf(again));
+      if (tried < all) AddOffsets(places, tried, all - 1);
       OffsetRanges now;
-      uint64_t place = 0;  // in `again`
+      int64_t begin = 0;  // the place of the range's first line
+      auto at = places.begin();
       for (const auto& [first, last] : again) {
-        for (int64_t number = first; number <= last; ++number, ++place) {
-          if (place >= retries.done() || HasOffset(retries.rejected(), static_cast<int64_t>(place)))
-            AddOffset(now, number);
+        const int64_t end = begin + last - first + 1;
+        for (; at != places.end() && at->first < end; ++at) {
+          AddOffsets(now, first + std::max(at->first, begin) - begin,
+                     first + std::min(at->second, end - 1) - begin);
+          if (at->second >= end) break;
         }
+        begin = end;
       }
       now.insert(now.end(), lines.rejected().begin(), lines.rejected().end());
       return now;

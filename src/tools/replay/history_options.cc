@@ -146,7 +146,9 @@ Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options
   }
   const EventFormat& format = target.config.input.format;
   auto files = FindHistoryFiles(options.files);
-  if (files && files->size() > 1 && options.order == "time")
+  if (!files) return Fail(files.error());
+  for (HistoryFile& file : *files) file.may_be_broken = format.lenient;
+  if (files->size() > 1 && options.order == "time")
     files = OrderedByTime(std::move(*files), format, target.config.input.event_bytes_max);
   if (!files) return Fail(files.error());
   if (Status reached = reach_target(); !reached) return Fail(reached.error());

@@ -18,11 +18,13 @@
 
 namespace seen {
 
-void AddOffset(OffsetRanges& ranges, int64_t offset) {
-  if (!ranges.empty() && ranges.back().second + 1 == offset) {
-    ranges.back().second = offset;
+void AddOffset(OffsetRanges& ranges, int64_t offset) { AddOffsets(ranges, offset, offset); }
+
+void AddOffsets(OffsetRanges& ranges, int64_t first, int64_t last) {
+  if (!ranges.empty() && ranges.back().second + 1 == first) {
+    ranges.back().second = last;
   } else {
-    ranges.emplace_back(offset, offset);
+    ranges.emplace_back(first, last);
   }
 }
 

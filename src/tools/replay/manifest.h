@@ -33,6 +33,7 @@ struct LineCounts {
 /// Offsets or numbers of entries as ascending ranges, each from the first to the last.
 using OffsetRanges = std::vector<std::pair<int64_t, int64_t>>;
 void AddOffset(OffsetRanges& ranges, int64_t offset);  // beyond the last one
+void AddOffsets(OffsetRanges& ranges, int64_t first, int64_t last);
 bool HasOffset(const OffsetRanges& ranges, int64_t offset);
 uint64_t CountOf(const OffsetRanges& ranges);
 

@@ -34,7 +34,8 @@ constexpr std::pair<std::string_view, std::string_view> kRemedies[] = {
      "correct the unit of exposed_at in --config, or the clock; the next run tries them again"},
     {"too_large",
      "raise the topic's max.message.bytes and input.event_bytes_max; the next run tries these lines again"},
-    {"invalid_utf8", "convert the file to UTF-8: iconv -f GB18030 -t UTF-8 FILE | seenctl replay -"},
+    {"invalid_utf8",
+     "convert the file from its encoding to UTF-8: iconv -f ENCODING -t UTF-8 FILE | seenctl replay -"},
     {"not_json", "convert the lines to JSON, or leave the file out"},
     {"not_a_row", "correct these rows of the table"},
 };

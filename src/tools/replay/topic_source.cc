@@ -28,14 +28,15 @@ class TopicSource final : public HistorySource {
                               range.topic, known->range, range.words));
     }
     Part part{.range = range, .reader = {}, .tracks = {}, .before = {}};
-    std::map<int32_t, int64_t> from = range.from_offsets;
+    std::map<int32_t, int64_t> from = range.from_offsets, from_or_later;
     if (known != nullptr) {
       for (const auto& [partition, offset] : known->next_offsets) from[partition] = offset;
       for (const auto& [partition, rejected] : known->rejected) {
         if (rejected.empty()) continue;
         part.tracks[partition].again = rejected;
         part.tracks[partition].read_to = from[partition];
-        from.erase(partition);  // reads from the start: retention may have deleted the first of them
+        from.erase(partition);
+        from_or_later[partition] = rejected.front().first;
       }
       part.before = known->records;
     }
@@ -46,6 +47,7 @@ class TopicSource final : public HistorySource {
                                      .topic = range.topic,
                                      .from_time = range.times.since,
                                      .from_offsets = from,
+                                     .from_offsets_or_later = from_or_later,
                                      .to_offsets = range.to_offsets},
                                     std::chrono::seconds(15));
     if (!reader) return Fail(reader.error().code, "--from-topic: " + reader.error().message);

@@ -7,6 +7,7 @@
 
 #include "model/hashes.h"
 #include "scratch_folder.h"
+#include "tools/history/foreign_format.h"
 #include "tools/history/history_file.h"
 #include "tools/replay/dry_run.h"
 
@@ -19,6 +20,15 @@ std::string Gzip(const std::string& text) {
   gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
   gzclose(file);
   return ScratchFolder::Read(folder.Path("x"));
+}
+
+std::string Zlib(const std::string& text) {
+  std::string packed(compressBound(text.size()), '\0');
+  uLongf size = packed.size();
+  compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(text.data()),
+           text.size());
+  packed.resize(size);
+  return packed;
 }
 
 std::string Zstd(const std::string& text) {
@@ -67,7 +77,8 @@ TEST(ByteStream, TheBytesSayHowAFileIsPacked) {
   ASSERT_EQ(plain.events.size(), 50'000u);
   const size_t half = text.size() / 2 - text.size() / 2 % 2;
   for (const std::string& packed :
-       {Gzip(text), Zstd(text), Gzip("") + Gzip(text.substr(0, half)) + Gzip("") + Gzip(text.substr(half)),
+       {Gzip(text), Zlib(text), Zstd(text),
+        Gzip("") + Gzip(text.substr(0, half)) + Gzip("") + Gzip(text.substr(half)),
         Zstd("") + Zstd(text.substr(0, half)) + Zstd(text.substr(half)), Gzip(text) + std::string(512, '\0'),
         std::string("\x5e\x2a\x4d\x18\x04\0\0\0size", 12) + Zstd(text)}) {  // pzstd begins its files so
     const auto read = ReadAll(folder.Write("packed", packed));
@@ -146,7 +157,7 @@ TEST(ForeignFormat, IsFoundInAPackedFileAndQuotedForTheShell) {
       {Zstd(Tar(true)), "a tar in a zstd", "zstd -dc 'it'\\''s $(x)' | tar -xOf - | seenctl replay -"},
       {Gzip(Gzip("{}")), "a packed file in a gzip", "gzip -dc 'it'\\''s $(x)' | seenctl replay -"},
       {Gzip("PAR1...."), "a Parquet file in a gzip",
-       "> UNPACKED && seen-history 'UNPACKED' | seenctl replay -"},
+       "> UNPACKED && seen-history UNPACKED | seenctl replay -"},
       {"7z\xbc\xaf\x27\x1c....", "a 7z archive", "7z x -so"},
       {"Rar!\x1a\x07....", "a rar archive", "unrar p"},
       {"\x1f\x9d\x90.....", "a .Z file", "gzip -dc"},
@@ -156,9 +167,10 @@ TEST(ForeignFormat, IsFoundInAPackedFileAndQuotedForTheShell) {
       {"PK\x03\x04" + std::string(26, '\0') + "[Content_Types].xml", "an Excel file", "seen-history"},
       {std::string("\xff\xfe\0\0{\0\0\0", 8), "UTF-32 text", "iconv -f UTF-32"},
       {std::string("{\0\"\0a\0\"\0", 8), "UTF-16 text", "iconv -f UTF-16LE"},
-      {line + line, "Latin-1 text", "iconv -f WINDOWS-1252"},
-      {gbk + gbk, "GBK text", "iconv -f GB18030"},
-      {Gzip(gbk), "GBK text in a gzip",
+      {line + line + line, "Latin-1 text", "iconv -f WINDOWS-1252"},
+      {gbk + gbk + gbk, "GBK text", "iconv -f GB18030"},
+      {Zlib(Tar(false)), "a tar in a zlib", "pigz -dc < 'it'\\''s $(x)' | tar -xOf - | seenctl replay -"},
+      {Gzip(gbk + gbk + gbk), "GBK text in a gzip",
        "gzip -dc 'it'\\''s $(x)' | iconv -f GB18030 -t UTF-8 | seenctl replay -"},
       {std::string("\x80\x05\x95\x01\0\0\0\0", 8), "binary data of an unknown form", "pipe its lines"},
   };
@@ -172,12 +184,40 @@ TEST(ForeignFormat, IsFoundInAPackedFileAndQuotedForTheShell) {
   }
 }
 
+TEST(ForeignFormat, TheNameOfAFileIsNoOption) {
+  EXPECT_EQ(ShellQuoted("-rf"), "'./-rf'");
+  EXPECT_EQ(ShellQuoted("-\n"), "$'./-\\012'");
+  EXPECT_EQ(ShellQuoted("a-b"), "'a-b'");
+}
+
+TEST(ForeignFormat, AControlCharacterInALineOfJsonMakesNoBinaryFile) {
+  const ScratchFolder folder;
+  const std::string zeros(40, '\0'), good = "{\"a\":1}\n";
+  for (const std::string& first :
+       {zeros + "\"}\n", zeros + good, "\n" + zeros + "\n", "{\"a\":\"\x01\"}\n" + good,
+        std::string("\xef\xbb\xbf{\"a\":\"\x01\"}\n"), std::string("[{\"a\":\"\x01\"},\n")}) {
+    const auto read = ReadAll(folder.Write("f", first + good));
+    EXPECT_EQ(read.error, "");
+    ASSERT_FALSE(read.events.empty());
+    EXPECT_EQ(read.events.back(), "{\"a\":1}");
+  }
+  EXPECT_NE(ReadAll(folder.Write("g", zeros + "\nodd\n")).error.find("binary data"), std::string::npos);
+}
+
 TEST(ForeignFormat, AFewBrokenLinesAreNoOtherEncoding) {
   const ScratchFolder folder;
   std::string text;
   for (int i = 0; i < 200; ++i) text += i % 50 == 7 ? "{\"a\":\"caf\xe9\"}\n" : "{\"a\":1}\n";
   EXPECT_EQ(ReadAll(folder.Write("f", text)).events.size(), 200u);
   EXPECT_EQ(ReadAll(folder.Write("g", "{\"a\":\"\xe4\xb8\xad\"}\n{\"b\":\"\xff\"}\n")).events.size(), 2u);
+  const std::string broken = "{\"a\":\"caf\xe9\"}\n";
+  EXPECT_EQ(ReadAll(folder.Write("h", broken)).events.size(), 1u) << "one line is a reject";
+  EXPECT_EQ(ReadAll(folder.Write("i", broken + broken)).events.size(), 2u);
+  const std::string path = folder.Write("j", broken + broken + broken);
+  EXPECT_NE(ReadAll(path).error.find("Latin-1"), std::string::npos);
+  auto file = FindHistoryFiles(std::vector{path})->at(0);
+  file.may_be_broken = true;
+  EXPECT_TRUE(HistoryReader::Open(file));
 }
 
 TEST(HistoryFiles, AreFoundOnceByNameGlobAndFolder) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "scratch_folder.h"
@@ -98,8 +99,21 @@ TEST(LineReader, FindsObjectsWhereverTheyStand) {
        {{1, "{\"a\":1"}, {2, "{\"b\":2}"}, {3, "{\"c\":\"x"}, {4, "{\"d\":[{"}, {5, "{}"}}},
       {"a file that is cut off", "{\"a\":1}\n{\"b\":{}", {{1, "{\"a\":1}"}, {2, "{\"b\":{}"}}},
       {"text behind an object",
-       "{\"a\":{}} odd, {\n[1,2]\n",
-       {{1, "{\"a\":{}}"}, {1, "odd, {"}, {2, "[1,2]"}}},
+       "{\"a\":{}} odd, x\n[1,2]\n",
+       {{1, "{\"a\":{}}"}, {1, "odd"}, {1, "x"}, {2, "[1,2]"}}},
+      {"an odd element between objects of a line",
+       R"([{"a":1},null,"},{\",",[1,{}],{"b":{}}])",
+       {{1, R"({"a":1})"}, {1, "null"}, {1, R"("},{\",")"}, {1, "1"}, {1, "{}"}, {1, R"({"b":{}})"}}},
+      {"an odd element before the objects of a line",
+       "[\"{a\", [{\"a\":1}]\n1,{}\n",
+       {{1, "[\"{a\""}, {1, "{\"a\":1}"}, {2, "1,{}"}}},
+      {"another separator",
+       R"({"a":1};{"b":2};;{})",
+       {{1, R"({"a":1})"}, {1, ";"}, {1, R"({"b":2})"}, {1, ";;"}, {1, "{}"}}},
+      {"a quote that nothing closes",
+       R"([{"a":1},"x,{"b":2},{"c":3}])"
+       "\n{}",
+       {{1, R"({"a":1})"}, {1, "\"x"}, {1, R"({"b":2})"}, {1, R"({"c":3})"}, {2, "{}"}}},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(Texts(folder.Write("plain", c.text)), c.texts) << c.name;
@@ -121,6 +135,15 @@ TEST(LineReader, ReadsALineOfManyObjectsAsItComes) {
   std::string_view text;
   while (reader->Next(text).value_or(false)) found += text == object ? 1 : 0;
   EXPECT_EQ(found, objects);
+}
+
+TEST(LineReader, AnOddElementHidesNoneOfManyObjects) {
+  const ScratchFolder folder;
+  std::string line = "[";
+  for (int i = 0; i < 500'000; ++i) line += i % 1000 == 7 ? "null," : R"({"a":"b"},)";
+  const auto texts = Texts(folder.Write("array", line + "{}]"));
+  EXPECT_EQ(texts.size(), 500'001u);
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), Text{1, "null"}), 500);
 }
 
 TEST(LineReader, AnObjectOverTheLimitIsCutAndTheNextOneIsFound) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
 #include "scratch_folder.h"
@@ -183,6 +184,71 @@ TEST(FileSource, CountsNothingDoneThatWasNotFinished) {
   EXPECT_EQ(manifest.files[0].state, ManifestFile::State::kPartly);
 }
 
+/// Reads all of `source`. `outcome` has the number of the taken line, from 0.
+Manifest Finished(HistorySource& source, Manifest manifest,
+                  const std::function<LineOutcome(size_t)>& outcome) {
+  size_t taken = 0;
+  const auto use = [&](const HistoryEntry& entry) -> Status {
+    source.Finish(entry.ticket, outcome(taken++));
+    return {};
+  };
+  while (source.Next(use).value_or(false)) {
+  }
+  source.Describe(manifest);
+  return manifest;
+}
+
+TEST(FileSource, TriesRejectedLinesAgainAndCountsEachLineOnce) {
+  const ScratchFolder folder;
+  const std::vector<std::string> paths = {folder.Write("file", Numbered("a", 1000))};
+  const auto every_third = [](size_t i) {
+    return i % 3 == 0 ? LineOutcome::kRejected : i % 3 == 1 ? LineOutcome::kSent : LineOutcome::kSkipped;
+  };
+  const Manifest first = Finished(*Source(paths), {}, every_third);
+  EXPECT_EQ(first.files[0].lines, (LineCounts{.sent = 333, .rejected = 334, .skipped = 333}));
+
+  // Of those, the first half succeeds, and the run ends.
+  auto half = Source(paths, first);
+  EXPECT_EQ(Take(*half, 167, true).size(), 167u);
+  Manifest second = first;
+  half->Describe(second);
+  EXPECT_EQ(second.files[0].lines, (LineCounts{.sent = 500, .rejected = 167, .skipped = 333}));
+  EXPECT_EQ(CountOf(second.files[0].rejected), 167u);
+  EXPECT_EQ(second.files[0].rejected.front().first, 501);
+  EXPECT_EQ(second.files[0].rejected.back().second, 999);
+
+  auto rest = Source(paths, second);
+  const Manifest third =
+      Finished(*rest, second, [](size_t i) { return i == 5 ? LineOutcome::kRejected : LineOutcome::kSent; });
+  EXPECT_EQ(third.files[0].lines, (LineCounts{.sent = 666, .rejected = 1, .skipped = 333}));
+  EXPECT_EQ(third.files[0].rejected, (OffsetRanges{{516, 516}}));
+}
+
+TEST(FileSource, CountsEachLineOnceAfterAVersionThatKeptNoNumbers) {
+  const ScratchFolder folder;
+  const std::vector<std::string> paths = {folder.Write("file", Numbered("a", 100))};
+  Manifest old;
+  auto begun = Source(paths);
+  EXPECT_EQ(Take(*begun, 60, true).size(), 60u);
+  begun->Describe(old);
+  old.files[0].lines = {.sent = 20, .rejected = 10, .skipped = 30};
+  old.files[0].rejected.clear();
+  auto source = Source(paths, old);
+  size_t taken = 0;
+  const auto use = [&](const HistoryEntry& entry) -> Status {
+    if (taken == 50) return Fail(Code::kUnavailable, "killed");
+    source->Finish(entry.ticket, taken++ < 45 ? LineOutcome::kSkipped : LineOutcome::kRejected);
+    return {};
+  };
+  EXPECT_FALSE(source->Next(use));
+  Manifest now = old;
+  source->Describe(now);
+  EXPECT_EQ(now.files[0].lines.done(), 60u) << "no line counts twice";
+  EXPECT_EQ(now.files[0].rejected, (OffsetRanges{{45, 59}})) << "these, and those that weren't tried";
+  auto last = Source(paths, now);
+  EXPECT_EQ(Take(*last, 1000, true).size(), 15u + 40u);
+}
+
 TEST(FileSource, RefusesAFileThatChangedAfterItWasRecorded) {
   const ScratchFolder folder;
   const std::string path = folder.Write("file", Numbered("a", 10));
@@ -268,6 +334,16 @@ TEST(Rejects, EndARunBeyondTheirShare) {
   ASSERT_FALSE(many);
   for (const char* part : {"2 of 100", "1%", "missing_field", R"("line":3)", "user_id: missing"})
     EXPECT_NE(many.error().message.find(part), std::string::npos) << many.error().message;
+}
+
+TEST(Rejects, NameNoEncodingThatTheyDontKnow) {
+  const ScratchFolder folder;
+  const auto source = Source({folder.Write("history.jsonl", "odd\n")});
+  Rejects rejects(0);
+  ASSERT_TRUE(rejects.Add("invalid_utf8", "value: broken", R"({"file":"f","line":3})", "\xff"));
+  const auto many = rejects.CheckShare(1, 1, *source);
+  ASSERT_FALSE(many);
+  EXPECT_NE(many.error().message.find("iconv -f ENCODING "), std::string::npos) << many.error().message;
 }
 
 TEST(Rejects, RefuseAFileThatIsReadOrAFullDisk) {

@@ -14,9 +14,11 @@
 #include "kafka/embedded_broker.h"
 #include "kafka/topic_reader.h"
 #include "scratch_folder.h"
+#include "tools/check/verify_input.h"
 #include "tools/commands.h"
 #include "tools/history/history_file.h"
 #include "tools/load/event_sink.h"
+#include "tools/replay/history_source.h"
 #include "tools/replay/manifest.h"
 
 namespace seen {
@@ -194,6 +196,61 @@ TEST_F(SeenctlOnKafka, ReplayCopiesATopicAndGoesOnWithWhatIsNew) {
   ASSERT_EQ(Run({"replay", more, "--topic", "archive"}), kExitOk);
   ASSERT_EQ(Run({"replay", "--from-topic", "archive", "--progress", progress}), kExitOk);
   EXPECT_EQ(Read("exposures").size(), 650u);
+}
+
+TEST_F(SeenctlOnKafka, ATopicIsReadAgainFromItsFirstRejectedRecord) {
+  const auto path = folder_.Write("history.jsonl", Lines(600));
+  ASSERT_EQ(Run({"replay", path, "--topic", "archive"}), kExitOk);
+  const TopicRange range{.brokers = broker_->bootstrap(), .client = {}, .topic = "archive", .words = {}};
+  const auto whole = MakeTopicSource({range}, {});
+  ASSERT_TRUE(whole) << whole.error().message;
+  std::map<int32_t, int64_t> ends;
+  while ((*whole)
+             ->Next([&](const HistoryEntry&) -> Status {
+               ends[(*whole)->Place().partition] = (*whole)->Place().number + 1;
+               return {};
+             })
+             .value_or(false)) {
+  }
+  ASSERT_EQ(ends.size(), 2u);
+  const int64_t rejected = ends[0] - 10;
+  Manifest manifest;
+  manifest.topics = {{.name = "archive",
+                      .range = {},
+                      .next_offsets = ends,
+                      .rejected = {{0, {{rejected, rejected}}}},
+                      .records = {}}};
+  const auto again = MakeTopicSource({range}, manifest);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_LE((*again)->Total(), 12u) << "marks of the replay stand at the end";
+  std::vector<int64_t> taken;
+  while ((*again)
+             ->Next([&](const HistoryEntry& entry) -> Status {
+               taken.push_back((*again)->Place().number);
+               (*again)->Finish(entry.ticket, LineOutcome::kSent);
+               return {};
+             })
+             .value_or(false)) {
+  }
+  EXPECT_EQ(taken, std::vector<int64_t>{rejected});
+}
+
+TEST_F(SeenctlOnKafka, EachUserOfALaterRecordIsSetAside) {
+  auto producer = BulkProducer::Open(
+      {.brokers = broker_->bootstrap(), .client = {}, .topic = "exposures", .on_delivery = {}});
+  ASSERT_TRUE(producer);
+  ASSERT_TRUE((*producer)->Send("a",
+                                R"([{"user_id":"a","item_id":"n","exposed_at":1763700000000},)"
+                                R"({"user_id":"b","item_id":"n","exposed_at":1763700000000}])",
+                                TimeMs{1'763'700'000'000}));
+  ASSERT_TRUE(FlushAll(**producer));
+  const OracleRules rules;
+  LaterUsers later(rules, {WholeTopic{broker_->bootstrap(), {}, "exposures"}});
+  const Status read = later.ReadOn();
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(later.Has("a"));
+  EXPECT_TRUE(later.Has("b"));
+  EXPECT_FALSE(later.Has("c"));
 }
 
 TEST_F(SeenctlOnKafka, SnapshotShowsAUsersLastRecordOfTheTopic) {
