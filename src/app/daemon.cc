@@ -230,7 +230,7 @@ Status Daemon::StartLocally() {
   if (!opened) return Fail(opened.error());
   directory_ = std::move(*opened);
   if (configured) return {};
-  const Status kept = directory_->KeepInstanceId(instance);
+  Status kept = directory_->KeepInstanceId(instance);
   if (kept || kept.error().code != Code::kNoSpace) return kept;
   log::Warning("the daemon's name isn't kept before the next start", {{"reason", kept.error().message}});
   return {};

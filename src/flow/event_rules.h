@@ -33,10 +33,12 @@ class EventRules {
 
 // Checks of an event or an item against its record.
 
+/// No clock is wrong by more. So daemons whose clocks differ judge a record alike.
+constexpr int64_t kClockErrorMax = 180 * kMsPerDay;
+
 /// Whether a record says when it was written: it has a timestamp, and not one that the clock refutes.
-/// `limit`: the clock's time and input.future_skew_s_max.
-inline bool HasTime(TimeMs record_timestamp, TimeMs limit) {
-  return record_timestamp.value >= 0 && record_timestamp <= limit;
+inline bool HasTime(TimeMs record_timestamp, TimeMs now) {
+  return record_timestamp.value >= 0 && record_timestamp.value <= now.value + kClockErrorMax;
 }
 
 constexpr TimeMs kBegin1971{365 * kMsPerDay};

@@ -143,7 +143,8 @@ void PartitionIntake::NoteFirst(std::span<const Record> records) {
     return record.offset >= state_.next_offset();
   });
   if (first == records.end()) return;
-  state_.wholeness().FirstRecord(HasTime(first->timestamp, time_limit_) ? first->timestamp : now_);
+  const bool has_time = first->timestamp.value >= 0 && first->timestamp <= time_limit_;
+  state_.wholeness().FirstRecord(has_time ? first->timestamp : now_);
 }
 
 void PartitionIntake::PassOnDirty(Instant visible_at) {
@@ -371,7 +372,7 @@ uint32_t PartitionIntake::AppendByCreation(const Exposure& exposure, const Recor
   uint32_t dropped = 0, before_1971 = 0;
   const Day shown = DayOf(exposure.exposed_at);
   const TimeMs written_at =
-      HasTime(record.timestamp, time_limit_) ? record.timestamp : WrittenAt(exposure.exposed_at, now_);
+      HasTime(record.timestamp, now_) ? record.timestamp : WrittenAt(exposure.exposed_at, now_);
   for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
     const Day created = block_.CreatedOf(i, shown);
     FilterMask filters = 0;

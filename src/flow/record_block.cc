@@ -114,7 +114,7 @@ std::optional<Rejection> RecordBlock::ReadRecord(const Record& record, uint32_t 
                         nullptr};
   const Record* judged = &record;
   Record dated;
-  const bool has_time = HasTime(record.timestamp, {now.value + options_.future_skew_max.count()});
+  const bool has_time = HasTime(record.timestamp, now);
   if (!has_time) [[unlikely]] {
     dated = record;
     dated.timestamp = WrittenAt(event.exposed_at, now);

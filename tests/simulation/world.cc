@@ -233,7 +233,8 @@ World::LogRecord World::RandomRecord(const Lane& lane) {
   // The events' own times are right. So are the records' timestamps, with few exceptions.
   record.timestamp = {clock_.WallNow().value - clock_error_ms_ - static_cast<int64_t>(random_() % 500)};
   const TimeMs now = record.timestamp;
-  if (static_cast<int>(random_() % 1000) < shape_.ahead_permille) {
+  const bool is_ahead = static_cast<int>(random_() % 1000) < shape_.ahead_permille;
+  if (is_ahead) {
     record.timestamp.value += static_cast<int64_t>(1 + random_() % 60) * 365 * kMsPerDay;
   }
   record.user = lane.users[random_() % lane.users.size()];
@@ -249,7 +250,8 @@ World::LogRecord World::RandomRecord(const Lane& lane) {
     return record;
   }
   record.event = RandomEvent(now);
-  record.event.record_ms = record.timestamp.value;
+  // A timestamp of years ahead is a false claim, so the event's own time decides.
+  record.event.record_ms = is_ahead ? record.event.at_ms : record.timestamp.value;
   if (record.bad) record.event.at_ms = record.timestamp.value + 1000 * 1000;  // from the future
   record.value = R"({"user_id":")" + record.user + R"(","exposed_at":)" + std::to_string(record.event.at_ms);
   if (record.event.kind != "exposed") record.value += R"(,"kind":")" + record.event.kind + "\"";

@@ -148,7 +148,7 @@ Status EventJudge::ReadOne(const Record& record, int16_t source, const Visit& vi
   // As the daemon's intake: a record that doesn't say when it was written is judged by the event's time.
   const std::chrono::milliseconds skew_max = std::chrono::seconds(rules_.future_skew_s_max);
   const TimeMs now = SystemClock().WallNow();
-  const bool has_time = HasTime(record.timestamp, {now.value + skew_max.count()});
+  const bool has_time = HasTime(record.timestamp, now);
   if (const auto rejection = TooFarAhead(*event, record.timestamp, skew_max))
     return Malformed(record, source, rejection->message);
   const auto written_at = [&](TimeMs exposed_at) {

@@ -322,7 +322,7 @@ Result<bool> LineReader::Next(std::string_view& text) {
   if (cut_ != Cut::kNothing) {
     if (auto skipped = SkipRestOfText(); !skipped) return Fail(skipped.error());
   }
-  const auto is_there = FindText();
+  auto is_there = FindText();
   if (!is_there || !*is_there) return is_there;
   const uint64_t line = line_;
   if (buffer_[at_] != '{') {
