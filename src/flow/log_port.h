@@ -103,8 +103,8 @@ class DeadLetterSink {
   virtual ~DeadLetterSink() = default;
   /// Queues the record's key and value (cut to what the topic takes) with headers reason, field,
   /// source-topic, source-partition, source-offset, and source-element for an event of several. False: the
-  /// queue is full, try again. Delivery is retried for ever, except that a letter is dropped if the topic
-  /// refuses it as too large even without key and value.
+  /// queue is full, try again. Delivery is retried without end. A letter is dropped only if the topic
+  /// refuses it as too large even without key and value, or refuses it otherwise for half a minute.
   virtual bool TrySend(const DeadLetter& letter) = 0;
   /// The smallest source offset of `partition` that was sent and isn't acknowledged; -1: none.
   virtual int64_t OldestUnacknowledged(int32_t partition) const = 0;

@@ -133,7 +133,7 @@ def test_of_two_daemons_with_one_instance_id_one_gives_up(topics, daemon, topic_
 
 
 def test_a_store_keeps_the_name_of_its_daemon(topics, daemon, topic_name):
-    """A container that is made anew has another host name. A directory that was moved stands for that here:
+    """A recreated container has another host name. A directory that was moved stands for that here:
     both are in the name that a daemon makes."""
     topics.create(topic_name, partitions=PARTITIONS)
     patient = {"kafka": {"client": {"session.timeout.ms": "300000"}}}  # longer than the waits below
