@@ -324,9 +324,10 @@ void Forwarder::Impl::End(const HopPointer& hop, HttpResponse response) {
 
 namespace {
 
-/// Asks one daemon after the other until one answers. All but the last get only a part of the time.
+/// Asks one daemon after the other until one answers. All but the last get only a part of the time. One that
+/// let its part pass is asked once more at the end: it may be slow, and the only one that can answer.
 void AskOneAfterTheOther(ForwardPort& forwarder, ForwardedRequest request, std::vector<std::string> addresses,
-                         steady_clock::time_point until, ForwardPort::Give give) {
+                         bool may_repeat, steady_clock::time_point until, ForwardPort::Give give) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - steady_clock::now());
   request.deadline = std::max(left, std::chrono::milliseconds(1));
   request.address = std::move(addresses.front());
@@ -334,11 +335,17 @@ void AskOneAfterTheOther(ForwardPort& forwarder, ForwardedRequest request, std::
   if (addresses.empty()) return forwarder.Forward(std::move(request), std::move(give));
   ForwardedRequest next = request;
   request.deadline = std::min(request.deadline / 2, kPatience);
-  forwarder.Forward(std::move(request), [&forwarder, next = std::move(next), addresses = std::move(addresses),
-                                         until, give = std::move(give)](HttpResponse response) mutable {
-    if (response.status != 503 || steady_clock::now() >= until) return give(std::move(response));
-    AskOneAfterTheOther(forwarder, std::move(next), std::move(addresses), until, std::move(give));
-  });
+  const auto part_ends = steady_clock::now() + request.deadline;
+  forwarder.Forward(std::move(request),
+                    [&forwarder, next = std::move(next), addresses = std::move(addresses), may_repeat,
+                     part_ends, until, give = std::move(give)](HttpResponse response) mutable {
+                      const auto now = steady_clock::now();
+                      if (response.status != 503 || now >= until) return give(std::move(response));
+                      const bool repeats = may_repeat && now >= part_ends;
+                      if (repeats) addresses.push_back(next.address);
+                      AskOneAfterTheOther(forwarder, std::move(next), std::move(addresses),
+                                          may_repeat && !repeats, until, std::move(give));
+                    });
 }
 
 // The daemons that can answer what this daemon can't answer now. A request takes one hop at most.
@@ -376,7 +383,7 @@ std::optional<HttpResponse> PassOn(const Cluster& cluster, const HttpRequest& re
   HttpResponse response;
   response.later = [forwarder = cluster.forwarder, forwarded = std::move(forwarded),
                     addresses = std::move(addresses)](ForwardPort::Give give) {
-    AskOneAfterTheOther(*forwarder, forwarded, addresses, steady_clock::now() + forwarded.deadline,
+    AskOneAfterTheOther(*forwarder, forwarded, addresses, true, steady_clock::now() + forwarded.deadline,
                         std::move(give));
   };
   return response;

@@ -2,6 +2,7 @@
 #include "serve/forwarder.h"
 
 #include <future>
+#include <thread>
 
 #include "serve/http_message.h"
 #include "unit/serve/http_server_fixture.h"
@@ -187,12 +188,17 @@ class FakeForward final : public ForwardPort {
   bool IsSilent(const std::string& address) const override { return address == silent; }
   void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) override {
     forwarded.push_back(std::move(request));
-    if (forwarded.back().address == "away:80")
+    const std::string& address = forwarded.back().address;
+    if (address == slow && forwarded.back().deadline < milliseconds(300)) {
+      std::this_thread::sleep_for(forwarded.back().deadline);
+      return give(HttpResponse{.status = 503, .content_type = {}, .headers = {}, .body = {}});
+    }
+    if (address == behind || (address == "away:80" && address != slow))
       return give(HttpResponse{.status = 503, .content_type = {}, .headers = {}, .body = {}});
     give(HttpResponse{.status = 200, .content_type = {}, .headers = {}, .body = "theirs"});
   }
   bool allows = true;
-  std::string silent;
+  std::string silent, slow, behind;
   std::vector<ForwardedRequest> forwarded;
 };
 
@@ -292,6 +298,19 @@ TEST_F(ForwardedRoutesTest, WhereTheOwnerDoesNotAnswerAReplicaIsAsked) {
   EXPECT_EQ(forward_.forwarded[1].address, "host:80");
   EXPECT_EQ(forward_.forwarded[1].body, "{\"items\":[]}");
   EXPECT_GT(forward_.forwarded[1].deadline, milliseconds(500));
+}
+
+TEST_F(ForwardedRoutesTest, WhoIsSlowIsAskedAgainWhereNobodyElseCanAnswer) {
+  forward_.slow = "away:80";
+  forward_.behind = "host:80";
+  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/home/users/u3"}).body, "theirs");
+  ASSERT_EQ(forward_.forwarded.size(), 3u);
+  EXPECT_EQ(forward_.forwarded[2].address, "away:80");
+  EXPECT_GT(forward_.forwarded[2].deadline, milliseconds(500)) << "all that is left";
+  forward_.forwarded.clear();
+  forward_.slow.clear();  // it says at once that it can't answer
+  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/home/users/u3"}).status, 503u);
+  EXPECT_EQ(forward_.forwarded.size(), 2u) << "nobody is asked twice for the same answer";
 }
 
 TEST_F(ForwardedRoutesTest, WhoDidNotAnswerJustNowIsAskedLast) {
