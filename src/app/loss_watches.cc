@@ -8,8 +8,10 @@ LossWatches::LossWatches(const Config& config, const Clock& clock) {
   const auto watch = [&](LossWatch::Options options) {
     return std::make_unique<LossWatch>(std::move(options), clock);
   };
-  input_ =
-      watch({.topic = config.input.topic, .partitioner = config.input.partitioner, .limits = config.loss});
+  LossWatch::Options input{
+      .topic = config.input.topic, .partitioner = config.input.partitioner, .limits = config.loss};
+  for (const FilterConfig& filter : config.filters) input.filters.push_back(filter.name);
+  input_ = watch(std::move(input));
   if (config.input.source_topic) {
     source_ = watch({.topic = *config.input.source_topic,
                      .causes = {LossCause::kSkipped, LossCause::kRejected},

@@ -132,6 +132,9 @@ constexpr ConfigKey kKeys[] = {
     Number("input.loss.misrouted_share_max", "0.01", {0, 1},
            "Share of events in another partition than their user's.")
         .Into<&Config::loss, &LossLimits::misrouted_share_max>(),
+    Whole("input.loss.unreached_events_min", "events", "10000", {1, 1'000'000'000'000},
+          "After so many events since the start, a filter that none of them reached is a trouble.")
+        .Into<&Config::loss, &LossLimits::unreached_events_min>(),
 
     Section("input.fields", "{}",
             "Where in an event its fields are. null: the member with the field's own name."),

@@ -32,6 +32,7 @@ LossCounts& LossCounts::operator+=(const LossCounts& other) {
   for (size_t i = 0; i < rejected.size(); ++i) rejected[i] += other.rejected[i];
   before_1971 += other.before_1971;
   created_before_1971 += other.created_before_1971;
+  reached = static_cast<FilterMask>(reached | other.reached);
   partitioners += other.partitioners;
   return *this;
 }
@@ -46,6 +47,8 @@ double LossLimits::MaxOf(LossCause cause) const {
       return no_filter_share_max;
     case LossCause::kRejected:
       return rejected_share_max;
+    case LossCause::kUnreached:
+      return 0;
     case LossCause::kMisrouted:
       break;
   }
@@ -66,7 +69,7 @@ void LossWatch::Add(const LiveReport& report) {
   Slot& slot = slots_[static_cast<size_t>(number % kSlots)];
   if (slot.number != number) slot = {number, {}};
   slot.counts += report.counts;
-  has_read_ |= report.counts.events > 0;
+  since_start_ += report.counts;
   newest_ = std::max(newest_, report.newest);
   if (report.rejection)
     rejections_[static_cast<size_t>(report.rejection->reason)] = report.rejection->message;
@@ -85,7 +88,7 @@ TopicLoss LossWatch::Look() const {
     if (slot.number > now - kRecentSlots) recent += slot.counts.events;
   }
   loss.events = sum.events;
-  if (has_read_) {
+  if (since_start_.events > 0) {
     const std::chrono::nanoseconds since_start = clock_.Now() - start_;
     const std::chrono::duration<double> counted =
         std::clamp(since_start, slot_width_, kRecentSlots * slot_width_);
@@ -95,6 +98,11 @@ TopicLoss LossWatch::Look() const {
   for (const LossCause cause : options_.causes) {
     LossShare& share = loss.causes.emplace_back();
     share.cause = cause;
+    if (cause == LossCause::kUnreached) {
+      share.trouble = UnreachedFilter();
+      share.share = share.trouble.empty() ? 0 : 1;
+      continue;
+    }
     share.lost = sum.LostBy(cause);
     share.share_max = options_.limits.MaxOf(cause);
     if (sum.events > 0) share.share = static_cast<double>(share.lost) / static_cast<double>(sum.events);
@@ -102,6 +110,18 @@ TopicLoss LossWatch::Look() const {
       share.trouble = TroubleOf(cause, sum);
   }
   return loss;
+}
+
+// Empty: each filter got an event, or there were too few events to tell.
+std::string LossWatch::UnreachedFilter() const {
+  if (since_start_.events < options_.limits.unreached_events_min) return {};
+  for (size_t i = 0; i < options_.filters.size(); ++i) {
+    if ((since_start_.reached >> i & 1) != 0) continue;
+    return fmt::format(
+        "none of {} events in \"{}\" reached filter \"{}\": do its scenes and its condition `when` fit them?",
+        WithCommas(since_start_.events), options_.topic, options_.filters[i]);
+  }
+  return {};
 }
 
 std::string LossWatch::TroubleOf(LossCause cause, const LossCounts& sum) const {
@@ -141,6 +161,7 @@ std::string LossWatch::TroubleOf(LossCause cause, const LossCounts& sum) const {
                          example.empty() ? RejectReasonName(reason) : std::string_view(example), guess);
     }
     case LossCause::kMisrouted:
+    case LossCause::kUnreached:
       break;
   }
   return fmt::format("{} are in another partition than their user's, {}, so look-ups miss them: {}", percent,

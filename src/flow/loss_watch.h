@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "flow/filter_policy.h"
 #include "flow/partitioner_guess.h"
 #include "model/event.h"
 
@@ -23,14 +24,16 @@ enum class LossCause : uint8_t {
   kNoFilter,   // no filter covers it
   kRejected,   // a dead letter
   kMisrouted,  // in another partition than its user's: look-ups miss it
+  kUnreached,  // none of them reached some filter since the start, though others have them
 };
-inline constexpr std::array kLossCauses = {LossCause::kTooOld, LossCause::kSkipped, LossCause::kNoFilter,
-                                           LossCause::kRejected, LossCause::kMisrouted};
+inline constexpr std::array kLossCauses = {LossCause::kTooOld,    LossCause::kSkipped,
+                                           LossCause::kNoFilter,  LossCause::kRejected,
+                                           LossCause::kMisrouted, LossCause::kUnreached};
 
 /// As in labels of metrics: "too_old".
 constexpr std::string_view LossCauseName(LossCause cause) {
-  constexpr std::array<std::string_view, kLossCauses.size()> kNames = {"too_old", "skipped", "no_filter",
-                                                                       "rejected", "misrouted"};
+  constexpr std::array<std::string_view, kLossCauses.size()> kNames = {"too_old",  "skipped",   "no_filter",
+                                                                       "rejected", "misrouted", "unreached"};
   return kNames[static_cast<size_t>(cause)];
 }
 
@@ -40,6 +43,7 @@ struct LossCounts {
   std::array<uint64_t, kRejectReasons> rejected{};
   uint64_t before_1971 = 0;          // of those that are too old
   uint64_t created_before_1971 = 0;  // likewise: all their items, of a window by item_created_at
+  FilterMask reached = 0;            // filters that got an event
   PartitionerFits partitioners;
 
   uint64_t& LostBy(LossCause cause) { return lost[static_cast<size_t>(cause)]; }
@@ -69,6 +73,7 @@ struct LossLimits {
   double no_filter_share_max = 0.99;
   double rejected_share_max = 0.05;
   double misrouted_share_max = 0.01;
+  uint64_t unreached_events_min = 10'000;
 
   double MaxOf(LossCause cause) const;
 };
@@ -96,6 +101,7 @@ class LossWatch {
     std::string topic;
     std::string_view noun = "events";  // a constant
     std::vector<LossCause> causes{kLossCauses.begin(), kLossCauses.end()};
+    std::vector<std::string> filters = {};            // by their index
     Partitioner partitioner = Partitioner::kMurmur2;  // as configured
     LossLimits limits;
   };
@@ -116,6 +122,7 @@ class LossWatch {
   };
   int64_t SlotNow() const;
   std::string TroubleOf(LossCause cause, const LossCounts& sum) const REQUIRES(mutex_);
+  std::string UnreachedFilter() const REQUIRES(mutex_);
 
   const Options options_;
   const Clock& clock_;
@@ -123,7 +130,7 @@ class LossWatch {
   const std::chrono::nanoseconds slot_width_;
   mutable Mutex mutex_;
   std::array<Slot, kSlots> slots_ GUARDED_BY(mutex_);
-  bool has_read_ GUARDED_BY(mutex_) = false;
+  LossCounts since_start_ GUARDED_BY(mutex_);
   TimeMs newest_ GUARDED_BY(mutex_){0};
   std::array<std::string, kRejectReasons> rejections_ GUARDED_BY(mutex_);  // the last message of each reason
 };

@@ -231,6 +231,8 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, boo
     NoteMisrouted(exposure, record, report);
   const uint32_t items = exposure.items_to - exposure.items_from;
   if (exposure.filters == 0) return NoteTooOld(exposure, record, report);
+  if (is_live) [[likely]]
+    report.live.counts.reached = static_cast<FilterMask>(report.live.counts.reached | exposure.filters);
   Tail::UserSlot& slot = *exposure.slot;
   if (slot.has_collision) [[unlikely]] {
     slot.has_collision = false;

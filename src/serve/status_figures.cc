@@ -835,7 +835,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
                     status.losses, [](const LossShare& share) { return share.share; });
   families.OfLosses("seen_lost_share_excessive",
                     "1 while the share is over its limit in input.loss, of at least input.loss.events_min "
-                    "events.",
+                    "events. For unreached: while some filter got no event.",
                     status.losses, [](const LossShare& share) { return share.trouble.empty() ? 0 : 1; });
   AddTopicProblems(status, families);
   families.Add(

@@ -57,9 +57,11 @@ def test_misrouted_events(watched):
 
 
 def test_events_that_do_not_reach_the_state(own, topic_name):
-    """Each cause is an alert of its own. They end when the window has passed; the log has both."""
-    limits = {"skipped_share_max": 0.05, "no_filter_share_max": 0.05}
+    """Each cause is an alert of its own. They end when the window has passed, or with one event for a filter
+    without any; the log has both."""
+    limits = {"skipped_share_max": 0.05, "no_filter_share_max": 0.05, "unreached_events_min": 100}
     scenes = one_filter(topic_name, scenes=["home"])
+    scenes["filters"].append({"name": "rare", "scenes": ["rare"]})
     watched = own({"input": {"kinds": {"ping": None}, "loss": limits}} | scenes, partitions=2)
     watched.start()
     elsewhere = 1 - partition_of("u", 2)
@@ -86,8 +88,9 @@ def test_events_that_do_not_reach_the_state(own, topic_name):
 
     with watched.fault("SeendEventsLost", "SeendEventsMisrouted", severity="page") as fire:
         fire(lose)
-        all_of_them = {"too_old", "skipped", "no_filter", "rejected"}
+        all_of_them = {"too_old", "skipped", "no_filter", "rejected", "unreached"}
         wait_until(lambda: lose() or causes() == all_of_them, "each cause fires", 120, every_s=0.3)
+        watched.send([event("u", "i", now_ms(), scene=scene) for scene in ("home", "rare")])
     wait_until(
         lambda: watched.seend.log().count("is within input.loss again") >= 5,
         "the log has the end of each trouble",

@@ -38,7 +38,7 @@ def load(topics, topic_name, chance):
 
 
 def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, topic_name, on_small, load):
-    seend, load = on_small().start(), load(500, 2_000)
+    seend, load = on_small(http={"ready_lag_messages": 1_000}).start(), load(500, 2_000)
     seend.wait_at_rest()
     before = load.oracle.users()[0]
     seen_before = sorted(load.oracle.items(before))
@@ -61,6 +61,15 @@ def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, 
     stopped_at = {p: s["next_offset"] for p, s in seend.partition_status().items()}
     load.send(topics, topic_name, 20_000)
     wait_until(lambda: seend.metric_sum("seen_flow_holds_total") > 0, "the hold is counted")
+
+    def says(reason):
+        """The cause stands before the lag that follows from it, for as long as the disk is full."""
+        return 0 <= reason.find("disk is full") < reason.find("messages behind, more than")
+
+    wait_until(lambda: says(seend.get("/readyz").text), "the lag is a trouble, and its cause comes first")
+    troubles = [trouble for trouble in seend.status()["troubles"] if "messages behind" in trouble]
+    assert troubles and all(says(trouble) for trouble in troubles), troubles
+    assert seend.unseen(before, seen_before) == [], "its users get answers, as it says"
     time.sleep(2)
     assert {p: s["next_offset"] for p, s in seend.partition_status().items()} == stopped_at, (
         "nothing is consumed"

@@ -221,6 +221,24 @@ def test_events_that_are_all_rejected_are_named_with_what_is_wrong(topics, start
     assert trouble.startswith(f'events of "{topic_name}": ') and trouble.endswith("): seenctl dead-letters")
 
 
+def test_a_filter_that_no_event_reaches_is_named_though_another_has_them_all(topics, started, topic_name):
+    filters = {"filters": [{"name": "all"}, {"name": "home", "scenes": ["hmoe"], "snapshot": None}]}
+    seend = started(filters | {"input": {"loss": {"unreached_events_min": 20}}})
+
+    def send(count, scene):
+        topics.produce(topic_name, [("u", event("u", f"n{i}", now_ms(), scene=scene)) for i in range(count)])
+        seend.wait_at_rest()
+
+    send(19, "home")
+    assert loss_troubles(seend) == []
+    send(1, "home")
+    missed = f'none of 20 events in "{topic_name}" reached filter "home"'
+    trouble_of(seend, missed)
+    wait_until(lambda: "events are lost" in seend.log(), "the log says so", 120)
+    send(1, "hmoe")
+    assert loss_troubles(seend) == [], "one event is enough"
+
+
 def test_what_a_replay_loses_is_no_trouble(topics, started, topic_name):
     seend = started(partitions=1)
     old = [(f"user-{i}", event(f"user-{i}", "i", now_ms() // 1000)) for i in range(200)]

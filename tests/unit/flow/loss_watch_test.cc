@@ -45,6 +45,7 @@ TEST_F(LossWatchTest, KnowsNothingBeforeTheFirstEvent) {
 
 TEST_F(LossWatchTest, NinetyNineLostEventsAreNoTroubleAndAHundredAreOne) {
   for (const LossCause cause : kLossCauses) {
+    if (cause == LossCause::kUnreached) continue;
     LossWatch some(Exposures(), clock);
     const auto trouble = [&] { return some.Look().causes[static_cast<size_t>(cause)].trouble; };
     some.Add(Batch(99, cause, 99));
@@ -71,6 +72,28 @@ TEST_F(LossWatchTest, ALimitOfOneIsNeverReached) {
   some.Add(Batch(1'000, LossCause::kSkipped, 1'000));
   EXPECT_EQ(some.Look().causes[1].share, 1.0);
   EXPECT_EQ(some.Look().causes[1].trouble, "");
+}
+
+TEST_F(LossWatchTest, AFilterThatNoEventReachesIsNamedAfterSoManyEvents) {
+  LossWatch::Options options = Exposures();
+  options.filters = {"all", "home"};
+  LossWatch some(options, clock);
+  LiveReport report = Batch(9'999, LossCause::kTooOld, 0);
+  report.counts.reached = 0b01;
+  some.Add(report);
+  const auto unreached = [&] { return some.Look().causes.back(); };
+  EXPECT_EQ(unreached().trouble, "");
+  report.counts.events = 1;
+  some.Add(report);
+  clock.Advance(86'400'000);
+  EXPECT_EQ(unreached().trouble,
+            "none of 10,000 events in \"exposures\" reached filter \"home\": do its scenes and its condition "
+            "`when` fit them?");
+  EXPECT_EQ(unreached().share, 1);
+  report.counts.reached = 0b10;
+  some.Add(report);
+  EXPECT_EQ(unreached().trouble, "") << "one event is enough";
+  EXPECT_EQ(unreached().share, 0);
 }
 
 TEST_F(LossWatchTest, ATroubleEndsWithTheWindowOrWithEnoughGoodEvents) {
