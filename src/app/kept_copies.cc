@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/log.h"
-#include "state_stream/retention.h"
 #include "store/resting_rows.h"
 
 namespace seen {

@@ -6,12 +6,9 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <chrono>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "base/log.h"

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
-#include <string>
 #include <utility>
 
 // Of jemalloc. Weak, because programs under sanitizers have another allocator.

@@ -1,7 +1,5 @@
 #include "bulk_load/partition_builder.h"
 
-#include "rows/row_batch.h"
-
 namespace seen {
 
 class ChangeCollector::Writer final : public RowWriter {

@@ -5,7 +5,6 @@
 #include <deque>
 #include <thread>
 
-#include "base/result.h"
 #include "config/flow_options.h"
 #include "decode/event_decoder.h"
 #include "flow/event_rules.h"

@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <tl/expected.hpp>
-#include <vector>
 
 #include "config/config_keys.h"
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <utility>
 
 #include "base/result.h"

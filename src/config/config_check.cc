@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "config/config_keys.h"
-#include "config/config_text.h"
 
 namespace seen {
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "config/config_shapes.h"
 #include "decode/event_plan.h"
 #include "model/segment_kind.h"
 

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "config/config_rows.h"
-#include "config/config_shapes.h"
 #include "filter/snapshot_format.h"
 #include "similar/port/options.h"
 

@@ -1,10 +1,8 @@
 #include "consume/output_watch.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/log.h"
 #include "flow/partition_flow.h"

@@ -1,6 +1,5 @@
 #include "consume/rekey_flow.h"
 
-#include <algorithm>
 #include <string>
 
 #include "decode/event_decoder.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <vector>
 
-#include "base/result.h"
 #include "filter/size_memo.h"
 #include "filter/snapshot_format.h"
 

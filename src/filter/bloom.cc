@@ -1,13 +1,8 @@
 #include "filter/bloom.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <utility>
 
-#include "base/result.h"
 #include "filter/size_memo.h"
-#include "filter/snapshot_format.h"
 
 namespace seen {
 namespace {

@@ -1,12 +1,8 @@
 #include "filter/cuckoo.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
-#include "base/result.h"
-#include "filter/bits.h"
 #include "filter/cuckoo_build.h"
 #include "filter/size_memo.h"
 #include "filter/snapshot_format.h"

@@ -6,9 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/result.h"
 #include "filter/size_memo.h"
-#include "filter/snapshot_format.h"
 #include "filter/sort_keys.h"
 
 namespace seen {

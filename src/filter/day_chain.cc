@@ -4,9 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/result.h"
 #include "filter/bits.h"
-#include "filter/snapshot_format.h"
 
 namespace seen {
 namespace {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/result.h"
 #include "filter/bits.h"
 #include "filter/size_memo.h"
 #include "filter/snapshot_format.h"

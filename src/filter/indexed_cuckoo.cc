@@ -4,9 +4,7 @@
 #include <bit>
 #include <vector>
 
-#include "base/result.h"
 #include "filter/bits.h"
-#include "filter/cuckoo.h"
 #include "filter/cuckoo_build.h"
 
 namespace seen {

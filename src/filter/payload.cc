@@ -8,17 +8,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/result.h"
-#include "filter/binary_fuse.h"
-#include "filter/bloom.h"
-#include "filter/cuckoo.h"
-#include "filter/d_left.h"
-#include "filter/day_chain.h"
-#include "filter/exact_fingerprints.h"
-#include "filter/indexed_cuckoo.h"
-#include "filter/quotient.h"
-#include "filter/split_block_bloom.h"
-
 namespace seen {
 namespace {
 

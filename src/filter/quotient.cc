@@ -7,10 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/result.h"
-#include "filter/quotient_layout.h"
 #include "filter/size_memo.h"
-#include "filter/snapshot_format.h"
 #include "filter/sort_keys.h"
 
 namespace seen::quotient {

@@ -7,9 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/result.h"
 #include "filter/bits.h"
-#include "filter/payload.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

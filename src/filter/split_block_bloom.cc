@@ -9,10 +9,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/result.h"
 #include "filter/bits.h"
 #include "filter/size_memo.h"
-#include "filter/snapshot_format.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SEEN_AVX2 1

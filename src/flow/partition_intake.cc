@@ -6,7 +6,6 @@
 
 #include "decode/record_events.h"
 #include "flow/event_rules.h"
-#include "flow/log_port.h"
 
 namespace seen {
 namespace {

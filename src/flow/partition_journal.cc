@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/result.h"
-#include "flow/log_port.h"
 #include "model/delta.h"
 
 namespace seen {

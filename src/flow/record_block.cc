@@ -4,8 +4,6 @@
 #include <cstring>
 
 #include "base/probed_cells.h"
-#include "decode/event_decoder.h"
-#include "flow/event_rules.h"
 #include "flow/unexposed_log.h"
 
 namespace seen {

@@ -1,7 +1,5 @@
 #include "flow/sweep_progress.h"
 
-#include <algorithm>
-
 #include "base/byte_codec.h"
 
 namespace seen {

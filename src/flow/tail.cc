@@ -1,13 +1,11 @@
 #include "flow/tail.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <new>
 #include <utility>
 
-#include "base/probed_cells.h"
 #include "base/result.h"
 
 namespace seen {

@@ -5,9 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <utility>
 
-#include "base/result.h"
 #include "model/delta_view.h"
 
 namespace seen {

@@ -1,9 +1,7 @@
 #include "flow/watermark_beat.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
-#include <utility>
 
 #include "flow/partition_flow.h"
 

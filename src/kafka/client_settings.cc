@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <string_view>
 
 #include "kafka/rdkafka_handles.h"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/result.h"
 #include "kafka/group_membership.h"
 #include "kafka/log_watch.h"
 

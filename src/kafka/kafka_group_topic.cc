@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "kafka/producer.h"
-#include "similar/port/group_topic.h"
 #include "similar/port/item_group.h"
 
 namespace seen {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/log.h"
-#include "flow/log_port.h"
 #include "kafka/message_record.h"
 #include "kafka/record_fetcher.h"
 

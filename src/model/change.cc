@@ -1,9 +1,7 @@
 #include "model/change.h"
 
-#include <algorithm>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "model/delta_others.h"
 #include "model/delta_view.h"

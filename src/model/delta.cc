@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <tuple>
-#include <vector>
 
 #include "model/delta_others.h"
 #include "model/delta_view.h"

@@ -1,8 +1,5 @@
 #include "model/delta_seen.h"
 
-#include <algorithm>
-#include <bit>
-
 namespace seen {
 namespace {
 

@@ -3,8 +3,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <array>
-
 #include "base/byte_codec.h"
 
 namespace seen {

@@ -1,7 +1,5 @@
 #include "model/partitioner.h"
 
-#include <array>
-
 namespace seen {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
 namespace seen {

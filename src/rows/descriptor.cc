@@ -6,7 +6,6 @@
 
 #include "base/byte_codec.h"
 #include "base/log.h"
-#include "base/result.h"
 
 namespace seen {
 

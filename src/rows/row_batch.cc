@@ -1,7 +1,6 @@
 #include "rows/row_batch.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "rows/keys.h"
 #include "rows/position_codec.h"

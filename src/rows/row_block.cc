@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 
-#include "base/result.h"
 #include "model/delta_view.h"
 #include "model/hashes.h"
 #include "rows/keys.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/result.h"
-
 namespace seen {
 
 PartWriter::PartWriter(StatePart first, size_t record_bytes_max, Emit emit)

@@ -1,7 +1,6 @@
 #include "state_stream/restore.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "rows/keys.h"

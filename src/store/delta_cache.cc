@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/probed_cells.h"
 #include "base/result.h"
 #include "model/delta_fold.h"
 

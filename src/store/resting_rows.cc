@@ -1,14 +1,10 @@
 #include "store/resting_rows.h"
 
 #include <fmt/format.h>
-#include <rocksdb/db.h>
 #include <rocksdb/file_system.h>
-
-#include <memory>
 
 #include "rocks/listener.h"
 #include "rocks/rocks_status.h"
-#include "rows/keys.h"
 #include "rows/position_codec.h"
 #include "store/journal_families.h"
 #include "store/rocks_options.h"

@@ -12,7 +12,6 @@
 #include "rocks/deferred_deletes.h"
 #include "rocks/rocks_status.h"
 #include "rows/keys.h"
-#include "store/journal_families.h"
 #include "store/rocks_options.h"
 #include "store/rocks_scans.h"
 #include "store/store_directory.h"

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "model/delta_fold.h"
-#include "rocks/resources.h"
 #include "rows/keys.h"
 #include "store/journal_families.h"
 

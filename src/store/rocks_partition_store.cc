@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/result.h"
 #include "rocks/rocks_status.h"
-#include "rows/keys.h"
 #include "rows/position_codec.h"
 #include "store/delta_cache.h"
 #include "store/rocks_checkpoint_writer.h"

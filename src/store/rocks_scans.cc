@@ -3,7 +3,6 @@
 #include "store/rocks_scans.h"
 
 #include <fmt/format.h>
-#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/utilities/checkpoint.h>
 
 #include <filesystem>
@@ -11,7 +10,6 @@
 #include "base/byte_codec.h"
 #include "base/result.h"
 #include "rocks/rocks_status.h"
-#include "rows/keys.h"
 #include "rows/position_codec.h"
 #include "state_stream/recording_writer.h"
 #include "store/journal_families.h"

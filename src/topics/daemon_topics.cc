@@ -2,13 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <map>
-#include <string>
 
-#include "base/log.h"
 #include "topics/topic_needs.h"
 
 namespace seen {

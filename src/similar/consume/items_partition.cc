@@ -14,7 +14,6 @@
 #include "similar/groups/group_flow.h"
 #include "similar/groups/group_guard.h"
 #include "similar/groups/item_reading.h"
-#include "similar/port/group_topic.h"
 #include "similar/text/segmenter.h"
 
 namespace seen {

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "base/result.h"
-#include "similar/port/item_group.h"
-
 namespace seen {
 
 namespace {

@@ -4,7 +4,6 @@
 
 #include "model/event.h"
 #include "model/hashes.h"
-#include "similar/port/group_topic.h"
 #include "similar/port/item_group.h"
 
 namespace seen {

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 
-#include "similar/port/options.h"
 #include "similar/text/simhash.h"
 
 namespace seen {

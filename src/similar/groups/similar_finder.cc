@@ -4,8 +4,6 @@
 #include <array>
 #include <bit>
 
-#include "similar/groups/group_rows.h"
-
 namespace seen {
 
 namespace {

@@ -1,7 +1,5 @@
 #include "similar/port/item_decoder.h"
 
-#include <array>
-#include <optional>
 #include <string>
 
 #include "decode/document_values.h"

@@ -1,7 +1,6 @@
 #include "similar/port/similar_candidates.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace seen {
 

@@ -7,7 +7,6 @@
 
 #include "base/byte_codec.h"
 #include "rocks/listener.h"
-#include "rocks/resources.h"
 #include "rocks/rocks_status.h"
 
 namespace seen {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/byte_codec.h"
-#include "model/hashes.h"
 
 namespace seen::group_rows {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "rocks/deferred_deletes.h"
 #include "rocks/rocks_status.h"
-#include "similar/store/item_index_families.h"
 #include "similar/store/item_index_rows.h"
 #include "similar/store/item_presence.h"
 

@@ -9,8 +9,6 @@
 #include <limits>
 
 #include "base/byte_codec.h"
-#include "rocks/resources.h"
-#include "similar/store/item_index_rows.h"
 
 namespace seen {
 

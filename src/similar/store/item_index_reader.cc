@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
 #include <set>
 
 #include "rocks/rocks_status.h"

@@ -1,9 +1,5 @@
 #include "similar/store/item_presence.h"
 
-#include <algorithm>
-#include <array>
-#include <span>
-
 #include "base/byte_codec.h"
 #include "similar/store/item_index_rows.h"
 #include "similar/text/hash.h"

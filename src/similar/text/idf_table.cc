@@ -8,10 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <vector>
 
-#include "base/result.h"
 #include "similar/text/hash.h"
 
 namespace seen {

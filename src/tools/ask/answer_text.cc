@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "base/text.h"
 #include "filter/snapshot.h"
 #include "model/day.h"
-#include "tools/common_options.h"
 #include "tools/progress.h"
 
 namespace seen {

@@ -11,13 +11,11 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "base/text.h"
 #include "model/day.h"
 #include "similar/groups/group_rules.h"
 #include "tools/commands.h"
-#include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/read_files.h"
 

@@ -9,11 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <vector>
 
 #include "base/durable_file.h"
-#include "base/result.h"
-#include "model/hashes.h"
 #include "tools/progress.h"
 
 namespace seen {

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
 
 #include "base/text.h"
 #include "decode/event_decoder.h"

@@ -11,7 +11,6 @@
 #include <random>
 #include <sstream>
 
-#include "base/result.h"
 #include "base/text.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"

@@ -10,10 +10,7 @@
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <vector>
 
-#include "base/durable_file.h"
 #include "base/text.h"
 #include "tools/read_files.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/mutex.h"
 #include "base/text.h"
-#include "bulk_load/state_builder.h"
 #include "kafka/topic_reader.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"

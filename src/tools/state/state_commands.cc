@@ -24,7 +24,6 @@
 #include "tools/reach_brokers.h"
 #include "tools/state/resharded.h"
 #include "tools/state/state_rows.h"
-#include "tools/state/stored_state.h"
 
 namespace seen {
 namespace {

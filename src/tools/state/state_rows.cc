@@ -7,7 +7,6 @@
 #include "rocks/resources.h"
 #include "rows/keys.h"
 #include "rows/position_codec.h"
-#include "rows/row_batch.h"
 #include "store/rocks_restore.h"
 #include "store/store_directory.h"
 
