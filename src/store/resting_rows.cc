@@ -103,22 +103,14 @@ Result<std::unique_ptr<RestingRows>> RestingRows::Open(const std::string& folder
   return rows;
 }
 
-Status RestingRows::Scan(std::string_view from, std::string_view end, const Visit& visit) {
-  const rocksdb::Slice upper(end);
+Status RestingRows::ForEach(const Visit& visit) {
   rocksdb::ReadOptions read;
   read.fill_cache = false;
-  if (!end.empty()) read.iterate_upper_bound = &upper;
   const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(read));
-  for (at->Seek(rocksdb::Slice(from)); at->Valid(); at->Next()) {
+  for (at->SeekToFirst(); at->Valid(); at->Next()) {
     if (Status visited = visit(View(at->key()), View(at->value())); !visited) return visited;
   }
   return ToResult(at->status());
-}
-
-Status RestingRows::ForEach(const Visit& visit) { return Scan({}, {}, visit); }
-
-Status RestingRows::ForEachFrom(Table table, std::string_view from, const Visit& visit) {
-  return Scan(from, EndOf(table), visit);
 }
 
 Result<bool> RestingRows::Cursor::Next(std::string_view& key, std::string_view& value) {

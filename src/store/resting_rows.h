@@ -40,8 +40,6 @@ class RestingRows {
   /// is returned.
   using Visit = std::function<Status(std::string_view key, std::string_view value)>;
   Status ForEach(const Visit& visit);
-  /// Visits the rows of one table from the key `from` on.
-  Status ForEachFrom(Table table, std::string_view from, const Visit& visit);
   /// Reads the rows from `table` on. A cursor must end before its RestingRows does.
   class Cursor {
    public:
@@ -71,7 +69,6 @@ class RestingRows {
   explicit RestingRows(std::string folder, const StoreResources& resources);
   Status OpenRocks();
   Result<std::optional<std::string>> Get(std::string_view key);
-  Status Scan(std::string_view from, std::string_view end, const Visit& visit);
   Status ToResult(const rocksdb::Status& status) const;
 
   const std::string folder_;

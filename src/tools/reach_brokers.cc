@@ -44,8 +44,7 @@ Result<std::vector<TopicReader::Range>> ReadWholeTopic(const WholeTopic& whole, 
   const auto reader = OpenWhole(whole);
   if (!reader) return Fail(reader.error());
   const uint64_t total = (*reader)->records_remaining();
-  Progress progress(whole.task, total, "records",
-                    whole.task.empty() ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress(whole.task, total, "records", whole.task.empty());
   while (true) {
     const auto more = (*reader)->Poll(std::chrono::milliseconds(200),
                                       [&](int32_t partition, std::span<const Record> records) -> Status {

@@ -161,7 +161,7 @@ std::string WhatIsToBeRekeyed(const DaemonSummary& status, const std::map<int32_
 /// `missing_of`: returns what the daemon still lacks, from its status. Empty: nothing.
 template <typename Missing>
 Status WaitFor(DaemonClient& daemon, Missing missing_of, std::chrono::duration<double> timeout, bool quiet) {
-  Progress progress("wait", 0, "looks", quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress("wait", 0, "looks", quiet);
   const Instant start = SystemClock().Now();
   for (uint64_t looks = 1;; ++looks) {
     auto status = daemon.Status();

@@ -38,7 +38,7 @@ class BucketChecker {
         later_(plan.rules, read.rest),
         daemons_(std::move(daemons)),
         outcomes_(plan.filters.size()),
-        progress_("check", 0, "users", options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto) {}
+        progress_("check", 0, "users", options.quiet) {}
 
   /// Adds to outcomes(). kUnavailable: the daemon gives no answer, or the run was interrupted.
   Status Check(std::string_view records);

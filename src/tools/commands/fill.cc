@@ -226,8 +226,7 @@ std::optional<int> RunFill(const AskArguments& given) {
     return kExitOk;
   }
   CatchInterrupts();
-  Progress progress("fill " + given.filter, 0, "records",
-                    given.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress("fill " + given.filter, 0, "records", given.quiet);
   const auto begun = std::chrono::steady_clock::now();
   auto asked_at = begun;
   Status trouble;

@@ -130,8 +130,7 @@ int RunGenerate(GenerateOptions& options) {
   if (!sink) return ExitWith(sink.error());
   CatchInterrupts();
   const Instant start = SystemClock().Now();
-  Progress progress("generate", options.from.empty() ? options.events : 0, "events",
-                    options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress("generate", options.from.empty() ? options.events : 0, "events", options.quiet);
   const auto sent = options.from.empty() ? SendSynthetic(options, until, **sink, progress)
                                          : SendFile({.path = options.from,
                                                      .key_member = options.key,

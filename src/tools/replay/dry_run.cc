@@ -120,8 +120,7 @@ Result<DryRunReport> DryRun(const DryRunSettings& settings, HistorySource& sourc
   const Config& config = settings.rules.config;
   const Day today = DayOf(judge->now());
   EventCounts counts(config, today, report);
-  Progress progress("dry run", source.Total(), source.Unit(),
-                    settings.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Progress progress("dry run", source.Total(), source.Unit(), settings.quiet);
   const Instant started = SystemClock().Now();
   const auto take = [&](const HistoryEntry& entry) -> Status {
     const auto event = judge->Judge(entry);

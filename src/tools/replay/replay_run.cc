@@ -66,8 +66,7 @@ ReplayRun::ReplayRun(const ReplayTarget& to, TargetTopic topic, ReplaySettings s
       source_(std::move(source)),
       rejects_(rejects),
       limiter_(settings_.rate),
-      progress_("replay", source_->Total(), source_->Unit(),
-                settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto),
+      progress_("replay", source_->Total(), source_->Unit(), settings_.quiet),
       next_check_(kLinesUntilACheck),
       started_(SystemClock().Now()) {
   const LineCounts before = manifest_.Counts();
