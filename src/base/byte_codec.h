@@ -43,9 +43,10 @@ Integer GetBigEndian(const char*& from) {
   return static_cast<Integer>(value);
 }
 
-/// Appends the length as a u16, then the bytes. `text` has at most 65,535 bytes.
-inline void PutText(std::string_view text, std::string& out) {
-  PutLittleEndian(static_cast<uint16_t>(text.size()), out);
+/// Appends the length, then the bytes. `Length` holds the length.
+template <typename Length = uint16_t>
+void PutText(std::string_view text, std::string& out) {
+  PutLittleEndian(static_cast<Length>(text.size()), out);
   out.append(text);
 }
 
@@ -84,7 +85,10 @@ class FieldReader {
     }
   }
   /// As PutText wrote it; a view into the bytes.
-  std::string_view GetTextView() { return Take(Get<uint16_t>()); }
+  template <typename Length = uint16_t>
+  std::string_view GetTextView() {
+    return Take(Get<Length>());
+  }
   std::string GetText() { return std::string(GetTextView()); }
   /// Takes all the bytes that are left.
   std::string_view Rest() { return Take(rest_.size()); }

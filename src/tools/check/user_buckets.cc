@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "base/byte_codec.h"
 #include "base/durable_file.h"
 #include "tools/progress.h"
 
@@ -71,67 +71,25 @@ namespace {
 
 enum class RecordType : uint8_t { kEvent, kSnapshot, kTombstone };
 
-template <typename T>
-void PutValue(T value, std::string& out) {
-  char bytes[sizeof(T)];
-  std::memcpy(bytes, &value, sizeof(T));
-  out.append(bytes, sizeof(T));
-}
-
-void PutText(std::string_view text, std::string& out) {
-  PutValue(static_cast<uint32_t>(text.size()), out);
-  out.append(text);
-}
-
-/// Takes values from the front. If too few bytes are left, the value is empty and failed() becomes true.
-class ValueReader {
- public:
-  explicit ValueReader(std::string_view bytes) : bytes_(bytes) {}
-  template <typename T>
-  T Read() {
-    T value{};
-    if (bytes_.size() < sizeof(T)) {
-      failed_ = true;
-      return value;
-    }
-    std::memcpy(&value, bytes_.data(), sizeof(T));
-    bytes_.remove_prefix(sizeof(T));
-    return value;
-  }
-  std::string_view ReadText() {
-    const auto size = Read<uint32_t>();
-    if (failed_ || bytes_.size() < size) {
-      failed_ = true;
-      return {};
-    }
-    const std::string_view text = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
-    return text;
-  }
-  bool failed() const { return failed_; }
-  bool empty() const { return bytes_.empty(); }
-
- private:
-  std::string_view bytes_;
-  bool failed_ = false;
-};
+void PutLongText(std::string_view text, std::string& out) { PutText<uint32_t>(text, out); }
+std::string_view GetLongText(FieldReader& fields) { return fields.GetTextView<uint32_t>(); }
 
 void BeginRecord(RecordType type, std::string_view user_id, std::string& out) {
-  PutValue(type, out);
-  PutText(user_id, out);
+  out.push_back(static_cast<char>(type));
+  PutLongText(user_id, out);
 }
 
-void ReadEvent(ValueReader& reader, JudgedEvent& event, std::vector<JudgedItem>& items) {
-  event.kind = reader.Read<EventKind>();
-  event.second = reader.Read<uint32_t>();
-  event.source = reader.Read<int16_t>();
-  const auto count = reader.Read<uint32_t>();
+void ReadEvent(FieldReader& fields, JudgedEvent& event, std::vector<JudgedItem>& items) {
+  event.kind = fields.Get<EventKind>();
+  event.second = fields.Get<uint32_t>();
+  event.source = fields.Get<int16_t>();
+  const auto count = fields.Get<uint32_t>();
   items.clear();
-  for (uint32_t i = 0; i < count && !reader.failed(); ++i) {
+  for (uint32_t i = 0; i < count && fields.ok(); ++i) {
     JudgedItem item;
-    item.created = reader.Read<Day>();
-    item.filters = reader.Read<RuleBits>();
-    item.id = reader.ReadText();
+    item.created = {fields.Get<int32_t>()};
+    item.filters = fields.Get<RuleBits>();
+    item.id = GetLongText(fields);
     items.push_back(item);
   }
   event.items = items;
@@ -141,21 +99,21 @@ void ReadEvent(ValueReader& reader, JudgedEvent& event, std::vector<JudgedItem>&
 
 void AppendBucketRecord(const JudgedEvent& event, std::string& out) {
   BeginRecord(RecordType::kEvent, event.user_id, out);
-  PutValue(event.kind, out);
-  PutValue(event.second, out);
-  PutValue(event.source, out);
-  PutValue(static_cast<uint32_t>(event.items.size()), out);
+  out.push_back(static_cast<char>(event.kind));
+  PutLittleEndian(event.second, out);
+  PutLittleEndian(event.source, out);
+  PutLittleEndian(static_cast<uint32_t>(event.items.size()), out);
   for (const JudgedItem& item : event.items) {
-    PutValue(item.created, out);
-    PutValue(item.filters, out);
-    PutText(item.id, out);
+    PutLittleEndian(item.created.since_epoch, out);
+    PutLittleEndian(item.filters, out);
+    PutLongText(item.id, out);
   }
 }
 
 void AppendBucketRecord(const SnapshotRecord& snapshot, std::string& out) {
   BeginRecord(snapshot.bytes ? RecordType::kSnapshot : RecordType::kTombstone, snapshot.user_id, out);
-  PutValue(snapshot.filter, out);
-  if (snapshot.bytes) PutText(*snapshot.bytes, out);
+  PutLittleEndian(snapshot.filter, out);
+  if (snapshot.bytes) PutLongText(*snapshot.bytes, out);
 }
 
 Status ReadBucketRecords(std::string_view bytes, const std::function<void(const JudgedEvent&)>& on_event,
@@ -164,20 +122,20 @@ Status ReadBucketRecords(std::string_view bytes, const std::function<void(const 
     return Fail(Code::kCorrupt, "verify: a scratch file doesn't hold what verify wrote");
   };
   std::vector<JudgedItem> items;
-  ValueReader reader(bytes);
-  while (!reader.empty()) {
-    const auto type = reader.Read<RecordType>();
-    const std::string_view user_id = reader.ReadText();
+  FieldReader fields(bytes);
+  while (!fields.Complete()) {
+    const auto type = fields.Get<RecordType>();
+    const std::string_view user_id = GetLongText(fields);
     if (type == RecordType::kEvent) {
       JudgedEvent event;
       event.user_id = user_id;
-      ReadEvent(reader, event, items);
-      if (reader.failed()) return corrupt();
+      ReadEvent(fields, event, items);
+      if (!fields.ok()) return corrupt();
       on_event(event);
     } else if (type == RecordType::kSnapshot || type == RecordType::kTombstone) {
-      SnapshotRecord snapshot{.user_id = user_id, .filter = reader.Read<uint8_t>(), .bytes = {}};
-      if (type == RecordType::kSnapshot) snapshot.bytes = reader.ReadText();
-      if (reader.failed()) return corrupt();
+      SnapshotRecord snapshot{.user_id = user_id, .filter = fields.Get<uint8_t>(), .bytes = {}};
+      if (type == RecordType::kSnapshot) snapshot.bytes = GetLongText(fields);
+      if (!fields.ok()) return corrupt();
       on_snapshot(snapshot);
     } else {
       return corrupt();
