@@ -1,20 +1,31 @@
 #include "similar/daemon/items.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 
 #include "base/back_off.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "config/config_items.h"
+#include "kafka/admin.h"
 #include "kafka/kafka_group_topic.h"
+#include "model/day.h"
 #include "similar/consume/items_handler.h"
-#include "similar/daemon/item_topics.h"
 #include "similar/groups/item_reading.h"
 #include "similar/port/boilerplate.h"
+#include "similar/port/options.h"
 #include "similar/store/rocks_item_indexes.h"
 #include "topics/rekeying.h"
 
 namespace seen {
+
+/// The topics that hold the stream of items.
+struct ItemTopics {
+  std::string ordered_topic;  // items.topic itself if it has one partition
+  int32_t ordered_partitions = 0;
+  int32_t source_partitions = 0;  // of items.topic
+};
 
 void ItemsRekeyReports::BatchRekeyed(const RekeyReport& report) {
   for (size_t i = 0; i < kRejectReasons; ++i)
@@ -57,6 +68,8 @@ constexpr uint64_t kRecordBytesMax = 16 << 20;
 constexpr uint64_t kGroupsQueueBytesMax = 4 << 20;
 constexpr uint64_t kGuardFetchBytes = 1 << 20;
 constexpr milliseconds kGuardAsks{2000};
+constexpr milliseconds kAskTopic{2000};
+constexpr uint64_t kKeyOverhead = 1024;
 
 /// The settings of `config` with which an index is built.
 IndexGeneration GenerationOf(const ItemsConfig& config) {
@@ -75,6 +88,44 @@ IndexGeneration GenerationOf(const ItemsConfig& config) {
 /// The longest record of an item that the daemon reads.
 uint64_t ItemRecordBytesMax(const ItemsConfig& config) {
   return std::max<uint64_t>(kRecordBytesMax, config.text_bytes_max + (1 << 20));
+}
+
+/// Creates items.ordered_topic if it is needed and missing. kUnavailable, kNotFound: items.topic doesn't
+/// exist, or no broker answers: retry. kRefused: the broker refuses to create the topic.
+Result<ItemTopics> EnsureItemTopics(const Config& config, const Admin& admin, bool embedded_kafka) {
+  const ItemsConfig& items = *config.items;
+  const auto source = admin.PartitionCount(items.topic, kAskTopic);
+  if (!source) {
+    if (source.error().code != Code::kNotFound) return Fail(source.error());
+    return Fail(Code::kUnavailable, "there is no topic \"" + items.topic +
+                                        "\" (items.topic): the producer of items must create it");
+  }
+  ItemTopics topics{items.topic, *source, *source};
+  if (*source == 1) return topics;
+  topics.ordered_topic = items.ordered_topic;
+  const auto existing = admin.PartitionCount(items.ordered_topic, kAskTopic);
+  if (existing) {
+    topics.ordered_partitions = *existing;
+    return topics;
+  }
+  if (existing.error().code != Code::kNotFound || embedded_kafka) return Fail(existing.error());
+  // Nothing reads a record again after it has left the window, not even an index that is built again.
+  TopicSpec spec{items.ordered_topic,
+                 1,
+                 {{"cleanup.policy", "delete"},
+                  {"message.timestamp.type", "CreateTime"},
+                  {"retention.ms", std::to_string(KeptDays(items.window_days) * kMsPerDay)}}};
+  const auto bytes = admin.TopicConfig(items.topic, "max.message.bytes", kAskTopic);
+  if (!bytes) return Fail(bytes.error());
+  if (*bytes) {
+    spec.config["max.message.bytes"] = std::to_string(std::min<uint64_t>(
+        std::strtoull((*bytes)->c_str(), nullptr, 10) + kKeyOverhead, std::numeric_limits<int32_t>::max()));
+  }
+  const auto state = admin.EnsureTopic(spec, kAskTopic);
+  if (!state) return Fail(state.error());
+  if (state->created) log::Info("topic created", {{"topic", spec.name}, {"partitions", state->partitions}});
+  topics.ordered_partitions = state->partitions;
+  return topics;
 }
 }  // namespace
 

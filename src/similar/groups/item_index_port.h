@@ -11,7 +11,9 @@
 // written. A read that begins after a change sees all of it. If a change comes between two reads, only the
 // second may see it: an item that a list names may be gone.
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,7 +25,6 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "similar/groups/bounded_list.h"
 #include "similar/port/item_group.h"
 #include "similar/port/options.h"
 #include "similar/text/feature_reader.h"
@@ -93,6 +94,30 @@ struct KnownItem {
 struct ListedSimHash {
   uint64_t simhash = 0;
   ItemRef item;
+};
+
+/// A list of at most kMax entries, in memory that is allocated once. It clears nothing, and doesn't check for
+/// room at each entry. Not copyable.
+template <typename Entry, size_t kMax>
+class BoundedList {
+ public:
+  size_t size() const { return size_; }
+  void clear() { size_ = 0; }
+  /// There must be space.
+  void push_back(const Entry& entry) { entries_[size_++] = entry; }
+  const Entry& operator[](size_t i) const { return entries_[i]; }
+  Entry* begin() { return entries_.get(); }
+  Entry* end() { return entries_.get() + size_; }
+  const Entry* begin() const { return entries_.get(); }
+  const Entry* end() const { return entries_.get() + size_; }
+  template <typename Condition>
+  void erase_if(Condition condition) {
+    size_ = static_cast<size_t>(std::remove_if(begin(), end(), condition) - begin());
+  }
+
+ private:
+  std::unique_ptr<Entry[]> entries_ = std::make_unique<Entry[]>(kMax);
+  size_t size_ = 0;
 };
 
 /// Each list has up to `entries_max` (at most kListMax) entries: those listed last, in the newest buckets. A
