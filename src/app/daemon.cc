@@ -33,7 +33,6 @@
 #include "store/resting_rows.h"
 #include "topics/cluster_owner.h"
 #include "topics/daemon_topics.h"
-#include "topics/peer_routes.h"
 #include "topics/topics_watch.h"
 
 namespace seen {

@@ -25,6 +25,21 @@ constexpr uint64_t kClusterFetchBytes = 1 << 20;
 // A live group writes one beat a second for each partition.
 constexpr milliseconds kBeatsAwaited{4'000};
 
+/// Reads all partitions from their start, or from their present end, for ever.
+Result<std::unique_ptr<TopicReader>> FollowTopic(const KafkaConfig& kafka, const std::string& topic,
+                                                 bool from_start) {
+  auto follower = TopicReader::OpenToFollow({.brokers = kafka.brokers,
+                                             .client = kafka.client,
+                                             .topic = topic,
+                                             .queue_bytes_max = kClusterFetchBytes},
+                                            kAskCluster);
+  if (!follower) return follower;
+  std::vector<int64_t> from;
+  for (const auto& ends : (*follower)->ends()) from.push_back(from_start ? ends.low : ends.high);
+  if (Status started = (*follower)->FollowFrom(from); !started) return Fail(started.error());
+  return follower;
+}
+
 /// Visits the records of a topic that a start must have read. kNotFound: there is no such topic.
 Status ReadToEnd(const KafkaConfig& kafka, const std::string& topic,
                  const std::function<void(const Record&)>& visit) {
@@ -140,19 +155,12 @@ void ClusterOwner::Start(const Admin& admin, OnReplica on_replica) {
 }
 
 Status ClusterOwner::Follow() {
-  const auto follower = TopicReader::OpenToFollow({.brokers = config_.kafka.brokers,
-                                                   .client = config_.kafka.client,
-                                                   .topic = config_.cluster.topic,
-                                                   .queue_bytes_max = kClusterFetchBytes},
-                                                  kAskCluster);
+  const auto follower = FollowTopic(config_.kafka, config_.cluster.topic, true);
   if (!follower) return Fail(follower.error());
-  std::vector<int64_t> from;
-  for (const auto& ends : (*follower)->ends()) from.push_back(ends.low);
-  if (Status started = (*follower)->FollowFrom(from); !started) return started;
   // Doesn't obey a promotion that a later one has undone. So it first reads up to the topic's present end.
   const int64_t end = (*follower)->ends().front().high;
   std::optional<std::string> last;
-  if (from.front() == end) NoteLost();
+  if ((*follower)->ends().front().low == end) NoteLost();
   while (!thread_.stopping()) {
     bool is_at_end = true;  // stays true if no record comes
     const auto polled = (*follower)->Poll(kClusterPoll, [&](int32_t, std::span<const Record> records) {
@@ -169,6 +177,27 @@ Status ClusterOwner::Follow() {
     if (!last || !is_at_end) continue;
     if (const Status obeyed = Obey(*std::exchange(last, std::nullopt)); !obeyed)
       log::Error("another group was promoted", {{"reason", obeyed.error().message}});
+  }
+  return {};
+}
+
+void PeerRoutes::Start() {
+  thread_.Start("routes", milliseconds(0), [this] {
+    if (const Status followed = Follow(); !followed && !thread_.stopping())
+      log::Debug("the other daemons' routes can't be read yet", {{"reason", followed.error().message}});
+    return kClusterRetry;
+  });
+}
+
+Status PeerRoutes::Follow() {
+  // Starts at the ends: an old beat says who answered once, and no clock tells how long ago.
+  const auto follower = FollowTopic(config_.kafka, config_.watermarks->topic, false);
+  if (!follower) return Fail(follower.error());
+  while (!thread_.stopping()) {
+    const auto polled = (*follower)->Poll(kClusterPoll, [&](int32_t, std::span<const Record> records) {
+      for (const Record& record : records) routes_.HearOwner(record.value);
+    });
+    if (!polled) return Fail(polled.error());
   }
   return {};
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Reads who owns the outputs: the promotions in the topic of the cluster, which also has the beats of
-// replicas, and the beats of other groups in the topic of watermarks.
+// replicas, and the beats of owners and of other groups in the topic of watermarks.
 
 #include <functional>
 #include <string>
@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "kafka/admin.h"
 #include "owner/outputs_owner.h"
+#include "owner/partition_routes.h"
 #include "topics/daemon_topics.h"
 
 namespace seen {
@@ -50,6 +51,24 @@ class ClusterOwner {
   std::string kept_path_;  // set by Read
   mutable Mutex mutex_;
   std::string problem_ GUARDED_BY(mutex_);
+  RepeatingThread thread_;
+};
+
+/// Reads the owners' beats in the topic of watermarks. A thread of its own follows it.
+class PeerRoutes {
+ public:
+  /// Both outlive this object.
+  PeerRoutes(const Config& config, PartitionRoutes& routes) : config_(config), routes_(routes) {}
+
+  /// Call it once.
+  void Start();
+  void Stop() { thread_.Stop(); }
+
+ private:
+  Status Follow();
+
+  const Config& config_;
+  PartitionRoutes& routes_;
   RepeatingThread thread_;
 };
 
