@@ -1,9 +1,7 @@
 #include "filter/snapshot.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -111,24 +109,6 @@ Result<SimilarFields> ParseSimilarFields(std::string_view header, std::string_vi
   }
   return SimilarFields{static_cast<SnapshotFormat>(format), GetInteger<uint32_t>(header, kSimilarCountAt),
                        bytes};
-}
-
-/// Sets `answers[i]` for `domain(questions[i])`, some at a time so that no memory is allocated.
-template <typename Domain>
-void AskEach(const std::optional<SimilarPart>& similar, std::span<const Fingerprint> questions,
-             std::span<uint8_t> answers, Domain domain) {
-  Check(questions.size() == answers.size(), "an answer for each question");
-  if (!similar) return std::fill(answers.begin(), answers.end(), uint8_t{0});
-  std::array<Fingerprint, 1024> mapped;
-  for (size_t from = 0; from < questions.size(); from += mapped.size()) {
-    const auto some = questions.subspan(from, std::min(mapped.size(), questions.size() - from));
-    std::transform(some.begin(), some.end(), mapped.begin(), domain);
-    std::visit(
-        [&](const auto& view) {
-          view.MightContainEach(std::span(mapped).first(some.size()), answers.subspan(from, some.size()));
-        },
-        similar->view);
-  }
 }
 
 bool Ask(const std::optional<SimilarPart>& similar, Fingerprint fingerprint) {
@@ -293,14 +273,6 @@ bool SnapshotView::MightBeNear(Fingerprint item) const { return Ask(similar_, Ne
 
 bool SnapshotView::MightHoldGroup(Fingerprint group) const {
   return Ask(similar_, GroupFingerprintOf(group));
-}
-
-void SnapshotView::MightBeNearEach(std::span<const Fingerprint> items, std::span<uint8_t> answers) const {
-  AskEach(similar_, items, answers, NearFingerprintOf);
-}
-
-void SnapshotView::MightHoldGroupEach(std::span<const Fingerprint> groups, std::span<uint8_t> answers) const {
-  AskEach(similar_, groups, answers, GroupFingerprintOf);
 }
 
 }  // namespace seen

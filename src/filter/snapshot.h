@@ -85,9 +85,6 @@ class SnapshotView {
   /// FingerprintOf(group id).
   bool MightHoldGroup(Fingerprint group) const;
   bool MightHoldGroup(std::string_view group_id) const { return MightHoldGroup(FingerprintOf(group_id)); }
-  /// See MightContainEach.
-  void MightBeNearEach(std::span<const Fingerprint> items, std::span<uint8_t> answers) const;
-  void MightHoldGroupEach(std::span<const Fingerprint> groups, std::span<uint8_t> answers) const;
 
  private:
   SnapshotView(const SnapshotMeta& meta, std::string_view payload, AnyView view,
