@@ -57,15 +57,18 @@ std::string MistakesText(const std::string& path, std::span<const ConfigError> m
   return text;
 }
 
-Result<Config> ReadConfig(const std::string& path, std::span<const std::string> overrides) {
+Result<Config> ReadConfig(const std::string& path, const std::string& brokers,
+                          std::vector<std::string> overrides) {
   std::string text = "{}";
   if (!path.empty()) {
     auto whole = ReadWhole(path);
     if (!whole) return Fail(whole.error().code, "--config: " + whole.error().message);
     text = std::move(*whole);
   }
+  if (!brokers.empty()) overrides.push_back("kafka.brokers=" + brokers);
   auto config = LoadConfig(text, overrides);
   if (!config) return Fail(Code::kInvalidArgument, MistakesText(path, config.error()));
+  if (!brokers.empty()) config->kafka.client.clear();
   return std::move(*config);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "config/config.h"
@@ -35,8 +36,11 @@ class OwnFolder {
 /// All mistakes of the configuration in `path`, in one line.
 std::string MistakesText(const std::string& path, std::span<const ConfigError> mistakes);
 
-/// Reads the daemon's configuration. An empty `path` gives the defaults. `overrides`: as for LoadConfig.
-/// kInvalidArgument: the file can't be read, or it has mistakes; the message names all of them.
-Result<Config> ReadConfig(const std::string& path, std::span<const std::string> overrides);
+/// Reads the daemon's configuration. An empty `path` gives the defaults. `brokers`, unless empty, replaces
+/// kafka.brokers, and kafka.client is empty then: other brokers have their own credentials. `overrides`: as
+/// for LoadConfig. kInvalidArgument: the file can't be read, or it has mistakes; the message names all of
+/// them.
+Result<Config> ReadConfig(const std::string& path, const std::string& brokers,
+                          std::vector<std::string> overrides = {});
 
 }  // namespace seen

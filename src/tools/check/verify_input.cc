@@ -12,14 +12,9 @@ namespace seen {
 namespace {
 
 Result<VerifyPlan> PlanByConfig(const VerifyOptions& options, const CLI::App& app) {
-  const bool own_brokers = app.count("--brokers") > 0;
-  std::vector<std::string> overrides;
-  if (own_brokers) overrides.push_back("kafka.brokers=" + options.kafka.brokers);
-  auto config = ReadConfig(options.config, overrides);
+  auto config = ReadConfig(options.config, app.count("--brokers") > 0 ? options.kafka.brokers : "");
   if (!config) return Fail(config.error());
-  // Other brokers have their own credentials.
-  auto client = ReadClientSettings("--client", options.kafka.client,
-                                   own_brokers ? ClientSettings() : config->kafka.client);
+  auto client = ReadClientSettings("--client", options.kafka.client, config->kafka.client);
   if (!client) return Fail(client.error());
   auto rules = RulesOf(*config);
   if (!rules) return Fail(rules.error());
@@ -69,21 +64,15 @@ void AddVerifyOptions(CLI::App& app, VerifyOptions& options) {
       "--config", options.config,
       "the daemon's configuration: topic, brokers, fields, kinds, and all filters with their rules; "
       "--filter checks one of them");
-  app.add_option("--window-days", options.rules.window_days, "as the filter's window_days")
-      ->excludes(config)
-      ->capture_default_str();
-  app.add_option("--items-max", options.rules.items_max, "as the filter's items_max")
-      ->excludes(config)
-      ->capture_default_str();
-  app.add_option("--items-per-day-max", options.rules.items_per_day_max, "as the filter's items_per_day_max")
-      ->excludes(config)
-      ->capture_default_str();
-  app.add_option("--future-skew-s-max", options.future_skew_s_max, "as input.future_skew_s_max")
-      ->excludes(config)
-      ->capture_default_str();
-  app.add_option("--event-bytes-max", options.event_bytes_max, "as input.event_bytes_max")
-      ->excludes(config)
-      ->capture_default_str();
+  // With --config, its filters have these rules.
+  const auto rule = [&](const char* name, auto& into, const char* meaning) {
+    app.add_option(name, into, meaning)->excludes(config)->capture_default_str();
+  };
+  rule("--window-days", options.rules.window_days, "as the filter's window_days");
+  rule("--items-max", options.rules.items_max, "as the filter's items_max");
+  rule("--items-per-day-max", options.rules.items_per_day_max, "as the filter's items_per_day_max");
+  rule("--future-skew-s-max", options.future_skew_s_max, "as input.future_skew_s_max");
+  rule("--event-bytes-max", options.event_bytes_max, "as input.event_bytes_max");
   app.add_option("--sample", options.sample, "check so many users, and keep only their events; 0: all users")
       ->capture_default_str();
   app.add_option("--seed", options.seed, "which users --sample chooses")->capture_default_str();
@@ -94,9 +83,7 @@ void AddVerifyOptions(CLI::App& app, VerifyOptions& options) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_flag("--snapshots", options.snapshots, "check the snapshot topics too");
-  app.add_option("--snapshot-topic", options.snapshot_topic, "where snapshots are published")
-      ->excludes(config)
-      ->capture_default_str();
+  rule("--snapshot-topic", options.snapshot_topic, "where snapshots are published");
   app.add_option(
       "--scratch", options.scratch,
       "a directory for what doesn't fit into memory; default: the system's directory for temporary files");

@@ -47,7 +47,7 @@ Result<TimeMs> AsOfOf(const StateArguments& given, const std::optional<StateRepo
 }
 
 Result<StateReport> ComputeOfHistory(const StateArguments& given, TimeMs as_of) {
-  auto config = ReadDaemonConfig(given);
+  auto config = ReadConfig(given.config, given.kafka.brokers);
   if (!config) return Fail(config.error());
   ReplayTarget target{.config = std::move(*config), .brokers = {}, .client = {}, .topic = {}};
   target.brokers = target.config.kafka.brokers;

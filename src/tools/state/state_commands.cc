@@ -245,19 +245,10 @@ Status CheckStored(const StateArguments& given) {
   return {};
 }
 
-Result<Config> ReadDaemonConfig(const StateArguments& given) {
-  std::vector<std::string> overrides;
-  if (!given.kafka.brokers.empty()) overrides.push_back("kafka.brokers=" + given.kafka.brokers);
-  auto config = ReadConfig(given.config, overrides);
-  // Another cluster has its own credentials.
-  if (config && !given.kafka.brokers.empty()) config->kafka.client.clear();
-  return config;
-}
-
 namespace {
 
 Result<std::unique_ptr<StoredState>> OpenStateTopic(const StateArguments& given) {
-  const auto config = ReadDaemonConfig(given);
+  const auto config = ReadConfig(given.config, given.kafka.brokers);
   if (!config) return Fail(config.error());
   if (!config->state)
     return Fail(Code::kInvalidArgument,

@@ -38,8 +38,6 @@ struct StateArguments {
 
 /// kInvalidArgument: more than one of --dir, --from and --from-state-topic, or one lacks its other options.
 Status CheckStored(const StateArguments& given);
-/// --config, with --brokers in place of its brokers.
-Result<Config> ReadDaemonConfig(const StateArguments& given);
 /// The stored state that is named, with its progress shown as `task`. Call it if is_stored().
 Result<std::unique_ptr<StoredState>> OpenStored(const StateArguments& given, const std::string& task);
 
