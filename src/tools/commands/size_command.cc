@@ -233,28 +233,18 @@ Subcommand AddSize(CLI::App& root) {
   app->add_option("--partitions", options->platform.partitions, "of the input topic")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  app->add_option("--peak", options->platform.peak,
-                  "events a second in the busiest hour, divided by the day's average")
-      ->check(NumberIn(1.0, 1'000.0), "NUMBER")
-      ->capture_default_str();
-  app->add_option("--session-items", options->platform.session_items, "items shown in one visit of a user")
-      ->check(NumberIn(1.0, 100'000.0), "NUMBER")
-      ->capture_default_str();
-  app->add_option("--session-s", options->platform.session_s, "seconds that a visit lasts")
-      ->check(NumberIn(1.0, 86'400.0), "NUMBER")
-      ->capture_default_str();
-  app->add_option("--debounce-ms", options->debounce_ms, "the filter's snapshot.debounce_ms")
-      ->check(NumberIn(0.0, 3'600'000.0), "NUMBER")
-      ->capture_default_str();
-  app->add_option("--event-bytes", options->platform.event_bytes, "a record with one item, over the network")
-      ->check(NumberIn(1.0, 1e6), "NUMBER")
-      ->capture_default_str();
-  app->add_option("--queries", options->platform.queries_a_second, "queries over HTTP, a second")
-      ->check(NumberIn(0.0, 1e9), "NUMBER")
-      ->capture_default_str();
-  app->add_option("--memory-mib", options->memory_mib, "store.memory_mib of all daemons together")
-      ->check(NumberIn(64.0, 1e9), "NUMBER")
-      ->capture_default_str();
+  const auto number = [app](const char* name, double& into, double low, double high, const char* meaning) {
+    app->add_option(name, into, meaning)->check(NumberIn(low, high), "NUMBER")->capture_default_str();
+  };
+  Platform& platform = options->platform;
+  number("--peak", platform.peak, 1, 1'000,
+         "events a second in the busiest hour, divided by the day's average");
+  number("--session-items", platform.session_items, 1, 100'000, "items shown in one visit of a user");
+  number("--session-s", platform.session_s, 1, 86'400, "seconds that a visit lasts");
+  number("--debounce-ms", options->debounce_ms, 0, 3'600'000, "the filter's snapshot.debounce_ms");
+  number("--event-bytes", platform.event_bytes, 1, 1e6, "a record with one item, over the network");
+  number("--queries", platform.queries_a_second, 0, 1e9, "queries over HTTP, a second");
+  number("--memory-mib", options->memory_mib, 64, 1e9, "store.memory_mib of all daemons together");
   app->add_option("--format", options->format, "of the filter's snapshots")->capture_default_str();
   app->add_option("--fpr", options->rate, "false positive rate of the filter")->capture_default_str();
   app->add_flag("--json", options->json, "numbers in bytes, as JSON");
