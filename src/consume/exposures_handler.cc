@@ -1,6 +1,5 @@
 #include "consume/exposures_handler.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/log.h"

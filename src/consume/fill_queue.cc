@@ -1,6 +1,5 @@
 #include "consume/fill_queue.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/log.h"

@@ -1,7 +1,5 @@
 #include "filter/payload.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <optional>

@@ -1,7 +1,6 @@
 #include "kafka/group_membership.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/log.h"
 

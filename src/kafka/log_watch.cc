@@ -1,7 +1,6 @@
 #include "kafka/log_watch.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/log.h"
 #include "kafka/message_record.h"

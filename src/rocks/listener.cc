@@ -1,9 +1,7 @@
 #include "rocks/listener.h"
 
 #include <cstdarg>
-#include <cstdio>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "base/log.h"

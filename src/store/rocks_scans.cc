@@ -2,7 +2,6 @@
 // moment.
 #include "store/rocks_scans.h"
 
-#include <fmt/format.h>
 #include <rocksdb/utilities/checkpoint.h>
 
 #include <filesystem>

@@ -1,7 +1,6 @@
 #include "similar/text/feature_reader.h"
 
 #include <algorithm>
-#include <bit>
 #include <unordered_map>
 
 #include "base/result.h"

@@ -1,7 +1,5 @@
 #include "similar/text/stop_words.h"
 
-#include <string>
-
 #include "base/result.h"
 #include "similar/text/hash.h"
 

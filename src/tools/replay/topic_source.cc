@@ -4,7 +4,6 @@
 #include <charconv>
 #include <chrono>
 #include <deque>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/result.h"

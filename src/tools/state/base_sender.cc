@@ -1,7 +1,5 @@
 #include "tools/state/base_sender.h"
 
-#include <fmt/format.h>
-
 #include <thread>
 
 #include "tools/common_options.h"
