@@ -102,14 +102,9 @@ inline constexpr TextRule kBrokerList = {
 std::string ProblemOf(const TextRule& rule, const std::string& text);
 inline constexpr TextRule kPath = {"a path of 1 to 1024 bytes", "[^\\u0000]+", 1024};
 
-// config_reference.cc writes the table.
-
 /// JSON Schema, draft 2020-12: schemas/config.schema.json. The schema accepts the same documents as
 /// LoadConfig, with two exceptions. The schema doesn't check the rules between keys, and doesn't require
-/// kafka.brokers: --set or --embedded-kafka may replace this key.
+/// kafka.brokers: --set or --embedded-kafka may replace this key. In config_reference.cc.
 std::string ConfigSchema();
-
-/// The tables of docs/CONFIGURATION.md in Markdown, one per section.
-std::string ConfigKeyTables();
 
 }  // namespace seen

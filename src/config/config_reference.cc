@@ -92,44 +92,6 @@ ConfigJson SecretSchema() {
   return {{"description", "A string from an environment variable or a file."}, {"oneOf", std::move(ways)}};
 }
 
-constexpr std::string_view kTableHead = "| key | default | must be | meaning |\n| --- | --- | --- | --- |\n";
-
-/// DescribeRange, with the words that the page explains once, under "Values". A default of null says by
-/// itself that the key may be null.
-std::string BriefRange(const ConfigKey& key) {
-  static const std::pair<std::string_view, std::string_view> kWords[] = {
-      {kTopicName.description, "a topic name"},
-      {"1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-'", "a name"},
-      {kPath.description, "a path"},
-      {kFieldShape.description, "a pointer"},
-      {kTimeFieldShape.description, "a time pointer"},
-      {kConditionsShape.description, "conditions"},
-      {"a whole number from ", ""},
-      {"one of ", ""}};
-  constexpr std::string_view kOrNull = ", or null";
-  std::string text = DescribeRange(key);
-  for (const auto& [words, brief] : kWords) {
-    if (text.starts_with(words)) text.replace(0, words.size(), brief);
-  }
-  if (key.default_json == "null" && text.ends_with(kOrNull)) text.resize(text.size() - kOrNull.size());
-  return text;
-}
-
-void AppendRow(const ConfigKey& key, std::string& out) {
-  std::string fallback = key.default_json.empty() ? "none" : fmt::format("`{}`", key.default_json);
-  if (key.type == ConfigType::kSection) fallback = "as below";
-  out += fmt::format("| `{}` | {} | {} | {}{} |\n", key.path, fallback, BriefRange(key), key.meaning,
-                     key.is_live ? " *Reload.*" : "");
-}
-
-void AppendRows(const ConfigNode& section, std::string& out) {
-  for (const ConfigNode& node : section.children) {
-    const ConfigKey& key = *node.key;
-    AppendRow(key, out);
-    if (key.type == ConfigType::kSection) AppendRows(node, out);
-  }
-}
-
 }  // namespace
 
 std::string ConfigSchema() {
@@ -141,21 +103,6 @@ std::string ConfigSchema() {
   schema["$defs"] = {{"secret", SecretSchema()}};
   schema["$defs"].update(ConfigJson::parse(kShapeDefinitions));
   return JsonText(schema, 2) + "\n";
-}
-
-std::string ConfigKeyTables() {
-  std::string out = fmt::format("### Outside sections\n\n{}", kTableHead);
-  for (const ConfigNode& node : ConfigTree().children) {
-    if (node.children.empty()) AppendRow(*node.key, out);
-  }
-  out += '\n';
-  for (const ConfigNode& section : ConfigTree().children) {
-    if (section.children.empty()) continue;
-    out += fmt::format("### `{}`\n\n{}\n\n{}", section.name, section.key->meaning, kTableHead);
-    AppendRows(section, out);
-    out += '\n';
-  }
-  return out;
 }
 
 }  // namespace seen
