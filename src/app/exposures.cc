@@ -1,7 +1,6 @@
 #include "app/exposures.h"
 
 #include "base/threads.h"
-#include "topics/topic_needs.h"
 
 namespace seen {
 namespace {

@@ -11,7 +11,6 @@
 #include "rocks/rocks_status.h"
 #include "rows/descriptor.h"
 #include "topics/rekeying.h"
-#include "topics/topic_needs.h"
 
 namespace seen {
 

@@ -19,12 +19,6 @@ constexpr uint64_t kTailShare = 5;
 constexpr uint64_t kFoldShare = 4;
 constexpr uint64_t kTailBytesMin = 1 << 20;
 
-int32_t LongestWindowDays(const FilterConfig& filter) {
-  int32_t days = filter.window_days;
-  for (const KindConfig& kind : filter.kinds) days = std::max(days, kind.window_days);
-  return days;
-}
-
 }  // namespace
 
 /// A wall clock that stands still, so that the same history gives the same state.
@@ -221,10 +215,7 @@ void StateBuilder::Decode(Batch& batch) const {
   };
   const std::chrono::milliseconds ahead_max = options_.config.input.future_skew_max;
   const int64_t latest = options_.as_of.value + ahead_max.count();
-  int32_t longest_days = 0;
-  for (const FilterConfig& filter : options_.config.filters)
-    longest_days = std::max(longest_days, LongestWindowDays(filter));
-  const Day oldest = DayOf(options_.as_of) - longest_days;
+  const Day oldest = DayOf(options_.as_of) - LongestWindowDays(options_.config);
   const Partitioner partitioner = options_.config.input.partitioner;
   for (const Batch::Line& line : batch.lines) {
     const std::string_view text = std::string_view(batch.text).substr(line.at, line.bytes);

@@ -365,6 +365,18 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
   return tl::unexpected(std::move(errors));
 }
 
+int32_t LongestWindowDays(const FilterConfig& filter) {
+  int32_t days = filter.window_days;
+  for (const KindConfig& kind : filter.kinds) days = std::max(days, kind.window_days);
+  return days;
+}
+
+int32_t LongestWindowDays(const Config& config) {
+  int32_t days = 0;
+  for (const FilterConfig& filter : config.filters) days = std::max(days, LongestWindowDays(filter));
+  return days;
+}
+
 bool WritesWatermarks(const Config& config) {
   return config.watermarks &&
          std::any_of(config.filters.begin(), config.filters.end(),

@@ -185,6 +185,10 @@ tl::expected<Config, std::vector<ConfigError>> LoadConfig(std::string_view text,
                                                           std::span<const std::string> overrides = {},
                                                           const ConfigOptions& options = {});
 
+/// The longest window of the filter and its kinds of events, or of all filters.
+int32_t LongestWindowDays(const FilterConfig& filter);
+int32_t LongestWindowDays(const Config& config);
+
 /// Whether the daemon writes watermarks: they have a topic, and at least one filter publishes snapshots.
 bool WritesWatermarks(const Config& config);
 

@@ -120,15 +120,6 @@ std::string LowerCase(std::string_view text) {
 
 }  // namespace
 
-int32_t LongestWindowDays(const Config& config) {
-  int32_t longest = 0;
-  for (const FilterConfig& filter : config.filters) {
-    longest = std::max(longest, filter.window_days);
-    for (const KindConfig& kind : filter.kinds) longest = std::max(longest, kind.window_days);
-  }
-  return longest;
-}
-
 std::vector<TopicNeed> TopicNeeds(const Config& config, int32_t partitions) {
   const int64_t window_ms = int64_t{LongestWindowDays(config) + 1} * kMsPerDay;
   const std::string kept = std::to_string(window_ms);

@@ -14,9 +14,6 @@
 
 namespace seen {
 
-/// The longest window of all filters and kinds of events.
-int32_t LongestWindowDays(const Config& config);
-
 /// A row of the table of topics.
 struct TopicNeed {
   enum class Policy : uint8_t {
