@@ -22,13 +22,8 @@ constexpr uint8_t kSameTable = 8;  // with kNamesUser: the key has the table and
 
 constexpr size_t kTableBytes = kUserKeyBytes - 16;  // table and filter
 
-void PutVarint(uint64_t value, std::string& out) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
-
 void PutBytes(std::string_view bytes, std::string& out) {
-  PutVarint(bytes.size(), out);
+  delta_bytes::PutVarint(bytes.size(), out);
   out.append(bytes);
 }
 
@@ -137,7 +132,7 @@ void RowBlockWriter::Add(const Row& row) {
     raw_.push_back(static_cast<char>(head));
     const auto differ = std::mismatch(last_key_.begin(), last_key_.end(), row.key.begin(), row.key.end());
     const auto shared = static_cast<size_t>(differ.first - last_key_.begin());
-    PutVarint(shared, raw_);
+    delta_bytes::PutVarint(shared, raw_);
     PutBytes(row.key.substr(shared), raw_);
     if (row.op != RowOp::kDelete) PutBytes(row.value, raw_);
   }
