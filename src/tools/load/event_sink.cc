@@ -114,12 +114,13 @@ Status FlushAll(BulkProducer& producer) {
     before = producer.delivered_total();
     flushed = producer.Flush(std::chrono::seconds(30));
   } while (!flushed && producer.delivered_total() > before);
-  if (!flushed) return flushed;
-  if (producer.failed_total() > 0) {
-    return Fail(Code::kUnavailable, fmt::format("{} events could not be delivered: {}",
-                                                producer.failed_total(), producer.last_failure()));
-  }
-  return {};
+  return flushed ? CheckDelivered(producer) : flushed;
+}
+
+Status CheckDelivered(const BulkProducer& producer) {
+  if (producer.failed_total() == 0) return {};
+  return Fail(Code::kUnavailable, fmt::format("{} events could not be delivered: {}", producer.failed_total(),
+                                              producer.last_failure()));
 }
 
 Result<SentCounts> SendFile(const ExposureFile& file, RateLimiter limiter, EventSink& sink,

@@ -42,6 +42,8 @@ Result<std::unique_ptr<EventSink>> MakeTopicSink(const KafkaOptions& options);
 
 /// Waits until `producer` has delivered everything. Gives up after 30 s without a delivery.
 Status FlushAll(BulkProducer& producer);
+/// kUnavailable: `producer` has given up some records.
+Status CheckDelivered(const BulkProducer& producer);
 
 /// JSON lines to send: exposures, also old ones as new, or any records that name their key.
 struct ExposureFile {

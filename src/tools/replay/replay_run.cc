@@ -156,7 +156,7 @@ Status ReplayRun::SendAll() {
     const auto more = source_->Next(send);
     if (!more) return Fail(more.error());
     producer_->Poll();
-    if (producer_->failed_total() > 0) return Fail(Undelivered());
+    if (Status delivered = CheckDelivered(*producer_); !delivered) return delivered;
     if (source_->PartEnded() || lines_ >= next_check_ || !*more) {
       if (auto few = CheckRejects(); !few) return few;
     }
@@ -239,11 +239,6 @@ std::string ReplayRun::ProgressNote() const {
                      WithThousands(static_cast<uint64_t>(static_cast<double>(lines_) / (elapsed_s + 1e-9))),
                      day, pacer_ ? fmt::format(", lag {:.1f} s", pacer_->lag_s()) : "",
                      WithThousands(rejects_.total()));
-}
-
-Error ReplayRun::Undelivered() const {
-  return {Code::kUnavailable, fmt::format("{} events could not be delivered: {}", producer_->failed_total(),
-                                          producer_->last_failure())};
 }
 
 std::string ReplayMetricsText(const Manifest& manifest, const Rejects& rejects, TimeMs reached) {

@@ -62,7 +62,6 @@ class ReplayRun {
   std::string ProgressNote() const;
   Status WaitForWindow();
   void NoteAcknowledged(uint64_t ticket);
-  Error Undelivered() const;
 
   const ReplayTarget& to_;
   const TargetTopic topic_;
