@@ -67,11 +67,9 @@ Result<std::optional<PartitionDigest>> StateCopies::Digest(const DigestQuestion&
     return std::optional(std::move(*result));
   }
   if (job_ && !job_->result) {
-    return Fail(
-        Code::kUnavailable,
-        fmt::format("partition: the digest of partition {} is under way, and the daemon computes one at "
-                    "a time; try again later",
-                    job_->question.partition));
+    return Fail(Code::kUnavailable, fmt::format("partition: the digest of partition {} is under way, and the "
+                                                "daemon computes one at a time; try again later",
+                                                job_->question.partition));
   }
   if (question.copy.empty() && !partitions_.Find(question.partition)) {
     return Fail(Code::kUnavailable,
@@ -180,10 +178,11 @@ Result<std::string> StateCopies::FolderOf(const DigestQuestion& question) const 
 Result<StateCopy> StateCopies::Copy() {
   const MutexLock lock(copy_mutex_);
   if (held_ && IsInUse(*held_)) {
-    return Fail(Code::kUnavailable,
-                fmt::format("copies: copy {} is in use, and the daemon keeps one at a time; wait until that "
-                            "backup is done",
-                            held_->copy.id));
+    return Fail(
+        Code::kUnavailable,
+        fmt::format(
+            "copies: copy {} is in use, and the daemon keeps one at a time; wait until that backup is done",
+            held_->copy.id));
   }
   RemoveHeld();
   StateCopy copy;

@@ -228,8 +228,8 @@ Result<PartitionPointer> ExposuresHandler::OpenStore(const Assignment& assignmen
                                                reporter_, clock_);
   if (*is_compacted && assignment.watermarks.high > start_offset) {
     log::Warning(
-        "the topic is compacted: filters that are built from it are incomplete until their windows "
-        "have passed",
+        "the topic is compacted: filters that are built from it are incomplete until their windows have "
+        "passed",
         {{"partition", partition}, {"window_days", options_.window_days_max}});
     open->flow->state.wholeness().Lost(clock_.WallNow(), true);
   }
@@ -247,11 +247,10 @@ Result<bool> ExposuresHandler::HoldsWindow(const Assignment& assignment, const G
 
 void ExposuresHandler::WarnOfMissingState(const Assignment& assignment, bool holds_window) const {
   const std::string_view what =
-      holds_window
-          ? "state is missing; the topic still holds the windows of all filters: reading it again"
-          : "state is missing, and retention has deleted a part of the window: reading what the topic "
-            "holds. Filters are incomplete until their windows have passed. Remedy: if there is state "
-            "elsewhere, stop, and start with its store.directory";
+      holds_window ? "state is missing; the topic still holds the windows of all filters: reading it again"
+                   : "state is missing, and retention has deleted a part of the window: reading what the "
+                     "topic holds. Filters are incomplete until their windows have passed. Remedy: if there "
+                     "is state elsewhere, stop, and start with its store.directory";
   log::Warning(what, {{"partition", assignment.partition},
                       {"from_offset", assignment.watermarks.low},
                       {"group_has_read", *assignment.committed_offset},

@@ -202,16 +202,12 @@ Result<BinaryFuseView<Entry>> BinaryFuseView<Entry>::Parse(std::string_view payl
   view.seed_number_ = static_cast<uint8_t>(payload[kSeedAt]);
   view.entries_ = payload.substr(kFuseFieldBytes);
   if (view.shape_.length_log2 > kLengthLog2Max) {
-    return Malformed(
-        "binary fuse filter: "
-        "length_log2 is " +
-        std::to_string(view.shape_.length_log2) + "; 18 at most");
+    return Malformed("binary fuse filter: length_log2 is " + std::to_string(view.shape_.length_log2) +
+                     "; 18 at most");
   }
   if (view.shape_.Starts() >> 32 != 0) {
-    return Malformed(
-        "binary fuse filter: "
-        "segments * length is " +
-        std::to_string(view.shape_.Starts()) + "; it must be below 2^32");
+    return Malformed("binary fuse filter: segments * length is " + std::to_string(view.shape_.Starts()) +
+                     "; it must be below 2^32");
   }
   if (view.entries_.size() != view.shape_.Entries() * sizeof(Entry)) {
     return Malformed("binary fuse filter: " + std::to_string(view.entries_.size()) +

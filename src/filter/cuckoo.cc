@@ -88,15 +88,11 @@ Result<CuckooView> CuckooView::Parse(std::string_view payload) {
   view.shape_ = {.entry_bits = static_cast<uint8_t>(payload[0]),
                  .buckets = GetInteger<uint32_t>(payload, kCuckooBucketsAt)};
   if (view.shape_.entry_bits < 2 || view.shape_.entry_bits > 32) {
-    return Malformed(
-        "cuckoo filter: "
-        "f is " +
-        std::to_string(view.shape_.entry_bits) + "; it must be 2 to 32");
+    return Malformed("cuckoo filter: f is " + std::to_string(view.shape_.entry_bits) +
+                     "; it must be 2 to 32");
   }
   if (view.shape_.buckets == 0)
-    return Malformed(
-        "cuckoo filter: "
-        "it has no buckets; it must have one at least");
+    return Malformed("cuckoo filter: it has no buckets; it must have one at least");
   if (payload.size() != BytesOf(view.shape_)) {
     return Malformed("cuckoo filter: " + std::to_string(payload.size()) + " bytes; by its fields it has " +
                      std::to_string(BytesOf(view.shape_)));

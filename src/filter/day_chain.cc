@@ -58,16 +58,11 @@ Result<DayChainView> DayChainView::Parse(std::string_view payload) {
     const Day day = {GetInteger<int32_t>(payload, at)};
     const auto blocks = GetInteger<uint32_t>(payload, at + kBlocksAt);
     if (blocks == 0) {
-      return Malformed(
-          "day chain: "
-          "day " +
-          std::to_string(day.since_epoch) + " has no blocks; each has one at least");
+      return Malformed("day chain: day " + std::to_string(day.since_epoch) +
+                       " has no blocks; each has one at least");
     }
     if (day > before) {
-      return Malformed(
-          "day chain: "
-          "day " +
-          std::to_string(day.since_epoch) + " comes after an earlier day");
+      return Malformed("day chain: day " + std::to_string(day.since_epoch) + " comes after an earlier day");
     }
     before = day;
     bytes += kBlockBytes * uint64_t{blocks};

@@ -66,10 +66,7 @@ Result<ExactFingerprintsView> ExactFingerprintsView::Parse(std::string_view payl
                          .count = GetInteger<uint32_t>(payload, kCountAt),
                          .parameter = static_cast<uint8_t>(payload[0])};
   if (code.parameter > kRiceParameterMax) {
-    return Malformed(
-        "fingerprints: "
-        "k is " +
-        std::to_string(code.parameter) + "; 31 at most");
+    return Malformed("fingerprints: k is " + std::to_string(code.parameter) + "; 31 at most");
   }
   const ExactFingerprintsView view(code);
   std::vector<Fingerprint> values(code.Plausible() ? code.count : 0);

@@ -36,27 +36,16 @@ Result<IndexedCuckooView> IndexedCuckooView::Parse(std::string_view payload) {
   const uint32_t entry_bits = view.shape_.entry_bits;
   const uint32_t number_bits = view.window_.number_bits;
   if (entry_bits < 2 || entry_bits > 32) {
-    return Malformed(
-        "indexed cuckoo filter: "
-        "f is " +
-        std::to_string(entry_bits) + "; it must be 2 to 32");
+    return Malformed("indexed cuckoo filter: f is " + std::to_string(entry_bits) + "; it must be 2 to 32");
   }
   if (number_bits < 1 || number_bits > 32) {
-    return Malformed(
-        "indexed cuckoo filter: "
-        "n is " +
-        std::to_string(number_bits) + "; it must be 1 to 32");
+    return Malformed("indexed cuckoo filter: n is " + std::to_string(number_bits) + "; it must be 1 to 32");
   }
   if (view.shape_.buckets == 0)
-    return Malformed(
-        "indexed cuckoo filter: "
-        "it has no buckets; it must have one at least");
+    return Malformed("indexed cuckoo filter: it has no buckets; it must have one at least");
   if (view.window_.capacity > uint64_t{1} << number_bits) {
-    return Malformed(
-        "indexed cuckoo filter: "
-        "a capacity of " +
-        std::to_string(view.window_.capacity) + "; " + std::to_string(number_bits) +
-        " bits number fewer items");
+    return Malformed("indexed cuckoo filter: a capacity of " + std::to_string(view.window_.capacity) + "; " +
+                     std::to_string(number_bits) + " bits number fewer items");
   }
   if (payload.size() != IndexedBytes(view.shape_, number_bits, days)) {
     return Malformed("indexed cuckoo filter: " + std::to_string(payload.size()) +

@@ -50,8 +50,7 @@ Acl AclOf(rd_kafka_resp_err_t error, const kafka::Access& access) {
 std::string TextOf(const Acl& acl) {
   return fmt::format(
       "Kafka denies {0} on {1} \"{2}\". Remedy: add the ACL --operation {0} --{1} {2} (docs/OPERATIONS.md, "
-      "Access "
-      "to Kafka)",
+      "Access to Kafka)",
       acl.operation, acl.resource, acl.name);
 }
 
@@ -110,8 +109,7 @@ std::string MissingAcl(rd_kafka_resp_err_t error, const Access& access) {
   const Acl acl = AclOf(error, access);
   if (acl.name.empty()) {  // Kafka checks it only for users who may write to no topic
     return "Kafka denies IdempotentWrite on the cluster, and Write on every topic. Remedy: add the ACLs "
-           "--operation "
-           "Write (docs/OPERATIONS.md, Access to Kafka)";
+           "--operation Write (docs/OPERATIONS.md, Access to Kafka)";
   }
   return TextOf(acl);
 }

@@ -40,12 +40,11 @@ Result<StoreDescriptor> DecodeDescriptor(std::string_view bytes) {
   FieldReader reader(bytes);
   const auto version = reader.Get<uint16_t>();
   if (reader.ok() && version > kStoreVersion) {
-    return Fail(
-        Code::kRefused,
-        fmt::format("the state has format version {}, this program knows versions up to {}: it was written "
-                    "by a newer seend. Run that version, or start with --rebuild to read the topic again "
-                    "from its earliest record",
-                    version, kStoreVersion));
+    return Fail(Code::kRefused,
+                fmt::format("the state has format version {}, this program knows versions up to {}: it was "
+                            "written by a newer seend. Run that version, or start with --rebuild to read the "
+                            "topic again from its earliest record",
+                            version, kStoreVersion));
   }
   StoreDescriptor descriptor;
   descriptor.version = version;
@@ -81,29 +80,26 @@ Result<StoreDescriptor> DecodeDescriptor(std::string_view bytes) {
 
 Status CheckIdentity(const StoreIdentity& stored, const StoreIdentity& expected) {
   if (stored.topic != expected.topic) {
-    return Fail(
-        Code::kRefused,
-        fmt::format("the state was built from topic {}, the configuration says input.topic = {}. Remedy: set "
-                    "input.topic back, give the new topic a store.directory of its own, or start with "
-                    "--rebuild to read it from its earliest record",
-                    stored.topic, expected.topic));
+    return Fail(Code::kRefused,
+                fmt::format("the state was built from topic {}, the configuration says input.topic = {}. "
+                            "Remedy: set input.topic back, give the new topic a store.directory of its own, "
+                            "or start with --rebuild to read it from its earliest record",
+                            stored.topic, expected.topic));
   }
   if (stored.partition != expected.partition) {
-    return Fail(
-        Code::kRefused,
-        fmt::format("the state is that of partition {}, not of partition {}: directories were mixed up; put "
-                    "them back, or start with --rebuild",
-                    stored.partition, expected.partition));
+    return Fail(Code::kRefused,
+                fmt::format("the state is that of partition {}, not of partition {}: directories were mixed "
+                            "up; put them back, or start with --rebuild",
+                            stored.partition, expected.partition));
   }
   if (stored.partition_count != expected.partition_count) {
     return Fail(
         Code::kRefused,
-        fmt::format("topic {} has {} partitions, the state was built when it had {}: users would map "
-                    "elsewhere, and lose their history. Remedy: start with --rebuild, once every event in "
-                    "the topic has been produced with {} partitions. If older events must count, copy them "
-                    "to a new topic",
-                    expected.topic, expected.partition_count, stored.partition_count,
-                    expected.partition_count));
+        fmt::format(
+            "topic {} has {} partitions, the state was built when it had {}: users would map elsewhere, and "
+            "lose their history. Remedy: start with --rebuild, once every event in the topic has been "
+            "produced with {} partitions. If older events must count, copy them to a new topic",
+            expected.topic, expected.partition_count, stored.partition_count, expected.partition_count));
   }
   if (stored.partitioner != expected.partitioner) {
     return Fail(
@@ -173,13 +169,11 @@ Result<std::vector<uint8_t>> RegisterKinds(StoreDescriptor& descriptor,
     numbers.push_back(static_cast<uint8_t>(kDeclaredKindFirst + (known - kinds.begin())));
     if (known != kinds.end()) continue;
     if (kinds.size() == kDeclaredKindsMax) {
-      return Fail(
-          Code::kRefused,
-          fmt::format(
-              "filters[].kinds: \"{}\" would be the state's kind number {}, and a state holds at most "
-              "{}, including kinds that are no longer configured ({}). Remedy: use one of these names, "
-              "or start with --rebuild",
-              kind, kinds.size() + 1, kDeclaredKindsMax, fmt::join(kinds, ", ")));
+      return Fail(Code::kRefused,
+                  fmt::format("filters[].kinds: \"{}\" would be the state's kind number {}, and a state "
+                              "holds at most {}, including kinds that are no longer configured ({}). Remedy: "
+                              "use one of these names, or start with --rebuild",
+                              kind, kinds.size() + 1, kDeclaredKindsMax, fmt::join(kinds, ", ")));
     }
     kinds.push_back(kind);
   }
@@ -194,9 +188,8 @@ Result<std::vector<RetiredTopic>> RegisterTopics(StoreDescriptor& descriptor,
     if (topics.size() == kSnapshotTopicsMax) {
       return Fail(
           Code::kRefused,
-          fmt::format("filters[].snapshot.topic: {} would be the state's topic number {}, and a state "
-                      "holds at most {}. Remedy: use a topic that the state already has, or start "
-                      "with --rebuild",
+          fmt::format("filters[].snapshot.topic: {} would be the state's topic number {}, and a state holds "
+                      "at most {}. Remedy: use a topic that the state already has, or start with --rebuild",
                       topic, topics.size() + 1, kSnapshotTopicsMax));
     }
     topics.push_back(topic);

@@ -85,12 +85,11 @@ Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_
   if (!now) return Fail(now.error());
   const auto writes = now->WritesSince(*before);
   if (!writes) return {};
-  return Fail(Code::kRefused,
-              "kafka.group_id: \"" + kafka.group_id + "\", but group \"" + *writes +
-                  "\" publishes now, with watermarks in topic \"" + watermarks_topic +
-                  "\": both would overwrite each other's snapshots. Remedy: stop the other group, or set "
-                  "topic_prefix, which names all topics of a group, to a name of this group's own, or start "
-                  "with --share-topics if you accept that");
+  return Fail(Code::kRefused, "kafka.group_id: \"" + kafka.group_id + "\", but group \"" + *writes +
+                                  "\" publishes now, with watermarks in topic \"" + watermarks_topic +
+                                  "\": both would overwrite each other's snapshots. Remedy: stop the other "
+                                  "group, or set topic_prefix, which names all topics of a group, to a name "
+                                  "of this group's own, or start with --share-topics if you accept that");
 }
 
 // The topic may be deleted. Then every daemon's last role would be forgotten, and nobody or two groups would

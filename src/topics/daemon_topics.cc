@@ -182,12 +182,11 @@ Result<int32_t> UserPartitions(const std::string& name, const InputPartitions& i
     if (count == partitions || (input.state > 0 && count > partitions)) continue;
     return Fail(
         Code::kRefused,
-        fmt::format(
-            "filters[].snapshot.topic: \"{}\" has {} partitions, but users of topic \"{}\" map to {}: "
-            "a snapshot would be in another partition than its reader expects, and old snapshots would "
-            "stay. Remedy: name a topic that doesn't exist yet (the daemon creates it with {} partitions), "
-            "or delete this topic and republish with 'seenctl publish'",
-            topic, count, name, partitions, partitions));
+        fmt::format("filters[].snapshot.topic: \"{}\" has {} partitions, but users of topic \"{}\" map to "
+                    "{}: a snapshot would be in another partition than its reader expects, and old snapshots "
+                    "would stay. Remedy: name a topic that doesn't exist yet (the daemon creates it with {} "
+                    "partitions), or delete this topic and republish with 'seenctl publish'",
+                    topic, count, name, partitions, partitions));
   }
   return partitions;
 }

@@ -108,8 +108,7 @@ RekeyingStatus Rekeying::GetStatus() const {
     status.caught_up = false;
     status.problem = fmt::format(
         "topic \"{}\" takes no records of \"{}\": {}. They wait to be re-keyed. Remedy: create the topic "
-        "again, "
-        "or correct its message.timestamp.*",
+        "again, or correct its message.timestamp.*",
         options_.keyed_topic, options_.source_topic, refusal);
   }
   status.unread.unowned = consumer_->unowned_partitions();

@@ -211,12 +211,11 @@ std::vector<TopicProblem> ProblemsOf(const TopicNeed& need, const Result<TopicDe
   if (need.counts && found->partitions != need.spec.partitions) {
     problems.push_back(
         {topic, "partitions",
-         fmt::format(
-             "topic \"{}\" ({}) has {} partitions, and the daemon writes {}: readers must map keys to "
-             "the first {}. Remedy: name a topic that doesn't exist yet (the daemon creates it), or "
-             "create this topic again with {} partitions",
-             topic, need.key, found->partitions, need.spec.partitions, need.spec.partitions,
-             need.spec.partitions)});
+         fmt::format("topic \"{}\" ({}) has {} partitions, and the daemon writes {}: readers must map keys "
+                     "to the first {}. Remedy: name a topic that doesn't exist yet (the daemon creates it), "
+                     "or create this topic again with {} partitions",
+                     topic, need.key, found->partitions, need.spec.partitions, need.spec.partitions,
+                     need.spec.partitions)});
   }
   AddPolicy(need, *found, brokers, problems);
   AddRetention(need, *found, brokers, problems);

@@ -71,15 +71,12 @@ void TopicsWatch::WarnOfRetention(std::optional<int64_t> kept_ms) {
   if (!kept_ms || *kept_ms >= needed_ms) return warned_of_ms_.reset();
   if (warned_of_ms_ == kept_ms) return;
   warned_of_ms_ = kept_ms;
-  log::Warning(
-      "retention of the input topic",
-      {{"reason",
-        fmt::format(
-            "topic \"{}\" keeps records for {:.1f} days (retention.ms = {}), and the longest window of "
-            "a filter is {} days: lost state can't be rebuilt in full. Remedy: set the topic's "
-            "retention.ms to {} or more",
-            config_.input.topic, static_cast<double>(*kept_ms) / kMsPerDay, *kept_ms, window_days,
-            needed_ms + kMsPerDay)}});
+  log::Warning("retention of the input topic",
+               {{"reason", fmt::format("topic \"{}\" keeps records for {:.1f} days (retention.ms = {}), and "
+                                       "the longest window of a filter is {} days: lost state can't be "
+                                       "rebuilt in full. Remedy: set the topic's retention.ms to {} or more",
+                                       config_.input.topic, static_cast<double>(*kept_ms) / kMsPerDay,
+                                       *kept_ms, window_days, needed_ms + kMsPerDay)}});
 }
 
 }  // namespace seen

@@ -34,8 +34,7 @@ Result<bool> GroupRepair::Step(Instant now) {
          {"items", repaired},
          {"example", example},
          {"remedy",
-          "if this happens once, after a machine stood still, do nothing; otherwise look for another "
-          "writer"},
+          "if this happens once, after a machine stood still, do nothing; otherwise look for another writer"},
          {"lines_held_back", budget_.TakeHeldBack()}});
   }
   return true;

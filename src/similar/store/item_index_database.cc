@@ -83,10 +83,9 @@ Status ItemIndexDatabase::TakeOwnIdf(const IndexGeneration& stored) {
   if (!text) return Fail(text.error());
   auto own = IdfTable::Parse(*text);
   if (!own || (*own)->version() != stored.idf_version) {
-    return Fail(Code::kCorrupt,
-                What(fmt::format("{}/idf.txt isn't the table that the index was built with. Remedy: "
-                                 "check the disk, then start with --rebuild",
-                                 path_)));
+    return Fail(Code::kCorrupt, What(fmt::format("{}/idf.txt isn't the table that the index was built with. "
+                                                 "Remedy: check the disk, then start with --rebuild",
+                                                 path_)));
   }
   log::Warning(
       "items.idf_file: the index continues with the table that it was built with. To use the configured "

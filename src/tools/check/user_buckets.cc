@@ -181,11 +181,9 @@ Status UserBuckets::ForEach(const Visit& visit) {
     uint64_t bytes = bucket.buffer.size();
     for (const Piece& piece : bucket.pieces) bytes += piece.bytes;
     if (bytes > options_.memory_bytes / 4) {
-      return Fail(
-          Code::kRefused,
-          fmt::format("--memory-mib: some users have {} of events. Remedy: give at least {}, or check a "
-                      "part of the users by --sample",
-                      WithByteUnit(bytes), (bytes * 4 >> 20) + 1));
+      return Fail(Code::kRefused, fmt::format("--memory-mib: some users have {} of events. Remedy: give at "
+                                              "least {}, or check a part of the users by --sample",
+                                              WithByteUnit(bytes), (bytes * 4 >> 20) + 1));
     }
     if (records.size() + bytes > options_.memory_bytes / 16) {
       if (Status visited = visit_records(); !visited) return visited;

@@ -203,8 +203,7 @@ std::string WhyNothing(const VerifyReport& report) {
   if (counts.records == 0) {
     return fmt::format(
         "topic {} holds no records to compare with. History that replay --into-state loaded isn't in the "
-        "topic; "
-        "seenctl digest compares such a state",
+        "topic; seenctl digest compares such a state",
         report.topic);
   }
   std::vector<std::string> reasons;

@@ -60,10 +60,9 @@ Result<VerifyPlan> PlanOf(const VerifyOptions& options, const CLI::App& app) {
 void AddVerifyOptions(CLI::App& app, VerifyOptions& options) {
   AddKafkaOptions(app, options.kafka);
   AddAskOptions(app, options.daemon);
-  CLI::Option* const config = app.add_option(
-      "--config", options.config,
-      "the daemon's configuration: topic, brokers, fields, kinds, and all filters with their rules; "
-      "--filter checks one of them");
+  CLI::Option* const config = app.add_option("--config", options.config,
+                                             "the daemon's configuration: topic, brokers, fields, kinds, and "
+                                             "all filters with their rules; --filter checks one of them");
   // With --config, its filters have these rules.
   const auto rule = [&](const char* name, auto& into, const char* meaning) {
     app.add_option(name, into, meaning)->excludes(config)->capture_default_str();

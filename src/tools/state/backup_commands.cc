@@ -31,10 +31,9 @@ Status CheckApart(const std::string& to, const std::string& copy_folder) {
   const fs::path target = fs::weakly_canonical(fs::absolute(to));
   const auto [in_store, in_target] = std::mismatch(store.begin(), store.end(), target.begin(), target.end());
   if (in_store != store.end()) return {};
-  return Fail(Code::kRefused,
-              fmt::format("--to: {} is in the daemon's store.directory, {}. Remedy: name a directory "
-                          "outside, best on another disk",
-                          target.string(), store.string()));
+  return Fail(Code::kRefused, fmt::format("--to: {} is in the daemon's store.directory, {}. Remedy: name a "
+                                          "directory outside, best on another disk",
+                                          target.string(), store.string()));
 }
 
 Result<std::vector<BackedUpPartition>> TakeFiles(const StateArguments& given, const StateCopy& copy,
@@ -170,10 +169,11 @@ Status RestorePartition(const StateArguments& given, const BackupDirectory& dire
     const auto checksum = LinkOrCopy(from, folder + "/" + file.name, may_link);
     if (!checksum) return Fail(checksum.error());
     if (*checksum != file.checksum) {
-      return Fail(Code::kCorrupt,
-                  fmt::format("{}: its bytes have the checksum {}. Remedy: restore another backup, and "
-                              "check the disk",
-                              from, ToHex(*checksum)));
+      return Fail(
+          Code::kCorrupt,
+          fmt::format(
+              "{}: its bytes have the checksum {}. Remedy: restore another backup, and check the disk", from,
+              ToHex(*checksum)));
     }
     progress.Update(++files);
   }
@@ -239,8 +239,7 @@ int RunRestore(const StateArguments& given) {
   }
   fmt::print(
       "backup {} of {} is in {}: {} partitions of {}, made at {}. A daemon with this store.directory reads "
-      "the "
-      "rest from its topics\n",
+      "the rest from its topics\n",
       manifest->number, manifest->instance, given.into, manifest->partitions.size(), manifest->report.topic,
       TimeText(manifest->made_at));
   return kExitOk;

@@ -27,10 +27,9 @@ using Json = nlohmann::ordered_json;
 Status CheckFormat(const Json& object, std::string_view what) {
   const int format = object.at("format").get<int>();
   if (format <= kBackupFormat) return {};
-  return Fail(Code::kRefused,
-              fmt::format("{}: format {}, and this seenctl knows formats up to {}. Remedy: use "
-                          "the seenctl that made the backups, or a newer one",
-                          what, format, kBackupFormat));
+  return Fail(Code::kRefused, fmt::format("{}: format {}, and this seenctl knows formats up to {}. Remedy: "
+                                          "use the seenctl that made the backups, or a newer one",
+                                          what, format, kBackupFormat));
 }
 
 Hash128 HashAt(const Json& object, const char* field) {
@@ -234,9 +233,9 @@ Status CheckEmpty(std::string_view option, const std::string& path, const std::s
   for (const fs::directory_entry& entry : fs::directory_iterator(path, code)) {
     const std::string name = entry.path().filename().string();
     if (may_have.contains(name)) continue;
-    return Fail(Code::kRefused, fmt::format("{}: {} isn't empty: {} is in it. Remedy: name an empty or a new "
-                                            "directory",
-                                            option, path, name));
+    return Fail(Code::kRefused,
+                fmt::format("{}: {} isn't empty: {} is in it. Remedy: name an empty or a new directory",
+                            option, path, name));
   }
   return code ? CantList(path, code) : Status();
 }
@@ -296,11 +295,11 @@ Status BackupDirectory::CheckOwner(const BackupOwner& owner) const {
   if (*stored == owner) return {};
   return Fail(
       Code::kRefused,
-      fmt::format("--to: {} has backups of instance {}, topic {} with {} partitions ({}). The daemon is "
-                  "instance {}, topic {} with {} partitions ({}). Remedy: give each daemon and topic a "
-                  "directory of its own",
-                  path_, stored->instance, stored->topic, stored->partitions_total, stored->partitioner,
-                  owner.instance, owner.topic, owner.partitions_total, owner.partitioner));
+      fmt::format(
+          "--to: {} has backups of instance {}, topic {} with {} partitions ({}). The daemon is instance {}, "
+          "topic {} with {} partitions ({}). Remedy: give each daemon and topic a directory of its own",
+          path_, stored->instance, stored->topic, stored->partitions_total, stored->partitioner,
+          owner.instance, owner.topic, owner.partitions_total, owner.partitioner));
 }
 
 // Skips a manifest that can't be read: its files are then read again.
@@ -387,10 +386,9 @@ Status BackupDirectory::Verify(const BackupFile& file) const {
   const auto checksum = HashOfFile(path);
   if (!checksum) return Fail(checksum.error());
   if (*checksum == file.checksum) return {};
-  return Fail(Code::kCorrupt,
-              fmt::format("{}: its bytes have the checksum {}. Remedy: check the disk; delete the "
-                          "file, and make a new backup",
-                          path, ToHex(*checksum)));
+  return Fail(Code::kCorrupt, fmt::format("{}: its bytes have the checksum {}. Remedy: check the disk; "
+                                          "delete the file, and make a new backup",
+                                          path, ToHex(*checksum)));
 }
 
 Status BackupDirectory::Commit(BackupManifest& manifest) {

@@ -74,12 +74,11 @@ std::vector<int32_t> PartitionsOf(const nlohmann::json& status, const StateCopy*
 
 /// Waiting doesn't change it. The directory of a stopped daemon has the state of all other partitions.
 Error RefusedPartition(const nlohmann::json& partition) {
-  return {
-      Code::kRefused,
-      fmt::format("partition {} of this daemon is {}, and its state can't be read: {}. Remedy: do what this "
-                  "reason says, or stop the daemon and use its directory: --dir",
-                  partition.at("partition").get<int32_t>(), partition.at("state").get<std::string>(),
-                  partition.value("reason", ""))};
+  return {Code::kRefused,
+          fmt::format("partition {} of this daemon is {}, and its state can't be read: {}. Remedy: do what "
+                      "this reason says, or stop the daemon and use its directory: --dir",
+                      partition.at("partition").get<int32_t>(), partition.at("state").get<std::string>(),
+                      partition.value("reason", ""))};
 }
 
 /// Fails for states that waiting doesn't change.
@@ -135,8 +134,8 @@ Status CheckWhole(const nlohmann::json& status, const StateCopy& copy) {
   }
   if (!status.at("partitions_refused").empty()) {
     return Fail(Code::kRefused,
-                "this daemon refuses a partition, which can't be copied. Remedy: see "
-                "partitions_refused in /v1/status");
+                "this daemon refuses a partition, which can't be copied. Remedy: see partitions_refused in "
+                "/v1/status");
   }
   return {};
 }

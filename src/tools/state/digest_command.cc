@@ -117,10 +117,9 @@ Status CheckSources(const StateArguments& given) {
   if (Status one = CheckStored(given); !one) return one;
   if (given.history.empty()) return {};
   if (given.is_stored() || given.wait) {
-    return Fail(
-        Code::kInvalidArgument,
-        "--history, --from-topic: --dir, --from, --from-state-topic or --wait is given as well; leave "
-        "one of them out");
+    return Fail(Code::kInvalidArgument,
+                "--history, --from-topic: --dir, --from, --from-state-topic or --wait is given as well; "
+                "leave one of them out");
   }
   if (given.config.empty()) {
     return Fail(Code::kInvalidArgument,

@@ -110,8 +110,8 @@ Result<std::vector<PartitionHead>> HistoryState::Heads(CopySink& sink) {
   source_.Describe(read);
   if (ReportFiles(read, settings_.quiet)) {
     return Fail(Code::kCorrupt,
-                "nothing was written: without the damaged files the state isn't whole. "
-                "Remedy: mend the files, or leave them out");
+                "nothing was written: without the damaged files the state isn't whole. Remedy: mend the "
+                "files, or leave them out");
   }
   report_.read_s = Seconds(started);
   sorted_at_ = SystemClock().Now();
@@ -234,8 +234,7 @@ std::string IntoStateText(const IntoStateReport& report, uint64_t rejected) {
       counts.items > 0 ? static_cast<double>(report.state_bytes) / static_cast<double>(counts.items) : 0;
   return fmt::format(
       "{} events with {} items, {} rejected, {} skipped, {} beyond every window: {} of state in {} "
-      "partitions, {:.2f} bytes "
-      "an item\nread in {:.1f} s, {} events/s; written in {:.1f} s\n",
+      "partitions, {:.2f} bytes an item\nread in {:.1f} s, {} events/s; written in {:.1f} s\n",
       WithThousands(counts.events), WithThousands(counts.items), WithThousands(rejected),
       WithThousands(counts.skipped), WithThousands(counts.beyond_windows), WithByteUnit(report.state_bytes),
       report.partitions, bytes_an_item, report.read_s,

@@ -20,11 +20,10 @@ Status CheckAlike(const StoreDescriptor& first, const StoreDescriptor& other) {
   const auto& a = first.identity;
   const auto& b = other.identity;
   if (a.topic != b.topic || a.partition_count != b.partition_count || a.partitioner != b.partitioner) {
-    return Fail(Code::kRefused,
-                fmt::format("partition {} is of topic {} with {} partitions ({}), partition {} of {} with "
-                            "{} ({}). Remedy: name the state of one topic",
-                            b.partition, b.topic, b.partition_count, b.partitioner, a.partition, a.topic,
-                            a.partition_count, a.partitioner));
+    return Fail(Code::kRefused, fmt::format("partition {} is of topic {} with {} partitions ({}), partition "
+                                            "{} of {} with {} ({}). Remedy: name the state of one topic",
+                                            b.partition, b.topic, b.partition_count, b.partitioner,
+                                            a.partition, a.topic, a.partition_count, a.partitioner));
   }
   if (std::ranges::equal(first.filters, other.filters, {}, &StoredFilter::name, &StoredFilter::name) &&
       first.kinds == other.kinds)
@@ -240,8 +239,8 @@ Status ReshardedState::CheckWhole(const std::string& topic) const {
   for (int32_t number = 0; number < identity.partition_count; ++number) {
     if (known_.contains(number)) continue;
     return Fail(Code::kRefused,
-                fmt::format("partition {} of {} is missing: its users would lose what they saw. Remedy: "
-                            "name the state of all daemons, each with --dir or --from",
+                fmt::format("partition {} of {} is missing: its users would lose what they saw. Remedy: name "
+                            "the state of all daemons, each with --dir or --from",
                             number, identity.partition_count));
   }
   if (identity.topic != topic) return {};
