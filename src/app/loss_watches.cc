@@ -10,6 +10,7 @@ LossWatches::LossWatches(const Config& config, const Clock& clock) {
   };
   LossWatch::Options input{
       .topic = config.input.topic, .partitioner = config.input.partitioner, .limits = config.loss};
+  input.longest_window = std::chrono::days(LongestWindowDays(config));
   for (const FilterConfig& filter : config.filters) input.filters.push_back(filter.name);
   input_ = watch(std::move(input));
   if (config.input.source_topic) {

@@ -121,8 +121,12 @@ constexpr ConfigKey kKeys[] = {
            "Share of events that are older than every window.")
         .Into<&Config::loss, &LossLimits::too_old_share_max>(),
     Number("input.loss.skipped_share_max", "0.99", {0, 1},
-           "Share of events that input.only_if or input.kinds excludes.")
+           "Share of events that input.only_if, input.kinds, input.ids_ignored or input.items_only_if "
+           "excludes.")
         .Into<&Config::loss, &LossLimits::skipped_share_max>(),
+    Number("input.loss.no_id_share_max", "0.5", {0, 1},
+           "Share of events without an item that has an id, where input.items_skip_invalid is true.")
+        .Into<&Config::loss, &LossLimits::no_id_share_max>(),
     Number("input.loss.no_filter_share_max", "0.99", {0, 1}, "Share of events that no filter covers.")
         .Into<&Config::loss, &LossLimits::no_filter_share_max>(),
     Number("input.loss.rejected_share_max", "0.05", {0, 1},

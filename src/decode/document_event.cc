@@ -111,7 +111,8 @@ tl::expected<void, Rejection> DocumentEventReader::ReadWho(Event& event, EventBu
     }
     if (auto read = items_.Read(ValueOf(Field::kItems), buffers); !read) return read;
     event.skipped_items = items_.skipped();
-    if (buffers.items.empty()) event.skip = SkipReason::kNoItem;
+    if (buffers.items.empty())
+      event.skip = event.skipped_items.by_condition > 0 ? SkipReason::kNoItem : SkipReason::kNoId;
   } else {
     if (!Has(Field::kItemId)) return missing(plan_->items_only ? Field::kItems : Field::kItemId);
     const auto id = ReadId(ValueOf(Field::kItemId), DigitsOf(Field::kItemId));

@@ -20,6 +20,11 @@ std::string Percent(uint64_t count, uint64_t of) {
   return percent == 0 ? "under 1%" : std::to_string(percent) + "%";
 }
 
+// Events of histories are old, but their partitions have to be right.
+uint64_t EventsFor(LossCause cause, const LossCounts& counts) {
+  return counts.events + (cause == LossCause::kMisrouted ? counts.replayed : 0);
+}
+
 std::string_view FieldOf(const LossCounts& sum) {
   return sum.created_before_1971 > sum.before_1971 ? "item_created_at" : "exposed_at";
 }
@@ -28,6 +33,8 @@ std::string_view FieldOf(const LossCounts& sum) {
 
 LossCounts& LossCounts::operator+=(const LossCounts& other) {
   events += other.events;
+  replayed += other.replayed;
+  at_end += other.at_end;
   for (size_t i = 0; i < lost.size(); ++i) lost[i] += other.lost[i];
   for (size_t i = 0; i < rejected.size(); ++i) rejected[i] += other.rejected[i];
   before_1971 += other.before_1971;
@@ -43,6 +50,8 @@ double LossLimits::MaxOf(LossCause cause) const {
       return too_old_share_max;
     case LossCause::kSkipped:
       return skipped_share_max;
+    case LossCause::kNoId:
+      return no_id_share_max;
     case LossCause::kNoFilter:
       return no_filter_share_max;
     case LossCause::kRejected:
@@ -67,8 +76,9 @@ void LossWatch::Add(const LiveReport& report) {
   const int64_t number = SlotNow();
   const MutexLock lock(mutex_);
   Slot& slot = slots_[static_cast<size_t>(number % kSlots)];
-  if (slot.number != number) slot = {number, {}};
+  if (slot.number != number) slot = {.number = number, .counts = {}};
   slot.counts += report.counts;
+  slot.newest = std::max(slot.newest, report.newest);
   since_start_ += report.counts;
   newest_ = std::max(newest_, report.newest);
   if (report.rejection)
@@ -79,12 +89,14 @@ TopicLoss LossWatch::Look() const {
   const int64_t now = SlotNow();
   TopicLoss loss;
   loss.topic = options_.topic;
-  LossCounts sum;
+  Slot window;
+  LossCounts& sum = window.counts;
   uint64_t recent = 0;
   const MutexLock lock(mutex_);
   for (const Slot& slot : slots_) {
     if (slot.number < 0 || slot.number <= now - kSlots) continue;
     sum += slot.counts;
+    window.newest = std::max(window.newest, slot.newest);
     if (slot.number > now - kRecentSlots) recent += slot.counts.events;
   }
   loss.events = sum.events;
@@ -105,11 +117,29 @@ TopicLoss LossWatch::Look() const {
     }
     share.lost = sum.LostBy(cause);
     share.share_max = options_.limits.MaxOf(cause);
-    if (sum.events > 0) share.share = static_cast<double>(share.lost) / static_cast<double>(sum.events);
-    if (sum.events >= options_.limits.events_min && share.share > share.share_max)
+    const uint64_t of = EventsFor(cause, sum);
+    if (of > 0) share.share = static_cast<double>(share.lost) / static_cast<double>(of);
+    if (cause == LossCause::kTooOld && share.share_max < 1 && IsOutOfWindows(window)) {
+      share.lost = sum.events;
+      share.share = 1;
+      share.trouble = fmt::format(
+          "all events that come to \"{}\" are older than every window by this machine's clock, the newest of "
+          "{}: is the clock of this machine or of the producers wrong?",
+          options_.topic, TimeText(window.newest));
+    } else if (of >= options_.limits.events_min && share.share > share.share_max) {
       share.trouble = TroubleOf(cause, sum);
+    }
   }
   return loss;
+}
+
+// Whether the events that producers send now are out of every window. The daemon judges events by the times
+// of their records, and answers by its clock. So a wrong clock hides what it has taken in.
+bool LossWatch::IsOutOfWindows(const Slot& window) const {
+  if (!options_.longest_window || window.newest.value <= 0) return false;
+  if (window.counts.at_end < options_.limits.events_min) return false;
+  const std::chrono::milliseconds longest = *options_.longest_window;
+  return window.newest.value < clock_.WallNow().value - longest.count();
 }
 
 // Empty: each filter got an event, or there were too few events to tell.
@@ -126,9 +156,10 @@ std::string LossWatch::UnreachedFilter() const {
 
 std::string LossWatch::TroubleOf(LossCause cause, const LossCounts& sum) const {
   const uint64_t lost = sum.LostBy(cause);
-  const std::string percent = fmt::format("{} of {}", Percent(lost, sum.events), options_.noun);
+  const uint64_t events = EventsFor(cause, sum);
+  const std::string percent = fmt::format("{} of {}", Percent(lost, events), options_.noun);
   const std::string of =
-      fmt::format("{} of {} in \"{}\"", WithCommas(lost), WithCommas(sum.events), options_.topic);
+      fmt::format("{} of {} in \"{}\"", WithCommas(lost), WithCommas(events), options_.topic);
   switch (cause) {
     case LossCause::kTooOld: {
       const uint64_t of_1970 = sum.before_1971 + sum.created_before_1971;
@@ -143,8 +174,13 @@ std::string LossWatch::TroubleOf(LossCause cause, const LossCounts& sum) const {
     }
     case LossCause::kSkipped:
       return fmt::format(
-          "{} are skipped, {}: do the pointers and values of input.only_if and input.kinds fit them?",
+          "{} are skipped, {}: do input.only_if, input.kinds, input.ids_ignored and input.items_only_if fit "
+          "them?",
           percent, of);
+    case LossCause::kNoId:
+      return fmt::format(
+          "{} have no item with an id, {}: do input.fields.items and input.fields.item_id fit them?", percent,
+          of);
     case LossCause::kNoFilter:
       return fmt::format("{} are covered by no filter, {}: do filters[].scenes and filters[].when fit them?",
                          percent, of);

@@ -20,25 +20,28 @@ namespace seen {
 
 enum class LossCause : uint8_t {
   kTooOld,     // older than every window
-  kSkipped,    // input.only_if or input.kinds excludes it
+  kSkipped,    // a condition, input.kinds or input.ids_ignored excludes it
+  kNoId,       // none of its items has an id
   kNoFilter,   // no filter covers it
   kRejected,   // a dead letter
   kMisrouted,  // in another partition than its user's: look-ups miss it
   kUnreached,  // none of them reached some filter since the start, though others have them
 };
-inline constexpr std::array kLossCauses = {LossCause::kTooOld,    LossCause::kSkipped,
-                                           LossCause::kNoFilter,  LossCause::kRejected,
-                                           LossCause::kMisrouted, LossCause::kUnreached};
+inline constexpr std::array kLossCauses = {LossCause::kTooOld,   LossCause::kSkipped,  LossCause::kNoId,
+                                           LossCause::kNoFilter, LossCause::kRejected, LossCause::kMisrouted,
+                                           LossCause::kUnreached};
 
 /// As in labels of metrics: "too_old".
 constexpr std::string_view LossCauseName(LossCause cause) {
-  constexpr std::array<std::string_view, kLossCauses.size()> kNames = {"too_old",  "skipped",   "no_filter",
-                                                                       "rejected", "misrouted", "unreached"};
+  constexpr std::array<std::string_view, kLossCauses.size()> kNames = {
+      "too_old", "skipped", "no_id", "no_filter", "rejected", "misrouted", "unreached"};
   return kNames[static_cast<size_t>(cause)];
 }
 
 struct LossCounts {
-  uint64_t events = 0;  // lost or not
+  uint64_t events = 0;    // lost or not
+  uint64_t replayed = 0;  // events of histories, which may be misrouted, too
+  uint64_t at_end = 0;    // of `events`: read when nothing more waited, so their producers sent them now
   std::array<uint64_t, kLossCauses.size()> lost{};
   std::array<uint64_t, kRejectReasons> rejected{};
   uint64_t before_1971 = 0;          // of those that are too old
@@ -70,6 +73,7 @@ struct LossLimits {
   uint64_t events_min = 100;
   double too_old_share_max = 0.05;
   double skipped_share_max = 0.99;
+  double no_id_share_max = 0.5;
   double no_filter_share_max = 0.99;
   double rejected_share_max = 0.05;
   double misrouted_share_max = 0.01;
@@ -101,8 +105,9 @@ class LossWatch {
     std::string topic;
     std::string_view noun = "events";  // a constant
     std::vector<LossCause> causes{kLossCauses.begin(), kLossCauses.end()};
-    std::vector<std::string> filters = {};            // by their index
-    Partitioner partitioner = Partitioner::kMurmur2;  // as configured
+    std::vector<std::string> filters = {};                  // by their index
+    std::optional<std::chrono::hours> longest_window = {};  // of all filters; nullopt: not watched
+    Partitioner partitioner = Partitioner::kMurmur2;        // as configured
     LossLimits limits;
   };
   /// `clock` outlives this.
@@ -119,10 +124,12 @@ class LossWatch {
   struct Slot {
     int64_t number = -1;
     LossCounts counts;
+    TimeMs newest{0};
   };
   int64_t SlotNow() const;
   std::string TroubleOf(LossCause cause, const LossCounts& sum) const REQUIRES(mutex_);
   std::string UnreachedFilter() const REQUIRES(mutex_);
+  bool IsOutOfWindows(const Slot& window) const;
 
   const Options options_;
   const Clock& clock_;

@@ -61,6 +61,7 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   const uint64_t deferred_before = tail_deferred_;
   const size_t taken = Take(records, report);
   if (report.records > 0) anchor_ = AnchorOf(records[taken - 1]);
+  if (!IsBehind(records.back())) report.live.counts.at_end = report.live.counts.events;
   if (report.records > 0 || !dirty_.empty() || report.live.counts.events > 0 || report.replayed > 0) {
     const int64_t now = clock_.WallNow().value;
     const Instant visible_at = clock_.Now();
@@ -215,14 +216,16 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, boo
   const bool is_live = record.replay == nullptr;
   if (!is_live) [[unlikely]] {
     --report.live.counts.events;  // AppendBlock counts all of the block
+    report.live.counts.replayed += record.replay->kind == ReplayNote::Kind::kRecord ? 1u : 0u;
     NoteReplay(*record.replay);
     report.replayed += is_first && record.replay->kind == ReplayNote::Kind::kRecord ? 1u : 0u;
   }
   if (exposure.skip != SkipReason::kNone) [[unlikely]] {
     ++report.skipped[static_cast<size_t>(exposure.skip)];
     if (is_live) {
-      const bool has_filter = exposure.skip != SkipReason::kNoFilter;
-      ++report.live.counts.LostBy(has_filter ? LossCause::kSkipped : LossCause::kNoFilter);
+      ++report.live.counts.LostBy(exposure.skip == SkipReason::kNoFilter ? LossCause::kNoFilter
+                                  : exposure.skip == SkipReason::kNoId   ? LossCause::kNoId
+                                                                         : LossCause::kSkipped);
     }
     return;
   }
@@ -351,7 +354,7 @@ void PartitionIntake::NoteMisrouted(const Exposure& exposure, const Record& reco
   if (expected == options_.partition) [[likely]]
     return;
   ++report.misrouted;
-  if (record.replay == nullptr) ++report.live.counts.LostBy(LossCause::kMisrouted);
+  ++report.live.counts.LostBy(LossCause::kMisrouted);
   reporter_.EventMisrouted(options_.partition, expected, record.offset);
   state_.NoteMisrouted({record.offset, expected, std::string(exposure.id().substr(0, kMisroutedIdBytes))});
 }
@@ -361,7 +364,7 @@ void PartitionIntake::LookAtPartitioners(std::span<const Record> records, LossCo
   for (const Exposure& exposure : block_.exposures()) {
     const Record& record = records[exposure.record];
     if (live.partitioners.records >= kPartitionersLookedAt) return;
-    if (exposure.skip != SkipReason::kNone || record.replay != nullptr) continue;
+    if (exposure.skip != SkipReason::kNone) continue;
     live.partitioners.Add(exposure.id(), record.key, options_.partition, options_.partition_count,
                           options_.partitioner);
   }

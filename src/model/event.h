@@ -53,14 +53,15 @@ enum class SkipReason : uint8_t {
   kNoFilter,    // no filter covers it; the decoder leaves this to its caller
   kReplayMark,  // no event: a replay begins or ends. Also left to the caller
   kIgnoredId,   // its user is one of input.ids_ignored
-  kNoItem,      // all of its items were skipped
+  kNoItem,      // input.items_only_if left none of its items
+  kNoId,        // none of its items has an id: input.items_skip_invalid
 };
-inline constexpr size_t kSkipReasons = 7;
+inline constexpr size_t kSkipReasons = 8;
 
 /// snake_case, e.g. "condition": a metric's label.
 constexpr std::string_view SkipReasonName(SkipReason reason) {
-  constexpr std::string_view kNames[kSkipReasons] = {"none",        "condition",  "kind",   "no_filter",
-                                                     "replay_mark", "ignored_id", "no_item"};
+  constexpr std::string_view kNames[kSkipReasons] = {"none",        "condition",  "kind",    "no_filter",
+                                                     "replay_mark", "ignored_id", "no_item", "no_id"};
   return kNames[static_cast<size_t>(reason)];
 }
 

@@ -220,7 +220,7 @@ def test_users_elements_and_times_as_companies_write_them(topics, daemon, topic_
     assert {segment["day"] for segment in seend.segments("u1")["segments"]} == {
         time.strftime("%Y-%m-%d", time.gmtime(second)) for second in (now_s // 60 * 60, ten_days)
     }
-    assert (skipped(seend, "ignored_id"), skipped(seend, "no_item")) == (1, 1)
+    assert (skipped(seend, "ignored_id"), skipped(seend, "no_id")) == (1, 1)
     assert seend.metric_sum("seen_items_without_id_total") == 4
     assert seend.metric_sum("seen_items_skipped_total") == 1
     assert seend.metric_sum("seen_events_rejected_total") == 0

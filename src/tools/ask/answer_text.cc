@@ -91,7 +91,7 @@ std::string LossLines(const SortedJson& loss, TimeMs now) {
   std::string shares;
   for (const SortedJson& cause : ListOf(loss, "causes")) {
     std::string name = TextOf(cause, "cause");
-    if (name == "unreached") continue;    // a filter's trouble, no share of the events
+    if ((name == "unreached" || name == "no_id") && cause.value("share", 0.0) == 0) continue;
     if (name == "too_old") name = "old";  // all shares fit on a line of 80 columns
     std::replace(name.begin(), name.end(), '_', ' ');
     shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", name, ShareText(cause, has_read));

@@ -190,7 +190,7 @@ TEST(EventFormat, SkipsElementsWithoutAnIdWhereTold) {
   EXPECT_EQ(counted(R"(["a",null,"",{"ad":1},{"item_id":null},{"item_id":""},{"item_id":"b"},[],1.5,7])"),
             "3 items, without id 7, by condition 0, skip none");
   EXPECT_EQ(counted(R"(["a","b"])"), "2 items, without id 0, by condition 0, skip none");
-  EXPECT_EQ(counted(R"([null,{"ad":1}])"), "0 items, without id 2, by condition 0, skip no_item");
+  EXPECT_EQ(counted(R"([null,{"ad":1}])"), "0 items, without id 2, by condition 0, skip no_id");
   EXPECT_EQ(counted("[]"), "items: empty; expected at least one item");
   EXPECT_EQ(counted(R"([{"item_id":"b","position":"x"}])"),
             "items[0].position: a string; expected a 64-bit integer or null");

@@ -74,6 +74,39 @@ TEST_F(LossWatchTest, ALimitOfOneIsNeverReached) {
   EXPECT_EQ(some.Look().causes[1].trouble, "");
 }
 
+TEST_F(LossWatchTest, EventsOfNowThatAreOutOfEveryWindowAskForTheClock) {
+  LossWatch::Options options = Exposures();
+  options.longest_window = std::chrono::days(30);
+  LossWatch some(options, clock);
+  constexpr int64_t kDayMs = 86'400'000;
+  const auto too_old = [&](uint64_t at_end, int64_t days_old) {
+    clock.Advance(600'000);
+    LiveReport report = Batch(100, LossCause::kTooOld, 0);
+    report.counts.at_end = at_end;
+    report.newest = {clock.WallNow().value - days_old * kDayMs - 1};
+    some.Add(report);
+    return some.Look().causes[0];
+  };
+  EXPECT_EQ(too_old(100, 29).trouble, "");
+  EXPECT_EQ(too_old(99, 30).trouble, "") << "too few, or a backlog";
+  const LossShare share = too_old(100, 30);
+  EXPECT_TRUE(
+      share.trouble.starts_with("all events that come to \"exposures\" are older than every window by "
+                                "this machine's clock, the newest of "))
+      << share.trouble;
+  EXPECT_EQ(share.share, 1);
+  EXPECT_EQ(too_old(100, 0).trouble, "");
+}
+
+TEST_F(LossWatchTest, MisroutedEventsOfHistoriesCountToo) {
+  LiveReport report = Batch(0, LossCause::kMisrouted, 2);
+  report.counts.replayed = 100;
+  watch.Add(report);
+  EXPECT_EQ(ShareOf(LossCause::kMisrouted).share, 0.02);
+  EXPECT_NE(ShareOf(LossCause::kMisrouted).trouble, "");
+  EXPECT_EQ(watch.Look().events, 0u);
+}
+
 TEST_F(LossWatchTest, AFilterThatNoEventReachesIsNamedAfterSoManyEvents) {
   LossWatch::Options options = Exposures();
   options.filters = {"all", "home"};
