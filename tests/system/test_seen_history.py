@@ -12,8 +12,8 @@ import zipfile
 
 import pytest
 
-from places import free_port
-from seenctl_tool import CONVERT, ENVIRONMENT, run, seen_history
+from places import free_port, now_ms
+from seenctl_tool import CONVERT, ENVIRONMENT, by_partition, run, run_json, seen_history
 
 NESTED = {
     "user_id": "/data/uid",
@@ -427,6 +427,110 @@ pq.write_table(pa.table({"user_id": ["u"], "items": pa.array([[1, 2]])})[:0], "e
     assert events == [
         {"data": {"uid": "7", "when": "2025-11-21T12:40:00.250000Z"}, "items": ["a", 'b"', None]}
     ]
+
+
+CARDS = {
+    "user_id": "/uid",
+    "items": "/cards",
+    "item_id": "/id",
+    "items_exposed_at": {"at": "/shown", "unit": "s"},
+}
+
+
+def test_items_have_times_of_their_own(tmp_path):
+    write_with(
+        """
+import datetime as d, fastavro, pyarrow as pa, pyarrow.parquet as pq
+at = d.datetime(2025, 11, 21, 12, 40, 0, 250000, tzinfo=d.timezone.utc)
+cards = [[{"id": 7.0, "shown": at}, {"id": 8.5, "shown": None}, None], None, []]
+for unit in ("ms", "ns"):
+    kind = pa.list_(pa.struct([("id", pa.float64()), ("shown", pa.timestamp(unit, "UTC"))]))
+    pq.write_table(pa.table({"uid": ["u", "v", "w"], "cards": pa.array(cards, kind)}), unit)
+shown = {"name": "shown", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}]}
+card = {"type": "record", "name": "C", "fields": [{"name": "id", "type": ["double", "string"]}, shown]}
+schema = {"type": "record", "name": "E", "fields": [{"name": "uid", "type": "string"},
+          {"name": "cards", "type": ["null", {"type": "array", "items": ["null", card]}]}]}
+with open("avro", "wb") as file:
+    fastavro.writer(file, schema, [{"uid": u, "cards": c} for u, c in zip("uvw", cards)])
+""",
+        tmp_path,
+    )
+    events = [
+        {"uid": "u", "cards": [{"id": "7", "shown": 1763728800}, {"id": "8.5", "shown": None}, None]},
+        {"uid": "v", "cards": None},
+        {"uid": "w", "cards": []},
+    ]
+    for name in ("ms", "ns", "avro"):
+        assert lines_of(tmp_path / name, CARDS)[0] == events, name
+    path = tmp_path / "table.csv"
+    path.write_text("uid,item_id,items_exposed_at\nu,00012,1763728800\n")
+    assert lines_of(path, CARDS)[0] == [{"uid": "u", "cards": [{"id": "00012", "shown": 1763728800}]}]
+    path.write_text("user_id,item_id,shown_s\nu,a,2\n")
+    fields = {"items_exposed_at": {"at": "/shown_s", "unit": "s"}}
+    assert lines_of(path, fields)[0] == [{"user_id": "u", "items": [{"item_id": "a"}], "shown_s": 2}], (
+        "the pointer starts at an element"
+    )
+    head = "user_id,item_id,items_exposed_at\n"
+    path.write_text(head + "u,a,2\n")
+    (tmp_path / "z.csv").write_text(head + "u,b,1\n")
+    done = seen_history(path, tmp_path / "z.csv", "--config", tmp_path / "seend.json", "--order", "time")
+    assert done.stdout.index(b'{"item_id":"b","shown_s":1}') < done.stdout.index(
+        b'{"item_id":"a","shown_s":2}'
+    )
+
+
+def test_nested_cells_have_the_types_of_columns(tmp_path):
+    write_with(
+        """
+import datetime as d, decimal, pyarrow as pa, pyarrow.parquet as pq
+at = d.datetime(2025, 11, 21, 12, 40)
+rows = {"user_id": ["u"] * 3, "items": pa.array([[1, None], [2], []], pa.large_list(pa.int64())),
+        "x": [[{"a": [decimal.Decimal("1.50")], "b": {"at": at}}], None, [None]],
+        "y": pa.array([[("k", 1)], None, []], pa.map_(pa.string(), pa.int32()))}
+pq.write_table(pa.table(rows), "day", row_group_size=2)
+""",
+        tmp_path,
+    )
+    files, _ = parts_of([tmp_path / "day"])
+    cell = {"a": [1.5], "b": {"at": "2025-11-21T12:40:00.000000Z"}}
+    assert [event for _, event in files["day"][0]] == [
+        {"user_id": "u", "items": ["1", None], "x": [cell], "y": [["k", 1]]},
+        {"user_id": "u", "items": ["2"], "x": None, "y": None},
+        {"user_id": "u", "items": [], "x": [None], "y": []},
+    ]
+
+
+def test_the_state_is_that_of_the_same_events_as_json(daemon, topic_name, tmp_path):
+    """A time for each item: of lines that the daemon reads, and of the table with the same events."""
+    seend = daemon(topic_name, {"input": {"fields": CARDS}})
+    now_s = now_ms() // 1000
+    cards = [
+        [{"id": f"n{i % 7}-{k}", "shown": now_s - 86_400 * ((i + k) % 9)} for k in range(1 + i % 3)]
+        for i in range(300)
+    ]
+    lines = [json.dumps({"uid": f"u{i % 20}", "cards": each}) for i, each in enumerate(cards)]
+    (tmp_path / "lines").write_text("\n".join(lines) + "\n")
+    write_with(
+        "import datetime as d, json, pyarrow as pa, pyarrow.parquet as pq\n"
+        "rows = [json.loads(line) for line in open('lines')]\n"
+        "for card in (card for row in rows for card in row['cards']):\n"
+        "    card['shown'] = d.datetime.fromtimestamp(card['shown'], d.timezone.utc)\n"
+        "pq.write_table(pa.Table.from_pylist(rows), 'table')\n",
+        tmp_path,
+    )
+    found = {}
+    for name in ("lines", "table"):
+        if name == "lines":
+            source, lines = tmp_path / name, None
+        else:
+            source, lines = "-", seen_history(tmp_path / name, "--config", seend.write_config()).stdout
+        state = tmp_path / f"state-{name}"
+        options = {"config": seend.write_config(), "into_state": state, "partitions": 1}
+        built = run_json("replay", source, stdin=lines, **options)
+        assert (built["events"], built["rejected"]) == (300, 0), name
+        digest = run_json("digest", dir=state, as_of=now_s * 1000)
+        found[name] = by_partition(digest)
+    assert found["lines"] == found["table"] and sum(map(len, cards)) > 500
 
 
 def test_avro_has_bytes_and_logical_types(tmp_path):

@@ -115,6 +115,24 @@ class Bar:
             self.is_drawn = False
 
 
+def values_at(value, steps):
+    """The values that a place leads to, of all elements of its arrays."""
+    if not steps:
+        yield value
+    elif steps[0] == "*" and isinstance(value, list):
+        for each in value:
+            yield from values_at(each, steps[1:])
+    elif isinstance(value, dict) and steps[0] in value:
+        yield from values_at(value[steps[0]], steps[1:])
+
+
+def ms_of(value, unit):
+    if unit == "rfc3339":
+        at = datetime.fromisoformat(value.replace("Z", "+00:00"))
+        return (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp() * 1000
+    return float(value) * {"s": 1000, "ms": 1, "us": 0.001}[unit]
+
+
 class Run:
     def __init__(self, options, output):
         self.options, self.output = options, output
@@ -188,16 +206,17 @@ class Run:
 
     def time_of(self, line):
         try:
-            value = json.loads(line)
-            for step in self.mapping.places["exposed_at"]:
-                value = value[step]
-            unit = self.mapping.unit("exposed_at")
-            if unit == "rfc3339":
-                at = datetime.fromisoformat(value.replace("Z", "+00:00"))
-                return (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp() * 1000
-            return float(value) * {"s": 1000, "ms": 1, "us": 0.001}[unit]
-        except (ValueError, KeyError, TypeError, AttributeError):
+            event = json.loads(line)
+        except ValueError:
             return None
+        places = self.mapping.places
+        for field in filter(places.get, ("exposed_at", "items_exposed_at")):
+            for value in values_at(event, places[field]):
+                try:
+                    return ms_of(value, self.mapping.unit(field))
+                except (ValueError, TypeError, AttributeError):
+                    pass
+        return None
 
     def in_order(self, files):
         if self.options.order == "name":

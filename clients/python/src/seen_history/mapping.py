@@ -13,9 +13,10 @@ FIELDS = (
     "request_id",
     "kind",
     "item_created_at",
+    "items_exposed_at",
 )
-TIMES = ("exposed_at", "item_created_at")
-IN_ITEMS = ("item_id", "position", "item_created_at")
+TIMES = ("exposed_at", "item_created_at", "items_exposed_at")
+IN_ITEMS = ("item_id", "position", "item_created_at", "items_exposed_at")
 COMMENTS = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
@@ -37,16 +38,19 @@ class Mapping:
 
     def __init__(self, fields=None):
         self.places, self.others, self.units = {}, {}, {}
+        fields = fields or {}
         for name in FIELDS:
-            rule = (fields or {}).get(name) or f"/{name}"
+            if name == "items_exposed_at" and not fields.get(name):
+                continue  # the only field that an event doesn't have by its name
+            rule = fields.get(name) or f"/{name}"
             if isinstance(rule, dict):
                 self.units[name] = rule.get("unit", "ms")
                 rule = rule.get("at", f"/{name}")
             rules = rule if isinstance(rule, list) else [rule]  # of several, the first that is there counts
             self.places[name] = steps_of(rules[0])
             self.others[name] = [steps_of(each) for each in rules[1:]]
-        if (fields or {}).get("items"):
-            for name in IN_ITEMS:
+        if fields.get("items") or "items_exposed_at" in self.places:
+            for name in self.places.keys() & set(IN_ITEMS):
                 self.places[name] = (*self.places["items"], "*", *self.places[name])
 
     @classmethod
@@ -75,8 +79,10 @@ class Mapping:
 
     def field_at(self, place):
         """The field that the configuration reads at `place`, or None."""
+        if place == (*self.places["items"], "*"):
+            return "item_id"  # an element that is no object is an id
         return next(
-            (name for name in FIELDS if self.places[name] == place or place in self.others[name]), None
+            (name for name in self.places if self.places[name] == place or place in self.others[name]), None
         )
 
     def knows_user(self, columns):

@@ -123,19 +123,6 @@ def of_list_cells(column):
     return pc.replace_with_mask(rendered, rest, one_by_one(column.filter(rest), list_cell))
 
 
-def of_list(column):
-    """A list of texts or integers, as JSON."""
-    values = column.flatten()
-    kind = values.type
-    if pa.types.is_integer(kind):
-        values = values.cast(pa.string())
-    values = pc.fill_null(quoted(values.cast(pa.binary())), NULL)
-    offsets = pc.subtract(column.offsets, column.offsets[0])
-    lists = pa.ListArray.from_arrays(offsets.cast(pa.int32()), values)
-    joined = pc.binary_join_element_wise(b"[", pc.binary_join(lists, b","), b"]", b"")
-    return without(joined, pc.is_null(column))
-
-
 def of_text(column, form, is_table_of_texts):
     column = column.cast(pa.binary())
     if is_table_of_texts:
@@ -196,14 +183,14 @@ class Renderer:
     """The lines of one table."""
 
     def __init__(self, columns, mapping, is_table_of_texts=False):
-        places = [mapping.place_of(column, columns) for column in columns]
-        mapping.check(columns, places)
+        self.places = [mapping.place_of(column, columns) for column in columns]
+        mapping.check(columns, self.places)
         self.mapping, self.is_table_of_texts = mapping, is_table_of_texts
-        self.fields = [mapping.field_at(place) for place in places]
-        self.pieces, self.order = pieces_of(places)
+        self.pieces, self.order = pieces_of(self.places)
         self.pieces[-1] += b"\n"
 
-    def cells(self, column, field):
+    def cells(self, column, place):
+        field = self.mapping.field_at(place)
         form = "other" if field is None else "list" if field == "items" else "text"
         if field in TIMES or field == "position":
             form = "number"
@@ -225,17 +212,34 @@ class Renderer:
         if pa.types.is_boolean(kind):
             texts = column.cast(pa.string()).cast(pa.binary())
             return quoted(texts) if form == "text" else texts
-        if pa.types.is_list(kind) and (
-            pa.types.is_string(kind.value_type) or (form == "list" and pa.types.is_integer(kind.value_type))
-        ):
-            return of_list(column)
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            return self.of_list(column, place)
+        if pa.types.is_struct(kind):
+            return self.of_struct(column, place)
         return one_by_one(column, dumped)
+
+    def of_list(self, column, place):
+        first, last = column.offsets[0].as_py(), column.offsets[-1].as_py()
+        elements = self.cells(column.values.slice(first, last - first), (*place, "*"))
+        offsets = pc.subtract(column.offsets, first).cast(pa.int32())
+        lists = pa.ListArray.from_arrays(offsets, pc.fill_null(elements, NULL))
+        joined = pc.binary_join_element_wise(b"[", pc.binary_join(lists, b","), b"]", b"")
+        return without(joined, pc.is_null(column))
+
+    def of_struct(self, column, place):
+        parts = []
+        for name, member in zip((each.name for each in column.type), column.flatten()):
+            parts += [(b"," if parts else b"{") + as_json(name) + b":"]
+            parts += [pc.fill_null(self.cells(member, (*place, name)), NULL)]
+        if not parts:
+            return one_by_one(column, dumped)
+        return without(pc.binary_join_element_wise(*parts, b"}", b""), pc.is_null(column))
 
     def lines(self, batch):
         """The lines of a batch, and where each begins: their bytes, and one offset more than lines."""
         parts = []
         for piece, i in zip(self.pieces, self.order):
-            cells = self.cells(batch.column(i), self.fields[i])
+            cells = self.cells(batch.column(i), self.places[i])
             parts += [piece, pc.fill_null(cells, NULL) if cells.null_count else cells]
         joined = pc.binary_join_element_wise(*parts, self.pieces[-1], b"")
         _, offsets, data = joined.buffers()
