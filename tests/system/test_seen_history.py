@@ -218,6 +218,19 @@ DIALECTS = {
     "cr": (table(",", end="\r")[0].encode(), table(",")[1]),
     "crlf": (table(";", end="\r\n")[0].encode(), table(",")[1]),
     "bom": (table(",")[0].encode("utf-8-sig"), table(",")[1]),
+    "bom-twice": (b"\xef\xbb\xbf" + table(",")[0].encode("utf-8-sig"), table(",")[1]),
+    "bom-in-the-quotes": (
+        '"\ufeffuser_id","item_id","exposed_at","title"\nu,a,1,t\n'.encode(),
+        [exposure("u", "a", 1, "t")],
+    ),
+    "columns-without-a-name": (
+        b',user_id,item_id,exposed_at,title,,\n0,u,a,1,t,,\n1,v,b,2,"t",x,\n',
+        [exposure("u", "a", 1, "t"), exposure("v", "b", 2, "t")],
+    ),
+    "spaces-around-the-names": (
+        b"user_id , item_id, exposed_at ,title\nu 1 , a, 1 , t \n\\N , b , 2, \n",
+        [exposure("u 1", "a", 1, " t "), exposure(None, "b", 2, " ")],
+    ),
     "utf-16": (table("\t", end="\r\n")[0].encode("utf-16"), table(",")[1]),
     "utf-16-without-mark": (table(",")[0].encode("utf-16-be"), table(",")[1]),
     "utf-32": (table(",")[0].encode("utf-32"), table(",")[1]),
@@ -658,7 +671,17 @@ def test_what_is_packed_otherwise_is_read_or_named(tmp_path):
     for name in ("a.zst", "a.lz4"):
         files, _ = parts_of([tmp_path / name])
         assert [event["user_id"] for _, event in files[name][0]] == ["u", "v"]
-    (tmp_path / "cut.zst").write_bytes((tmp_path / "a.zst").read_bytes()[:-6])
+    frames = (tmp_path / "a.zst").read_bytes()
+    (tmp_path / "pzstd.zst").write_bytes(b"\x50\x2a\x4d\x18\x04\0\0\0size" + frames)
+    files, _ = parts_of([tmp_path / "pzstd.zst"])
+    assert [event["user_id"] for _, event in files["pzstd.zst"][0]] == ["u", "v"]
+    for name, rest in (("zeros.gz", bytes(512)), ("text.gz", b"text\n")):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(rows + b"v,2\n") + rest)
+        events, marks = lines_of(path, status=name == "text.gz")
+        assert [event["user_id"] for event in events] == ["u", "v"], "the rows before a defect come first"
+        assert ("damage" in marks[-1]) == (name == "text.gz"), marks
+    (tmp_path / "cut.zst").write_bytes(frames[:-6])
     assert b"cut off or broken" in seen_history(tmp_path / "cut.zst").stdout
     with tarfile.open(tmp_path / "it's.tar.gz", "w:gz") as tar:
         tar.add(tmp_path / "a.xz", "x")

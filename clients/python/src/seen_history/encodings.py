@@ -13,13 +13,15 @@ import pyarrow as pa
 from seen_history.mapping import Damaged, Unreadable
 
 CHUNK_BYTES = 4 * 1024 * 1024
+ARROW_BYTES = 64 * 1024
 LONG_MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"))
 MARKS = (*LONG_MARKS, (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+ZSTD = b"\x28\xb5\x2f\xfd"
 PACKED = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
-    b"\x28\xb5\x2f\xfd": lambda file: pa.CompressedInputStream(pa.PythonFile(file), "zstd"),
+    ZSTD: lambda file: pa.CompressedInputStream(pa.PythonFile(file), "zstd"),
     b"\x04\x22\x4d\x18": lambda file: pa.CompressedInputStream(pa.PythonFile(file), "lz4"),
 }
 ARCHIVES = {
@@ -39,6 +41,8 @@ def unpacked(file):
     """The stream of a file's bytes, unpacked by what they begin with."""
     first = file.read(8)
     file.seek(0)
+    if first[1:4] == b"\x2a\x4d\x18" and first[0] & 0xF0 == 0x50:
+        first = ZSTD  # pzstd's begin with a frame to skip. Source: RFC 8878, section 3.1.2
     opened = next((opens for magic, opens in PACKED.items() if first.startswith(magic)), None)
     return opened(file) if opened else file
 
@@ -79,11 +83,36 @@ def found_encoding(data):
     raise Unreadable("the text isn't UTF-8. Name its encoding, such as --encoding gb18030, big5 or euc-kr")
 
 
+class Whole:
+    """Reads a packed stream. What was unpacked before a defect comes first."""
+
+    def __init__(self, stream):
+        # At a defect, Arrow's streams lose what one call has unpacked.
+        self.read_some = getattr(stream, "read1", lambda size: stream.read(min(size, ARROW_BYTES)))
+        self.failure = None
+
+    def read(self, size):
+        parts, left = [], size
+        while left > 0 and not self.failure:
+            try:
+                part = self.read_some(left)
+            except FAILURES as error:
+                self.failure = error
+                break
+            if not part:
+                break
+            parts.append(part)
+            left -= len(part)
+        if self.failure and not parts:
+            raise Damaged(f"cut off or broken: {self.failure}") from self.failure
+        return b"".join(parts)
+
+
 class Texts:
     """The texts of a file as chunks in UTF-8. `note` is called with the encoding that was found."""
 
     def __init__(self, path, file, encoding, note):
-        self.path, self.stream, self.encoding, self.note = path, unpacked(file), encoding, note
+        self.path, self.stream, self.encoding, self.note = path, Whole(unpacked(file)), encoding, note
         self.is_sure = encoding is not None
         self.found = "utf-8"  # of a text without a name or a byte order mark
 
@@ -91,10 +120,7 @@ class Texts:
         """Chunks in UTF-8, without a byte order mark, cut anywhere but within a character that is decoded."""
         decoder, is_first = None, True
         while True:
-            try:
-                chunk = self.stream.read(CHUNK_BYTES)
-            except FAILURES as error:
-                raise Damaged(f"cut off or broken: {error}") from error
+            chunk = self.stream.read(CHUNK_BYTES)
             if is_first:
                 refuse_archive(self.path, chunk)
                 self.encoding = self.encoding or of_bytes(chunk)

@@ -67,8 +67,10 @@ class Mapping:
         return self.units.get(field, "ms")
 
     def place_of(self, column, columns):
-        """The steps to the column's value. A pointer goes there. A field's name goes to the field's place, if no
+        """The steps to the column's value, or None if the column has no name. A pointer goes there. A field's name goes to the field's place, if no
         other column is already there. Any other column keeps its name."""
+        if not column:
+            return None
         if column.startswith("/"):
             return steps_of(column)
         place = self.places.get(column)
@@ -87,7 +89,7 @@ class Mapping:
 
     def knows_user(self, columns):
         """Whether one of these columns is the user's."""
-        columns = [column.strip() for column in columns]
+        columns = [column.strip().strip("\ufeff") for column in columns]
         return any(self.field_at(self.place_of(column, columns)) == "user_id" for column in columns)
 
     def columns_of_fields(self, columns):
@@ -99,7 +101,7 @@ class Mapping:
 
         def found(field):
             wanted = [self.places[field], *self.others[field]]
-            return any(each[: len(place)] == place for each in wanted for place in places)
+            return any(each[: len(place)] == place for each in wanted for place in filter(None, places))
 
         for field, is_there in (
             ("user_id", found("user_id")),
@@ -115,9 +117,12 @@ class Mapping:
 
 
 def pieces_of(places):
-    """The event's JSON between its values, and the index of the value after each piece but the last."""
+    """The event's JSON between its values, and the index of the value after each piece but the last. A place None
+    isn't in the event."""
     event = {}
     for i, place in enumerate(places):
+        if place is None:
+            continue
         at, key = event, place[0]
         for step in place[1:]:
             if isinstance(at, list) and not at:

@@ -8,10 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from seen_history.mapping import Unreadable
+from seen_history.mapping import Damaged, Unreadable
 
 RECORD_BYTES_MAX = 64 * 1024  # of a record of several lines: a quote that is never closed takes no more
 SEPARATORS = ",;|\t"
+MARK = "\ufeff"  # some programs write the byte order mark twice, or into the quotes
 ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}  # Postgres, ClickHouse
 csv.field_size_limit(1 << 30)
 
@@ -49,7 +50,7 @@ def cells_of(line, separator):
 
 
 def header_of(chunks, separator, mapping):
-    """(separator, columns, rows before the first, what follows in the chunk)."""
+    """(separator, columns, padded columns, rows before the first, what follows in the chunk)."""
     chunk, rows_before, header = b"", 0, ""
     while not header:
         line, cut, chunk = chunk.partition(b"\n")
@@ -59,38 +60,44 @@ def header_of(chunks, separator, mapping):
                 raise Unreadable("no header: the file is empty")
             continue
         rows_before += 1
-        header = line.decode("utf-8", "surrogateescape").strip("\r ")
+        header = line.decode("utf-8", "surrogateescape").lstrip(MARK).strip("\r ")
         if re.fullmatch(r'"?sep=."?', header.strip("\t")):  # of Excel
             separator, header = separator or header.strip('"')[4], ""
     if header[0] in "{[":
-        return None, header, rows_before, chunk
+        return None, header, (), rows_before, chunk
     tries = {each: cells_of(header, each) for each in ([separator] if separator else SEPARATORS)}
     separator = max(tries, key=lambda each: (mapping.knows_user(tries[each]), len(tries[each])))
-    columns = [cell.strip() for cell in tries[separator]]
+    columns = [cell.strip().strip(MARK) for cell in tries[separator]]
     if len(columns) < 2:
         raise Unreadable(
             "a table begins with a header of two columns or more. Its first row has no separator"
         )
-    return separator, columns, rows_before, chunk
+    padded = [i for i, cell in enumerate(tries[separator]) if cell != cell.strip(" ")]
+    return separator, columns, padded, rows_before, chunk
 
 
 def of_texts(path, texts, options, mapping):
     """(columns, parts) of a table."""
     chunks = texts.lines()
-    separator, columns, rows_before, chunk = header_of(chunks, options.separator, mapping)
+    separator, columns, padded, rows_before, chunk = header_of(chunks, options.separator, mapping)
     if separator is None:
         raise Unreadable(f"JSON, not a table. Use: seenctl replay {shlex.quote(path)}")
-    parser = TextParser(separator, columns, options.quotes, mapping.columns_of_fields(columns))
+    parser = TextParser(separator, columns, options.quotes, mapping.columns_of_fields(columns), padded)
 
     def parts():
-        row, rest, at = rows_before + 1, b"", chunk
+        row, rest, at, damage = rows_before + 1, b"", chunk, None
         while at is not None:
-            following = next(chunks, None)
+            try:
+                following = next(chunks, None)
+            except Damaged as error:  # the rows before it come first
+                following, damage = None, error
             if rest or at:
-                for part in parser.parse(rest + at, row, following is None):
+                for part in parser.parse(rest + at, row, following is None and damage is None):
                     yield part
                 row, rest = parser.row, parser.rest
             at = following
+        if damage:
+            raise damage
 
     return columns, parts()
 
@@ -106,9 +113,10 @@ def is_utf8(chunk):
 class TextParser:
     """Arrow reads whole chunks. Chunks with blank lines, cells of several lines or odd quotes are read by record."""
 
-    def __init__(self, separator, columns, quotes, narrow):
-        """`narrow`: the columns whose cells have no line breaks."""
-        self.separator, self.columns, self.quotes, self.narrow = separator, columns, quotes, narrow
+    def __init__(self, separator, columns, quotes, narrow, padded):
+        """`narrow`: the columns whose cells have no line breaks. `padded`: those with spaces around."""
+        self.separator, self.columns, self.quotes = separator, columns, quotes
+        self.narrow, self.padded = narrow, padded
         self.escapes = separator == "\t"
         self.schema = pa.schema([(str(i), pa.binary()) for i in range(len(columns))])
         near = separator.encode()
@@ -196,6 +204,8 @@ class TextParser:
         """`invalid`: (number, why, text), the first number is 1. A text None is a blank line."""
         if batch is not None and self.escapes:
             batch = unescaped(batch)
+        if batch is not None and self.padded:
+            batch = trimmed(batch, self.padded)
         taken, first, row = 0, self.row, self.row
         for number, why, text in sorted(invalid):
             at = first + number - 1
@@ -286,6 +296,14 @@ def unescaped(batch):
             cells = [re.sub(rb"\\([tnrbfv\\'])", unescape, cell) for cell in column.filter(has).to_pylist()]
             column = pc.replace_with_mask(column, has, pa.array(cells, pa.binary()))
         columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def trimmed(batch, padded):
+    """As their names in the header, the cells of these columns have spaces around them."""
+    columns = batch.columns
+    for i in padded:
+        columns[i] = pc.replace_substring_regex(columns[i], "^ +| +$", "")
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
