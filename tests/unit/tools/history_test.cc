@@ -87,6 +87,16 @@ TEST(ByteStream, TheBytesSayHowAFileIsPacked) {
   }
 }
 
+TEST(ByteStream, ADictionaryOfZstdIsNamed) {
+  const ScratchFolder folder;
+  // A frame with the id of a dictionary, and one block of five bytes.
+  const std::string frame("\x28\xb5\x2f\xfd\x21\x07\x05\x29\0\0hello", 15);
+  const auto read = ReadAll(folder.Write("it's", frame));
+  EXPECT_TRUE(read.events.empty());
+  EXPECT_NE(read.error.find("packed with a dictionary. Use: zstd -dc -D DICTIONARY '"), std::string::npos)
+      << read.error;
+}
+
 TEST(ByteStream, WhatStandsBeforeTheDamageIsRead) {
   const ScratchFolder folder;
   std::string text;
