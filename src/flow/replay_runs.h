@@ -25,6 +25,9 @@ inline constexpr std::string_view kReplayMarkHeader = "seen-replay-mark";
 inline constexpr std::string_view kReplayBegin = "begin";
 inline constexpr std::string_view kReplayEnd = "end";
 inline constexpr size_t kReplayRunBytesMax = 64;
+/// Of a dead letter that was sent again: the run's name. If the daemon rejects it again, its new letter says
+/// so.
+inline constexpr std::string_view kResentHeader = "seen-resent";
 
 class ReplayRuns {
  public:

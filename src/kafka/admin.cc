@@ -61,31 +61,31 @@ struct Admin::Impl {
   std::string brokers;
   ClientSettings settings;
 
-  Status MayDescribeGroup(const std::string& group, std::chrono::milliseconds timeout) const;
+  /// Fills `offsets` with what the group has committed. kDenied; kUnavailable.
+  Status AskCommitted(const std::string& group, std::string_view what, std::chrono::milliseconds timeout,
+                      rd_kafka_topic_partition_list_t& offsets) const;
 };
 
-// Brokers omit a group that this client may not describe from their list. So a consumer that never joins asks
-// for the group's coordinator, and gets that error.
-Status Admin::Impl::MayDescribeGroup(const std::string& group, std::chrono::milliseconds timeout) const {
+// A consumer that never joins asks.
+Status Admin::Impl::AskCommitted(const std::string& group, std::string_view what,
+                                 std::chrono::milliseconds timeout,
+                                 rd_kafka_topic_partition_list_t& offsets) const {
   constexpr int kSliceMs = 100;
   auto conf = kafka::MakeConf(brokers, {}, settings, {{"group.id", group}, {"enable.auto.commit", "false"}});
   if (!conf) return Fail(std::move(conf.error()));
   const auto made = kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
   if (!made) return Fail(made.error());
   rd_kafka_poll_set_consumer(made->get());
-  const kafka::PartitionList asked(rd_kafka_topic_partition_list_new(1));
-  rd_kafka_topic_partition_list_add(asked.get(), group.c_str(), 0);  // of any topic
   const kafka::Access access{.operation = AclOperation::kDescribe, .group = group};
   const auto until = std::chrono::steady_clock::now() + timeout;
   while (std::chrono::steady_clock::now() < until) {
     const kafka::MessageHandle message(rd_kafka_consumer_poll(made->get(), kSliceMs));
     auto error = message ? message->err : RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = rd_kafka_committed(made->get(), asked.get(), kSliceMs);
-    if (error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
-      return kafka::FailWith(error, "members of group \"" + group + "\"", access);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = rd_kafka_committed(made->get(), &offsets, kSliceMs);
+    if (error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) return kafka::FailWith(error, what, access);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR || kafka::CodeOf(error) != Code::kUnavailable) return {};
   }
-  return Fail(Code::kUnavailable, "members of group \"" + group + "\": no answer");
+  return Fail(Code::kUnavailable, std::string(what) + ": no answer");
 }
 
 Admin::Admin(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -226,9 +226,28 @@ Result<std::vector<std::string>> Admin::GroupMembers(const std::string& group,
     }
   }
   if (members.empty()) {
-    if (Status may = impl_->MayDescribeGroup(group, timeout); !may) return Fail(may.error());
+    // Brokers omit a group that this client may not describe from their list. The group's coordinator says
+    // so.
+    const kafka::PartitionList asked(rd_kafka_topic_partition_list_new(1));
+    rd_kafka_topic_partition_list_add(asked.get(), group.c_str(), 0);  // of any topic
+    if (Status may = impl_->AskCommitted(group, what, timeout, *asked); !may) return Fail(may.error());
   }
   return members;
+}
+
+Result<std::map<int32_t, int64_t>> Admin::Committed(const std::string& group, const std::string& topic,
+                                                    std::span<const int32_t> partitions,
+                                                    std::chrono::milliseconds timeout) const {
+  const kafka::PartitionList asked(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
+  for (const int32_t partition : partitions)
+    rd_kafka_topic_partition_list_add(asked.get(), topic.c_str(), partition);
+  const Status answered = impl_->AskCommitted(group, "offsets of group \"" + group + "\"", timeout, *asked);
+  if (!answered) return Fail(answered.error());
+  std::map<int32_t, int64_t> committed;
+  for (int i = 0; i < asked->cnt; ++i) {
+    if (asked->elems[i].offset >= 0) committed[asked->elems[i].partition] = asked->elems[i].offset;
+  }
+  return committed;
 }
 
 Status Admin::Ping(std::chrono::milliseconds timeout) const {

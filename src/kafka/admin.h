@@ -86,6 +86,12 @@ class Admin {
   Result<std::vector<std::string>> GroupMembers(const std::string& group,
                                                 std::chrono::milliseconds timeout) const;
 
+  /// The offsets that a consumer group has committed, by partition. A partition without one isn't there.
+  /// kDenied; kUnavailable.
+  Result<std::map<int32_t, int64_t>> Committed(const std::string& group, const std::string& topic,
+                                               std::span<const int32_t> partitions,
+                                               std::chrono::milliseconds timeout) const;
+
   /// kUnavailable until some broker answers. Used at the start, to report that no broker answers.
   Status Ping(std::chrono::milliseconds timeout) const;
 

@@ -10,7 +10,9 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
+#include "flow/replay_runs.h"
 #include "kafka/producer.h"
+#include "kafka/topic_reader.h"
 
 namespace seen {
 namespace {
@@ -303,6 +305,8 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
   set("source-partition", std::to_string(letter.partition));
   set("source-offset", std::to_string(record.offset));
   if (record.event > 0) set("source-element", std::to_string(record.event - 1));
+  const auto resent = HeaderOf(record, kResentHeader.data());
+  if (resent && !resent->empty()) set("resent", resent->substr(0, kReplayRunBytesMax));
   SetTruncated(headers.get(), *state, key.size(), value.size());
   {
     // Counted before it is sent: its acknowledgement may come at once.

@@ -17,6 +17,7 @@ namespace seen {
 /// - reason;
 /// - field: "value" if the record's value as a whole is wrong;
 /// - source-topic, source-partition, source-offset;
+/// - resent: the run that sent the record again, if the record was a dead letter before;
 /// - truncated: the value's original length in bytes, if it was cut to the topic's limit;
 /// - truncated-key: the same for the key;
 /// - source-timestamp: the record's timestamp, if the topic refuses it for the letter.

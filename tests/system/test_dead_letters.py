@@ -8,6 +8,7 @@ from oracle import Oracle, event
 from places import now_ms, wait_until
 from seenctl_tool import run, run_json
 from seend import one_filter
+from topics import headers_of
 
 
 NOW = now_ms()
@@ -123,6 +124,41 @@ def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, started, t
     assert len(sent) == 40 and not any(name == "reason" for m in sent for name, _ in m.headers())
     seend.wait_at_rest()
     assert len(topics.read_all(f"{topic_name}-dead")) == 43, "none became a letter again"
+
+
+def test_a_letter_that_the_daemon_rejects_again_is_sent_once(topics, started, topic_name, tmp_path):
+    """The configuration of --resend is right, and the daemon still has the old one."""
+    seend = started(partitions=2)
+    renamed = [json.dumps({"uid": f"u{i}", "item_id": "n1", "exposed_at": NOW}).encode() for i in range(6)]
+    topics.produce(topic_name, [(f"u{i}", value) for i, value in enumerate(renamed)])
+    assert len(topics.letters(f"{topic_name}-dead", 6)) == 6
+
+    fixed = {**seend.config, "input": {**seend.config["input"], "fields": {"user_id": "/uid"}}}
+    config = tmp_path / "fixed.json"
+    config.write_text(json.dumps(fixed))
+    resend = ["dead-letters", "--config", config, "--resend", "--progress", tmp_path / "again"]
+    first = run_json(*resend, status=1)
+    assert (first["sent"], first["still_rejected"], first["rejected_again"]) == (6, 0, 6)
+    letters = topics.read_all(f"{topic_name}-dead")
+    assert sorted("resent" in headers_of(letter) for letter in letters) == [False] * 6 + [True] * 6
+
+    def events():
+        return [record for record in topics.read_all(topic_name) if record.value()]
+
+    for _ in range(2):
+        later = run_json(*resend, status=1)
+        assert (later["sent"], later["still_rejected"], later["rejected_again"]) == (6, 6, 0)
+    assert len(events()) == 12, "a letter that came back isn't sent again"
+    shown = run(*resend, "--quiet", status=1)[0]
+    assert "6 sent again, 6 left behind" in shown and "rejected_again: 6" in shown and "--again" in shown
+
+    seend.stop()
+    seend.config = fixed
+    seend.start()
+    forced = run_json(*resend, "--again")
+    assert (forced["sent"], forced["still_rejected"], forced["rejected_again"]) == (12, 0, 0)
+    assert all(seend.unseen(f"u{i}", ["n1"]) == [] for i in range(6))
+    assert len(events()) == 18 and len(topics.read_all(f"{topic_name}-dead")) == 12
 
 
 def test_events_older_than_the_window_are_counted_and_dropped(topics, started, topic_name):

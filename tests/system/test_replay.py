@@ -249,6 +249,21 @@ def test_the_daemons_configuration_says_how_events_are_written(topics, daemon, t
     assert "inptu" in replay(nested, "--config", misspelled, status=2)[1]
 
 
+def test_events_that_no_window_reaches_are_no_success(topics, daemon, topic_name, tmp_path):
+    topics.create(topic_name, retention_ms=-1)
+    now = now_ms()
+    source = tmp_path / "seconds.jsonl"
+    seconds = "".join(event(f"u{i}", "n", now // 1000) + "\n" for i in range(5))
+    source.write_text(seconds)
+    config = ["--config", daemon(topic_name).write_config(), "--quiet"]
+    said = replay(source, *config, status=1)[1]
+    assert "5 of 5 events are older than every window" in said and "is the unit of exposed_at right?" in said
+    source.write_text(seconds + event("u", "n", now) + "\n")
+    out, said = replay(source, *config, "--json")
+    assert "warning: 5 of 6 events are older than every window" in said
+    assert json.loads(out)["beyond_windows"] == 5
+
+
 def test_what_cant_be_read_is_never_a_success(into, topics, topic_name, tmp_path):
     now = now_ms()
     broken = tmp_path / "broken.jsonl"

@@ -142,20 +142,18 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Hi
   return ReportEmpty(source, report->lines.sent, report->lines.skipped) && is_good ? kExitOk : kExitFailed;
 }
 
-int Finished(const ReplayOptions& options, const Manifest& end, const HistorySource& source,
-             const Status& outcome) {
+int Finished(const ReplayOptions& options, const ReplayRun& run, const Status& outcome) {
+  const Manifest& end = run.manifest();
   const LineCounts counts = end.Counts();
+  const BuildCounts& of_run = run.counts();
   static_cast<void>(ReportFiles(end, options.run.quiet));
   uint64_t not_read = 0;
   for (const ManifestFile& file : end.files) not_read += file.bytes_not_read;
   if (options.json) {
-    const OrderedJson result = {{"sent", counts.sent},
-                                {"rejected", counts.rejected},
-                                {"skipped", counts.skipped},
-                                {"bytes_not_read", not_read},
-                                {"finished", end.finished},
-                                {"damaged", end.IsDamaged()},
-                                {"run", end.run}};
+    const OrderedJson result = {{"sent", counts.sent},        {"rejected", counts.rejected},
+                                {"skipped", counts.skipped},  {"beyond_windows", of_run.beyond_windows},
+                                {"bytes_not_read", not_read}, {"finished", end.finished},
+                                {"damaged", end.IsDamaged()}, {"run", end.run}};
     fmt::print("{}\n", JsonText(result));
   } else if (!options.run.quiet) {
     fmt::print(stderr, "{} events sent, {} rejected, {} skipped{}\n", WithThousands(counts.sent),
@@ -166,8 +164,14 @@ int Finished(const ReplayOptions& options, const Manifest& end, const HistorySou
     const int status = ExitWith(outcome.error());
     return outcome.error().code == Code::kMalformed ? kExitRejects : status;
   }
+  const bool is_useless = of_run.events > 0 && of_run.beyond_windows == of_run.events;
+  // Without --config, the daemon's windows aren't known.
+  if (const std::string beyond = BeyondWindowsText(of_run); !options.config.empty() && !beyond.empty()) {
+    fmt::print(stderr, "seenctl: {}{}\n", is_useless ? "" : "warning: ", beyond);
+    if (is_useless) return kExitFailed;
+  }
   const bool is_whole = end.finished && !end.IsDamaged();
-  return is_whole && ReportEmpty(source, counts.sent, counts.skipped) ? kExitOk : kExitFailed;
+  return is_whole && ReportEmpty(run.source(), counts.sent, counts.skipped) ? kExitOk : kExitFailed;
 }
 
 int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const HistoryTimes& times,
@@ -282,7 +286,7 @@ int RunReplay(ReplayOptions& options, const CLI::App& app) {
   auto run = ReplayRun::Make(*target, options.run, std::move(*manifest), std::move(*source), rejects);
   if (!run) return ExitWith(run.error());
   const Status outcome = (*run)->Run();
-  return Finished(options, (*run)->manifest(), (*run)->source(), outcome);
+  return Finished(options, **run, outcome);
 }
 
 }  // namespace

@@ -9,14 +9,17 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "flow/log_port.h"
+#include "kafka/admin.h"
 #include "kafka/topic_reader.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -30,7 +33,15 @@ namespace {
 
 constexpr size_t kGroupsMax = 1'000;  // further ones go into the group of field "(others)"
 constexpr size_t kShownBytesMax = 160;
+constexpr std::chrono::seconds kAwaited{60};  // for the daemons, and two checkpoints more
+constexpr std::chrono::seconds kAwaitedMax{180};
 constexpr std::string_view kUnknown = "(none)";  // for a record that no daemon wrote
+
+constexpr std::string_view kCutOff =
+    "the letter was cut to the topic's limit. Remedy: replay the record from its source";
+constexpr std::string_view kRejectedAgain =
+    "the letter was sent again before, and the daemon rejected it again. Remedy: restart the daemon with the "
+    "configuration of --config. Then add --again";
 
 /// The dead letters of one reason and field.
 struct DeadLetterGroup {
@@ -50,6 +61,8 @@ std::string ShownValue(std::string_view value) {
 std::string LetterHeader(const Record& record, const char* name) {
   return std::string(HeaderOf(record, name).value_or(kUnknown));
 }
+
+bool WasResent(const Record& record) { return HeaderOf(record, "resent").has_value(); }
 
 bool IsCutOff(const Record& record) {
   return HeaderOf(record, "truncated").has_value() || HeaderOf(record, "truncated-key").has_value();
@@ -117,6 +130,7 @@ struct DeadLettersOptions {
   std::string since;
   uint64_t examples = 3;
   bool resend = false;
+  bool again = false;
   std::string progress;
   double rate = 0;
   bool json = false;
@@ -135,8 +149,13 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
                                options.since.empty() ? "its start" : options.since),
           .takes =
               [reason](const Record& record) {
-                return !IsCutOff(record) && (reason.empty() || LetterHeader(record, "reason") == reason);
+                return reason.empty() || LetterHeader(record, "reason") == reason;
               },
+          .problem_of = [again = options.again](const Record& record) -> EntryProblem {
+            if (IsCutOff(record)) return {"truncated", kCutOff};
+            if (WasResent(record) && !again) return {"rejected_again", kRejectedAgain};
+            return {};
+          },
           .keeps_headers = false,
           .may_be_compacted = true};
 }
@@ -157,19 +176,77 @@ int List(const DeadLettersOptions& options, const TopicRange& range) {
   return kExitOk;
 }
 
-void PrintOutcome(const DeadLettersOptions& options, const Manifest& end, const Rejects& rejects) {
+/// Waits until the daemons' group has read the target to its present end. The group commits an offset once
+/// the letters before it are written.
+Status AwaitDaemons(const ReplayTarget& target, bool quiet) {
+  const auto ends = EndsOf({target.brokers, target.client, target.topic});
+  if (!ends) return Fail(ends.error());
+  std::vector<int32_t> partitions;
+  partitions.reserve(ends->size());
+  for (const auto& [partition, end] : *ends) partitions.push_back(partition);
+  const auto admin = Admin::Open(target.brokers, target.client);
+  if (!admin) return Fail(admin.error());
+  const std::string& group = target.config.kafka.group_id;
+  if (!quiet) fmt::print(stderr, "seenctl: waits until the group {} has read the events\n", Printable(group));
+  const std::chrono::milliseconds awaited = std::min<std::chrono::milliseconds>(
+      kAwaitedMax, kAwaited + 2 * target.config.store.checkpoint_interval);
+  for (const Instant until = SystemClock().Now() + awaited; SystemClock().Now() < until;) {
+    const auto committed = (*admin)->Committed(group, target.topic, partitions, std::chrono::seconds(10));
+    if (!committed) return Fail(committed.error());
+    if (std::all_of(ends->begin(), ends->end(), [&](const auto& end) {
+          const auto found = committed->find(end.first);
+          return found != committed->end() && found->second >= end.second;
+        }))
+      return {};
+    if (Interrupted()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+  return Fail(Code::kUnavailable, fmt::format("the group {} hasn't read them. Remedy: start its daemons, and "
+                                              "run the same command again later",
+                                              group));
+}
+
+/// How many of the letters that this run sent the daemons rejected again. kUnavailable, kDenied: this can't
+/// be known.
+Result<uint64_t> CountRejectedAgain(const DeadLettersOptions& options, const ReplayTarget& target,
+                                    const TopicRange& range, Manifest& end) {
+  if (Status read = AwaitDaemons(target, options.quiet); !read) return Fail(read.error());
+  std::set<std::vector<std::string>> records;  // the daemon may write a letter twice
+  const WholeTopic letters{.brokers = range.brokers,
+                           .client = range.client,
+                           .topic = range.topic,
+                           .from_offsets = end.FindTopic(range.topic)->next_offsets};
+  const auto read = ReadWholeTopic(letters, [&](int32_t, const Record& record) -> Status {
+    if (HeaderOf(record, "resent") == end.run)
+      records.insert({LetterHeader(record, "source-partition"), LetterHeader(record, "source-offset"),
+                      LetterHeader(record, "source-element")});
+    return {};
+  });
+  if (!read) return Fail(read.error());
+  return records.size();
+}
+
+void PrintOutcome(const DeadLettersOptions& options, const Manifest& end, const Rejects& rejects,
+                  const Result<uint64_t>& rejected_again) {
   const LineCounts counts = end.Counts();
   if (options.json) {
     OrderedJson json = {{"sent", counts.sent},
                         {"still_rejected", counts.rejected},
+                        {"rejected_again", rejected_again ? OrderedJson(*rejected_again) : nullptr},
                         {"left_alone", counts.skipped},
                         {"finished", end.finished}};
     fmt::print("{}\n", JsonText(json));
     return;
   }
-  fmt::print("{} sent again, {} still can't be decoded, {} left alone{}\n", WithThousands(counts.sent),
+  fmt::print("{} sent again, {} left behind, {} not selected{}\n", WithThousands(counts.sent),
              WithThousands(counts.rejected), WithThousands(counts.skipped),
              end.finished ? "" : "; not finished");
+  if (!rejected_again) {
+    fmt::print("whether the daemon rejects some again isn't known: {}\n",
+               Printable(rejected_again.error().message));
+  } else if (*rejected_again > 0) {
+    fmt::print("{} of them are dead letters again: {}\n", WithThousands(*rejected_again), kRejectedAgain);
+  }
   for (const auto& [reason, of] : rejects.reasons()) {
     fmt::print("    {}: {}\n", reason, WithThousands(of.count));
     for (const Rejects::Example& example : of.examples)
@@ -184,19 +261,25 @@ int Resend(const DeadLettersOptions& options, const ReplayTarget& target, const 
   if (!manifest) return ExitWith(manifest.error());
   auto source = MakeTopicSource({range}, *manifest);
   if (!source) return ExitWith(source.error());
+  const uint64_t sent_before = manifest->Counts().sent;
   Rejects rejects(1.0);  // letters that still can't be decoded never end the run
   auto run = ReplayRun::Make(target,
                              {.rate = options.rate,
                               .publishes_live = true,
+                              .resends = true,
                               .manifest_path = options.progress,
                               .quiet = options.quiet},
                              std::move(*manifest), std::move(*source), rejects);
   if (!run) return ExitWith(run.error());
   const Status outcome = (*run)->Run();
-  const Manifest& end = (*run)->manifest();
-  PrintOutcome(options, end, rejects);
+  Manifest end = (*run)->manifest();
+  Result<uint64_t> rejected_again = 0;
+  if (end.finished && end.Counts().sent > sent_before)
+    rejected_again = CountRejectedAgain(options, target, range, end);
+  PrintOutcome(options, end, rejects, rejected_again);
   if (!outcome) return ExitWith(outcome.error());
-  return end.finished && end.Counts().rejected == 0 ? kExitOk : kExitFailed;
+  const bool is_clean = end.finished && end.Counts().rejected == 0 && rejected_again.value_or(0) == 0;
+  return is_clean ? kExitOk : kExitFailed;
 }
 
 int RunDeadLetters(const DeadLettersOptions& options, const CLI::App& app) {
@@ -238,6 +321,9 @@ Subcommand AddDeadLetters(CLI::App& root) {
   auto* const progress = app->add_option(
       "--progress", options->progress,
       "with --resend: keep the progress in this file, so that a later run sends no letter twice");
+  app->add_flag("--again", options->again,
+                "with --resend: send letters again that were sent before, and that the daemon rejected again")
+      ->needs(resend);
   resend->needs(config)->needs(progress);
   progress->needs(resend);
   app->add_option("--rate", options->rate, "with --resend: events a second; 0: no limit")

@@ -140,7 +140,7 @@ Result<DryRunReport> DryRun(const DryRunSettings& settings, HistorySource& sourc
   progress.Finish();
   report.whole = !Interrupted();
   report.read_s = std::chrono::duration<double>(SystemClock().Now() - started).count();
-  report.lines.skipped = judge->skipped();
+  report.lines.skipped = judge->counts().skipped;
   report.lines.rejected = rejects.total();
   report.state_bytes = counts.sample().EstimatedBytes(config.filters, today);
   report.users_sampled = counts.sample().users();

@@ -74,7 +74,7 @@ class FileSource final : public HistorySource {
       const HistoryEntry entry{.ticket = static_cast<uint64_t>(at_) << kSequenceBits | *ticket,
                                .text = text,
                                .event = text,
-                               .problem = problem_};
+                               .problem = {"not_a_row", problem_}};
       if (auto used = use(entry); !used) return Fail(used.error());
     }
     return true;

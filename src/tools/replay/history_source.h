@@ -25,11 +25,17 @@ namespace seen {
 /// A ticket has the number of a file or partition, and in its low bits the number of the entry there.
 inline constexpr int kSequenceBits = 40;
 
+/// Why an entry can't become an event; empty: it can. Valid until `use` returns.
+struct EntryProblem {
+  std::string_view reason;  // as in the counts of rejects
+  std::string_view message;
+};
+
 struct HistoryEntry {
-  uint64_t ticket = 0;             // for Finish
-  std::string_view text;           // as in the source; valid until `use` returns
-  std::string_view event;          // not yet decoded; for a record, the same as `text`
-  std::string_view problem;        // not empty: why it can't become an event
+  uint64_t ticket = 0;     // for Finish
+  std::string_view text;   // as in the source; valid until `use` returns
+  std::string_view event;  // not yet decoded; for a record, the same as `text`
+  EntryProblem problem{};
   const Record* record = nullptr;  // a record of a topic, for its headers
 };
 
@@ -87,7 +93,8 @@ struct TopicRange {
   std::map<int32_t, int64_t> from_offsets{};  // reading begins there; the times still apply
   std::map<int32_t, int64_t> to_offsets{};    // exclusive
   std::string words;  // the range as requested; a resumed run must request the same range
-  std::function<bool(const Record&)> takes = {};  // empty: takes all records
+  std::function<bool(const Record&)> takes = {};               // empty: takes all records
+  std::function<EntryProblem(const Record&)> problem_of = {};  // empty: only a null value is one
   bool keeps_headers = true;
   bool may_be_compacted = false;
 };

@@ -13,13 +13,25 @@
 #include <utility>
 
 #include "base/text.h"
+#include "flow/event_rules.h"
 #include "tools/common_options.h"
 #include "tools/history/line_reader.h"
+#include "tools/progress.h"
 
 namespace seen {
 namespace {
 
 constexpr size_t kTextBytesMax = 4096;
+
+int32_t LongestWindowOf(const Config& config) {  // in days
+  int32_t longest = 0;
+  for (const FilterConfig& filter : config.filters) {
+    longest = std::max(longest, filter.window_days);
+    for (const KindConfig& kind : filter.kinds) longest = std::max(longest, kind.window_days);
+  }
+  return longest;
+}
+
 constexpr size_t kExampleBytesMax = 200;
 
 constexpr std::string_view kRemedyOfFields =
@@ -121,7 +133,8 @@ EntryJudge::EntryJudge(const Rules& rules, const std::shared_ptr<const EventPlan
       source_(source),
       rejects_(rejects),
       decoder_(rules.config.input.event_bytes_max, plan),
-      now_(SystemClock().WallNow()) {}
+      now_(SystemClock().WallNow()),
+      window_days_(LongestWindowOf(rules.config)) {}
 
 Result<EntryJudge> EntryJudge::Make(const Rules& rules, HistorySource& source, Rejects& rejects) {
   if (Status other = rejects.CheckNotReadBy(source); !other) return Fail(other.error());
@@ -136,8 +149,8 @@ Result<std::optional<Event>> EntryJudge::Judge(const HistoryEntry& entry) {
     if (Status added = Reject(entry, reason, message); !added) return Fail(added.error());
     return std::nullopt;
   };
-  if (!entry.problem.empty())
-    return reject(entry.record != nullptr ? "null_value" : "not_a_row", std::string(entry.problem));
+  if (const auto& [reason, message] = entry.problem; !message.empty())
+    return reject(reason, std::string(message));
   auto event = decoder_.Decode(entry.event);
   if (!event) {
     const auto& [reason, message] = std::pair(event.error().reason, event.error().message);
@@ -146,7 +159,7 @@ Result<std::optional<Event>> EntryJudge::Judge(const HistoryEntry& entry) {
   }
   const TimeMs at = event->exposed_at;
   if (event->skip != SkipReason::kNone || event->filters == 0 || !rules_.times.Has(at)) {
-    ++skipped_;
+    ++counts_.skipped;
     source_.Finish(entry.ticket, LineOutcome::kSkipped);
     return std::nullopt;
   }
@@ -166,7 +179,22 @@ Result<std::optional<Event>> EntryJudge::Judge(const HistoryEntry& entry) {
                   fmt::format("{} bytes, but max.message.bytes of topic {} is {}", entry.event.size(),
                               target->name, *target->message_bytes_max));
   }
+  ++counts_.events;
+  if (event->kind != EventKind::kErased && DayOf(at) < DayOf(now_) - window_days_) {
+    ++counts_.beyond_windows;
+    counts_.before_1971 += at < kBegin1971 ? 1u : 0u;
+  }
   return std::optional(std::move(*event));
+}
+
+std::string BeyondWindowsText(const BuildCounts& counts) {
+  if (counts.beyond_windows == 0) return {};
+  const bool are_of_1970 = counts.before_1971 * 2 > counts.beyond_windows;
+  return fmt::format("{} of {} events are older than every window, so the state lacks them{}",
+                     WithThousands(counts.beyond_windows), WithThousands(counts.events),
+                     are_of_1970 ? fmt::format(": {} are before 1971: is the unit of exposed_at right?",
+                                               WithThousands(counts.before_1971))
+                                 : "");
 }
 
 Status EntryJudge::Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {

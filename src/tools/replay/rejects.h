@@ -83,7 +83,8 @@ class EntryJudge {
   /// The time by which events are judged. At first the present time.
   void SetNow(TimeMs now) { now_ = now; }
   TimeMs now() const { return now_; }
-  uint64_t skipped() const { return skipped_; }
+  /// Of what was judged: the events, and how many of them no window reaches.
+  const BuildCounts& counts() const { return counts_; }
 
  private:
   EntryJudge(const Rules& rules, const std::shared_ptr<const EventPlan>& plan, HistorySource& source,
@@ -94,8 +95,12 @@ class EntryJudge {
   Rejects& rejects_;
   EventDecoder decoder_;
   TimeMs now_;
-  uint64_t skipped_ = 0;
+  const int32_t window_days_;  // of the filter that keeps events for longest
+  BuildCounts counts_;
 };
+
+/// "5 of 7 events are older than every window ...", with a guess at the cause; empty: none is.
+std::string BeyondWindowsText(const BuildCounts& counts);
 
 /// "1%", "0.5%", "100%" -> 0.01, ... kInvalidArgument: another form.
 Result<double> ParseShare(std::string_view option, std::string_view text);

@@ -78,6 +78,7 @@ ReplayRun::~ReplayRun() = default;
 Status ReplayRun::Open() {
   std::vector<std::pair<std::string, std::string>> headers = {{std::string(kReplayHeader), manifest_.run}};
   if (settings_.publishes_live) headers.emplace_back(kReplayPublishHeader, kReplayPublishLive);
+  if (settings_.resends) headers.emplace_back(kResentHeader, manifest_.run);
   const bool shows_lag = !settings_.quiet && !settings_.watermarks_topic.empty();
   if (settings_.lag_max || shows_lag) {
     auto pacer = LagPacer::Open({.brokers = to_.brokers,

@@ -28,6 +28,7 @@ struct ReplaySettings {
   std::string watermarks_topic{};
   bool live_first = true;       // live events don't wait behind it: SendWindow, small requests, low priority
   bool publishes_live = false;  // daemons publish users as events come; otherwise once, when the run ends
+  bool resends = false;         // dead letters: one that is rejected again can be recognised
   std::string manifest_path{};  // empty: no progress is stored
   std::string metrics_path{};   // empty: no metrics are written
   bool quiet = false;
@@ -49,6 +50,7 @@ class ReplayRun {
 
   const Manifest& manifest() const { return manifest_; }
   const HistorySource& source() const { return *source_; }
+  const BuildCounts& counts() const { return judge_->counts(); }  // of this run
 
  private:
   ReplayRun(const ReplayTarget& to, TargetTopic topic, ReplaySettings settings, Manifest manifest,

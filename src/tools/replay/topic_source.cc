@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "decode/record_events.h"
 #include "kafka/topic_reader.h"
 #include "tools/replay/history_source.h"
 
@@ -16,6 +17,11 @@ namespace {
 
 // A ticket has a topic, a partition, and a number in the partition's sequence.
 constexpr int kPartitionBits = 16;
+
+EntryProblem ProblemOf(const TopicRange& range, const Record& record) {
+  if (record.value_is_null) return {"null_value", "a null value"};
+  return range.problem_of ? range.problem_of(record) : EntryProblem();
+}
 
 class TopicSource final : public HistorySource {
  public:
@@ -89,21 +95,26 @@ class TopicSource final : public HistorySource {
         if (!used) return;
         if (record.replay != nullptr) continue;  // a mark of an earlier replay is no event
         if (record.offset < track.read_to && !HasOffset(track.again, record.offset)) continue;
-        const uint64_t sequence = track.outcomes.Begin();
-        track.pending.push_back({record.offset, false});
         const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
-        const uint64_t ticket = place << kSequenceBits | sequence;
+        const auto begin = [&](bool is_last) {
+          track.pending.push_back({.offset = record.offset, .is_last = is_last});
+          return place << kSequenceBits | track.outcomes.Begin();
+        };
         if (!part.range.times.Has(record.timestamp) || (part.range.takes && !part.range.takes(record))) {
-          Finish(ticket, LineOutcome::kSkipped);
+          Finish(begin(true), LineOutcome::kSkipped);
           continue;
         }
         partition_ = partition;
         offset_ = record.offset;
-        used = use({.ticket = ticket,
-                    .text = record.value,
-                    .event = record.value,
-                    .problem = record.value_is_null ? "a null value" : "",
-                    .record = part.range.keeps_headers ? &record : nullptr});
+        const EntryProblem problem = ProblemOf(part.range, record);
+        if (!problem.message.empty() || !SplitEvents(record.value, events_)) events_ = {record.value};
+        for (size_t i = 0; i < events_.size() && used; ++i) {
+          used = use({.ticket = begin(i + 1 == events_.size()),
+                      .text = events_[i],
+                      .event = events_[i],
+                      .problem = problem,
+                      .record = part.range.keeps_headers ? &record : nullptr});
+        }
       }
     });
     if (!used) return Fail(used.error());
@@ -125,8 +136,8 @@ class TopicSource final : public HistorySource {
     track.pending[sequence - before].is_rejected = outcome == LineOutcome::kRejected;
     for (uint64_t i = before; i < track.outcomes.done(); ++i) {
       const Pending& done = track.pending.front();
-      track.next_offset = done.offset + 1;
-      if (done.is_rejected) AddOffset(track.rejected, done.offset);
+      track.next_offset = done.offset + (done.is_last ? 1 : 0);  // a record is done with its last event
+      if (done.is_rejected && !HasOffset(track.rejected, done.offset)) AddOffset(track.rejected, done.offset);
       track.pending.pop_front();
     }
   }
@@ -184,11 +195,12 @@ class TopicSource final : public HistorySource {
  private:
   struct Pending {
     int64_t offset = 0;
+    bool is_last = true;  // of the record's events
     bool is_rejected = false;
   };
   struct Track {
     LineOutcomes outcomes;
-    std::deque<Pending> pending;  // records that are not finished without a gap
+    std::deque<Pending> pending;  // events that are not finished without a gap
     int64_t next_offset = 0;
     OffsetRanges rejected;  // by this run, below next_offset
     OffsetRanges again;     // rejected by an earlier run, which read up to read_to
@@ -211,6 +223,7 @@ class TopicSource final : public HistorySource {
     bool read_whole = false;
   };
   std::vector<Part> parts_;
+  std::vector<std::string_view> events_;  // of the record
   size_t at_ = 0;
   uint64_t total_ = 0;
   int32_t partition_ = 0;

@@ -130,14 +130,8 @@ Result<std::vector<PartitionHead>> HistoryState::Heads(CopySink& sink) {
 /// A state without any of the history is no success.
 Status HistoryState::CheckKept() const {
   const BuildCounts& counts = report_.counts;
-  if (counts.beyond_windows == 0) return {};
-  const bool are_of_1970 = counts.before_1971 * 2 > counts.beyond_windows;
-  const std::string what =
-      fmt::format("{} of {} events are older than every window, so the state lacks them{}",
-                  WithThousands(counts.beyond_windows), WithThousands(counts.events),
-                  are_of_1970 ? fmt::format(": {} are before 1971: is the unit of exposed_at right?",
-                                            WithThousands(counts.before_1971))
-                              : "");
+  const std::string what = BeyondWindowsText(counts);
+  if (what.empty()) return {};
   if (counts.beyond_windows == counts.events) return Fail(Code::kRefused, "nothing was written: " + what);
   fmt::print(stderr, "seenctl: warning: {}\n", what);
   return {};
@@ -169,10 +163,9 @@ Status HistoryState::Take(const HistoryEntry& entry) {
   ++lines_;
   // A build is whole or nothing, so no line is recorded.
   source_.Finish(entry.ticket, LineOutcome::kSkipped);
-  if (!entry.problem.empty()) {
+  if (const auto& [reason, message] = entry.problem; !message.empty()) {
     source_.NoteRejected(source_.Place());
-    return rejects_.Add(entry.record != nullptr ? "null_value" : "not_a_row", entry.problem,
-                        source_.WhereOf(source_.Place()), entry.text);
+    return rejects_.Add(reason, message, source_.WhereOf(source_.Place()), entry.text);
   }
   if (Status added = builder_->Add(entry.event, source_.Place(), rejected_); !added) return added;
   return rejected_.empty() ? Status() : NoteRejected();

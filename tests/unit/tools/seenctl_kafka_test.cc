@@ -235,6 +235,34 @@ TEST_F(SeenctlOnKafka, ATopicIsReadAgainFromItsFirstRejectedRecord) {
   EXPECT_EQ(taken, std::vector<int64_t>{rejected});
 }
 
+TEST_F(SeenctlOnKafka, EachEventOfARecordOfATopicIsReplayed) {
+  auto producer = BulkProducer::Open(
+      {.brokers = broker_->bootstrap(), .client = {}, .topic = "archive", .on_delivery = {}});
+  ASSERT_TRUE(producer);
+  const auto event = [](const std::string& user) {
+    return R"({"user_id":")" + user + R"(","item_id":"n","exposed_at":1763700000000})";
+  };
+  const TimeMs at{1'763'700'000'000};
+  ASSERT_TRUE((*producer)->Send("k", "[" + event("a") + "," + event("b") + "]", at));
+  ASSERT_TRUE((*producer)->Send("k", event("c") + "\n{}\n" + event("d"), at));
+  ASSERT_TRUE((*producer)->Send("k", event("e"), at));
+  ASSERT_TRUE(FlushAll(**producer));
+  const std::string progress = folder_.Path("several.json");
+  ASSERT_EQ(Run({"replay", "--from-topic", "archive", "--progress", progress, "--rejects-max", "50%"}),
+            kExitOk);
+  std::multiset<std::string> sent;
+  for (const ReadRecord& record : Read("exposures")) sent.insert(record.key + " " + record.value);
+  std::multiset<std::string> expected;
+  for (const std::string user : {"a", "b", "c", "d", "e"}) expected.insert(user + " " + event(user));
+  EXPECT_EQ(sent, expected);
+  const auto manifest = ReadManifest(progress);
+  ASSERT_TRUE(manifest && *manifest);
+  EXPECT_EQ((*manifest)->Counts(), (LineCounts{.sent = 5, .rejected = 1}));
+  int64_t next = 0;
+  for (const auto& [partition, offset] : (*manifest)->topics[0].next_offsets) next += offset;
+  EXPECT_EQ(next, 3);
+}
+
 TEST_F(SeenctlOnKafka, EachUserOfALaterRecordIsSetAside) {
   auto producer = BulkProducer::Open(
       {.brokers = broker_->bootstrap(), .client = {}, .topic = "exposures", .on_delivery = {}});
