@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "decode/record_events.h"
 
 namespace seen {
 
@@ -57,8 +58,16 @@ tl::expected<dom::object, Rejection> JsonDocument::ParseObject(std::string_view 
   std::string_view text;
   for (size_t depth = 0; !error && depth < kStringsMax && HoldsJson(root, text); ++depth) {
     // The text is in the document, which isn't overwritten before the text is copied.
+    const size_t bytes = text.size();
     dom::element within;
-    if (Parse(text, within)) {  // `root` was overwritten
+    const bool is_json = !Parse(text, within);  // overwrites `root`
+    std::vector<std::string_view> events;
+    if (!(is_json && within.is_object()) && SplitEvents({json_.data(), bytes}, events)) {
+      return Reject(RejectReason::kNotJson, {},
+                    Message("not " + std::string(names_.what), "a string that holds several events",
+                            "one in a string; or send the array, or the lines, without the string"));
+    }
+    if (!is_json) {
       return Reject(RejectReason::kNotJson, {},
                     Message("not " + std::string(names_.what), "a string", "an object"));
     }
@@ -339,6 +348,7 @@ std::string LooksLike(std::string_view payload) {
   if (payload.size() > 5 && payload[0] == '\0') {
     uint32_t schema = 0;
     for (const char byte : payload.substr(1, 4)) schema = schema << 8 | static_cast<unsigned char>(byte);
+    if (schema == 0) return "it begins with zero bytes";  // a registry counts from 1; a crash leaves zeros
     return "it begins with a schema registry's prefix (magic byte 0, schema id " + std::to_string(schema) +
            "); send JSON without it";
   }

@@ -41,6 +41,15 @@ bool IsObject(std::string_view text) { return text.starts_with('{') && EndOfValu
 // An object may stand in a string.
 bool MayBeEvent(std::string_view text) { return text.starts_with('{') || text.starts_with("\"{"); }
 
+/// Whether a value may begin behind an object's end. Quicker than to look at all brackets and quotes.
+bool HasTwoValues(std::string_view text) {
+  for (size_t at = text.find('}'); at != kNone; at = text.find('}', at + 1)) {
+    const size_t next = text.find_first_not_of(kSpace, at + 1);
+    if (next != kNone && (text[next] == '{' || text[next] == '"')) return true;
+  }
+  return false;
+}
+
 bool SplitArray(std::string_view text, std::vector<std::string_view>& events) {
   if (EndOfValue(text) != text.size()) return false;
   for (std::string_view rest = Trimmed(text.substr(1, text.size() - 2)); !rest.empty();) {
@@ -98,7 +107,9 @@ bool SplitEvents(std::string_view value, std::vector<std::string_view>& events) 
   if (text.starts_with('[')) {
     if (SplitArray(text, events)) return true;
   } else {
-    if (text.find('\n') != kNone && SplitLines(text, events)) return true;
+    const bool has_lines = text.find('\n') != kNone;
+    if (!has_lines && !HasTwoValues(text)) return false;  // most records
+    if (has_lines && SplitLines(text, events)) return true;
     events.clear();
     AppendSequence(text, events);
     // The last may be cut off or something else; the first two are objects.

@@ -4,6 +4,7 @@ import json
 import time
 
 from places import now_ms, wait_until
+from seenctl_tool import run
 from topics import headers_of
 
 
@@ -262,6 +263,16 @@ def test_several_events_in_a_record(topics, started, topic_name):
     seend.kill9()  # the log is read again from the last checkpoint
     seend.start().wait_at_rest()
     assert seend.unseen("u1", list("abcdefghi")) == ["g", "i"]
+
+
+def test_where_one_event_is_expected_several_are_named(topics, started, topic_name, tmp_path):
+    seend = started(partitions=1)
+    event = {"user_id": "u1", "item_id": "n1", "exposed_at": now_ms()}
+    topics.produce(topic_name, [("u1", json.dumps(json.dumps([event, event])))])
+    letters_of(topics, f"{topic_name}-dead", 1)
+    words = ["dead-letters", "--resend", "--progress", tmp_path / "progress", "--quiet"]
+    said = run(*words, config=seend.config_path, status=1)[0]
+    assert "not an event: a string that holds several events; expected one in a string" in said
 
 
 def test_several_users_in_a_record_are_keyed_anew(topics, daemon, topic_name):

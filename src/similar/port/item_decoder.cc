@@ -1,10 +1,12 @@
 #include "similar/port/item_decoder.h"
 
 #include <string>
+#include <vector>
 
 #include "decode/document_values.h"
 #include "decode/json_document.h"
 #include "decode/pointer_tree.h"
+#include "decode/record_events.h"
 
 namespace seen {
 
@@ -19,6 +21,8 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr DocumentNames kDocumentNames = {"an item", "the most an item's record may have"};
+constexpr const char* kSeveral =
+    "not an item: several items; a record of items.topic holds one. Remedy: send each in a record of its own";
 // After a longer record the next Decode frees the buffers that grew.
 constexpr size_t kBytesKept = 1 << 20;
 
@@ -122,7 +126,11 @@ tl::expected<ItemEvent, Rejection> ItemDecoder::Decode(std::string_view json) {
   if (impl.has_grown || !impl.document) impl.document.emplace(impl.bytes_max, kDocumentNames);
   impl.has_grown = json.size() > kBytesKept;
   const auto object = impl.document->ParseObject(json);
-  if (!object) return Rejected(object);
+  if (!object) {
+    if (std::vector<std::string_view> items; MayHoldSeveral(object.error()) && SplitEvents(json, items))
+      return seen::Reject(RejectReason::kNotJson, {}, kSeveral);
+    return Rejected(object);
+  }
   return impl.Read(*object);
 }
 

@@ -259,10 +259,31 @@ TEST(EventFormat, ReadsAnEventInStringsToADepthOfFour) {
                                                     : "not_json not an event: a string; expected an object")
         << depth;
   }
+  const std::string several =
+      "not_json not an event: a string that holds several events; expected one in a string; or send the "
+      "array, "
+      "or the lines, without the string";
   EXPECT_EQ(Said({}, R"("{\"user_id\":")"), "not_json not an event: a string; expected an object");
-  EXPECT_EQ(Said({}, R"("{\"user_id\":\"u\",\"item_id\":\"n\",\"exposed_at\":1}{}")"),
-            "not_json not an event: a string; expected an object")
+  EXPECT_EQ(Said({}, R"("{\"user_id\":\"u\",\"item_id\":\"n\",\"exposed_at\":1}{}")"), several)
       << "not the first of two objects alone";
+  EXPECT_EQ(Said({}, R"("[{\"user_id\":\"u\"},{\"user_id\":\"v\"}]")"), several);
+  EXPECT_EQ(Said({}, R"("{\"user_id\":\"u\"}\n{\"user_id\":\"v\"}\n")"), several);
+  EXPECT_EQ(Said({}, R"("[1,2]")"), "not_json not an event: an array; expected an object");
+}
+
+TEST(EventFormat, NamesWhatOtherBytesLookLike) {
+  const std::pair<std::string, const char*> cases[] = {
+      {std::string("\x1f\x8b\x08\0\0\0", 6), "it looks like gzip"},
+      {std::string("\x28\xb5\x2f\xfd\0\0", 6), "it looks like zstd"},
+      {std::string("{\0\"\0", 4), "it looks like UTF-16"},
+      {std::string("\0\0\0\0\x07{}", 7),
+       "it begins with a schema registry's prefix (magic byte 0, schema id 7)"},
+      {std::string(20, '\0'), "it begins with zero bytes"},
+  };
+  for (const auto& [bytes, words] : cases) {
+    const std::string said = Said({}, bytes);
+    EXPECT_EQ(said.rfind(std::string("not_json not JSON: ") + words, 0), 0u) << said;
+  }
 }
 
 TEST(EventFormat, ToleratesBrokenStringsThatNobodyReadsWhereTold) {

@@ -28,6 +28,7 @@ TEST(SplitEvents, FindsArraysLinesAndSequences) {
       {"{\"a\":1} {\"a\":2}\n{\"a\":3}", R"({"a":1} | {"a":2} | {"a":3})"},
       {R"({"a":1}{"a":2} {"a":3)", R"({"a":1} | {"a":2} | {"a":3)"},
       {"{\n\"a\":1\n}\n{\n\"a\":2\n}", "{\n\"a\":1\n} | {\n\"a\":2\n}"},
+      {R"({"a":"}"} {"b":"}\""})", R"({"a":"}"} | {"b":"}\""})"},
       {"\xef\xbb\xbf{\"a\":1}\n{\"a\":2}", R"({"a":1} | {"a":2})"},
   };
   for (const auto& [value, events] : cases) EXPECT_EQ(Split(value), events) << value;
@@ -36,7 +37,8 @@ TEST(SplitEvents, FindsArraysLinesAndSequences) {
 TEST(SplitEvents, LeavesOneEventWhole) {
   for (const char* const value :
        {"", "[]", "[1,2]", R"(["a","b"])", R"({"a":1} trailing)", R"({"a":1)", "[{\"a\":1}", R"([{"a":1}]])",
-        "{\n  \"items\": [\n    {\"id\":1}\n  ],\n", "a\nb", "x{}", R"("u1")"})
+        "{\n  \"items\": [\n    {\"id\":1}\n  ],\n", "a\nb", "x{}", R"("u1")", R"({"a":"}{","b":"} \"}"})",
+        R"({"a":{"b":1},"c":[{}]})"})
     EXPECT_EQ(Split(value), "one") << value;
 }
 

@@ -47,6 +47,10 @@ TEST(ItemDecoder, ReadsWhatTheSchemaSays) {
 }
 
 TEST(ItemDecoder, NamesFieldValueAndRemedy) {
+  const std::string several =
+      "not_json [] not an item: several items; a record of items.topic holds one. Remedy: send each in a "
+      "record "
+      "of its own";
   Expect(
       {},
       {{R"({"text":"x"})", "missing_field [item_id] item_id: missing"},
@@ -68,6 +72,9 @@ TEST(ItemDecoder, NamesFieldValueAndRemedy) {
        {R"({"item_id":"n1","text":["a"]})", "wrong_type [text] text: an array; expected a string or null"},
        {R"({"item_id":"n1","deleted":"true"})",
         "wrong_type [deleted] deleted: a string; expected true, false or null"},
+       {R"([{"item_id":"a"},{"item_id":"b"}])", several},
+       {R"({"item_id":"a"}{"item_id":"b"})", several},
+       {"{\"item_id\":\"a\"}\n{\"item_id\":\"b\"}\n", several},
        {R"(["n1"])", "not_json [] not an item: an array; expected an object"},
        {"{\"item_id\":\"n1\",\"text\":\"\xff\"}", "invalid_utf8 [] not UTF-8"},
        {"", "not_json [] not JSON: empty"},
