@@ -23,7 +23,7 @@ uint32_t TagOf(const UserKey& user) { return static_cast<uint32_t>(user.high) | 
 
 HeavyTurn::HeavyTurn(const UserKey& user) : user_(user), turn_(one_at_a_time, std::defer_lock) {
   of_thread = this;
-  if (PlaceOf(user).load(std::memory_order_relaxed) == TagOf(user)) [[unlikely]]
+  if (WasHeavy(user)) [[unlikely]]
     turn_.lock();
 }
 
@@ -50,6 +50,18 @@ bool HeavyTurn::Await(std::string& stored, size_t changes) {
 }
 
 bool HeavyTurn::IsHeld() { return of_thread != nullptr && of_thread->turn_; }
+
+bool HeavyTurn::WasHeavy(const UserKey& user) {
+  return PlaceOf(user).load(std::memory_order_relaxed) == TagOf(user);
+}
+
+bool HeavyTurn::DropHeavy(const UserKey& user, std::string& stored) {
+  if (stored.size() < kHeavyBytes) [[likely]]
+    return false;
+  PlaceOf(user).store(TagOf(user), std::memory_order_relaxed);
+  stored = {};
+  return true;
+}
 
 HeavyTurn::Memory& HeavyTurn::OfThread() {
   thread_local Memory memory;

@@ -34,6 +34,12 @@ class HeavyTurn {
   /// Whether the calling thread looks up a heavy user.
   static bool IsHeld();
 
+  /// Whether the user was heavy when last read.
+  static bool WasHeavy(const UserKey& user);
+  /// For a user whose snapshot was rendered from `stored`. True: the user is heavy, and `stored` is empty
+  /// now.
+  static bool DropHeavy(const UserKey& user, std::string& stored);
+
   /// What a thread uses again for each look-up.
   struct Memory {
     std::vector<Change> changes;

@@ -5,6 +5,7 @@
 #include "flow/heavy_turn.h"
 #include "flow/user_rows.h"
 #include "model/change.h"
+#include "model/delta_fold.h"
 #include "model/delta_view.h"
 
 namespace seen {
@@ -24,7 +25,7 @@ Result<bool> UserReader::ReadStored(const UserRef& user, size_t changes, std::st
   return found && HeavyTurn::Await(stored, changes) ? store_.ReadDelta(user, stored) : std::move(found);
 }
 
-Result<Delta> UserReader::ReadUser(FilterIndex filter_index, const UserKey& user) const {
+Result<std::string> UserReader::ReadUser(FilterIndex filter_index, const UserKey& user) const {
   const FilterPolicy& filter = state_.options().filters[filter_index];
   const auto mask = static_cast<FilterMask>(1u << filter_index);
   // Tails first: changes that move to the store meanwhile are then seen twice, which is harmless, and not
@@ -33,21 +34,21 @@ Result<Delta> UserReader::ReadUser(FilterIndex filter_index, const UserKey& user
   std::string stored;
   const auto found = ReadStored({filter.id, user}, 0, stored);
   if (!found) return Fail(found.error());
-  std::vector<Delta> parts(1);
+  std::vector<std::string> encoded;
+  encoded.push_back(std::move(stored));
   std::vector<Change> changes;
   for (const auto& tail : {tails.frozen, tails.active}) {
     if (!tail) continue;
     changes.clear();
     const std::string_view user_id = tail->Read(user, mask, changes);
-    if (!changes.empty()) parts.push_back(DeltaOf(std::string(user_id), changes, filter.limits));
+    if (changes.empty()) continue;
+    EncodeDelta(DeltaOf(std::string(user_id), changes, filter.limits), encoded.emplace_back());
   }
-  if (*found) {
-    auto decoded = DecodeDelta(stored);
-    if (!decoded) return decoded;
-    parts.front() = std::move(*decoded);
-    stored = {};
-  }
-  return ComposeAll(parts, filter.limits);
+  if (*found && encoded.size() == 1) return std::move(encoded.front());
+  const std::vector<std::string_view> parts(encoded.begin() + (*found ? 0 : 1), encoded.end());
+  std::string folded;
+  if (!FoldEncoded(parts, filter.limits, {}, folded)) return Fail(NotADelta(encoded.front()));
+  return folded;
 }
 
 Status UserReader::ReadSeen(FilterIndex filter_index, const UserKey& user, const AnswerLimits& limits,
@@ -141,9 +142,9 @@ Result<std::string> UserReader::ReadPublished(FilterIndex filter_index, const Us
   const TimeMs wall_now = clock_.WallNow();
   if (!last_published_.IsMerged(filter_index, wall_now)) return std::string();
   const FilterPolicy& filter = state_.options().filters[filter_index];
-  const auto delta = ReadUser(filter_index, user);
-  if (!delta) return Fail(delta.error());
-  if (delta->erased) return std::string();
+  const auto encoded = ReadUser(filter_index, user);
+  if (!encoded) return Fail(encoded.error());
+  if (IsErased(*encoded, {})) return std::string();
   const UserRef ref{filter.id, user};
   PublishedRow row;
   if (Status read = store_.ReadPublished({&ref, 1}, {&row, 1}); !read) return Fail(read.error());
@@ -153,8 +154,23 @@ Result<std::string> UserReader::ReadPublished(FilterIndex filter_index, const Us
   return std::move(row.snapshot);
 }
 
+// Heavy users are rendered one by one: a thread holds the state of one at a time.
 Status UserReader::RenderUsers(TimeMs wall_now, uint32_t served_second,
                                std::span<PublishFlow::Rendering> group) const {
+  for (size_t from = 0; from < group.size();) {
+    size_t to = from + 1;
+    if (!HeavyTurn::WasHeavy(group[from].user)) {
+      while (to < group.size() && !HeavyTurn::WasHeavy(group[to].user)) ++to;
+    }
+    Status rendered = RenderTogether(wall_now, served_second, group.subspan(from, to - from));
+    if (!rendered) return rendered;
+    from = to;
+  }
+  return {};
+}
+
+Status UserReader::RenderTogether(TimeMs wall_now, uint32_t served_second,
+                                  std::span<PublishFlow::Rendering> group) const {
   struct Read {
     SnapshotMeta meta;
     std::string_view user_id;
@@ -233,6 +249,9 @@ Status UserReader::RenderUsers(TimeMs wall_now, uint32_t served_second,
       return done;
     }
   }
+  bool some_heavy = false;
+  for (size_t i = 0; i < group.size(); ++i) some_heavy |= HeavyTurn::DropHeavy(group[i].user, stored[i]);
+  if (some_heavy) reader = {};
   return {};
 }
 

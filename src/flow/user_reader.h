@@ -28,8 +28,8 @@ class UserReader {
              const ForeignUsers& foreign, const Clock& clock)
       : state_(state), store_(store), last_published_(last_published), foreign_(foreign), clock_(clock) {}
 
-  /// All that is known of the user.
-  Result<Delta> ReadUser(FilterIndex filter_index, const UserKey& user) const;
+  /// All that is known of the user, encoded (model/delta.h): a user's items take three times as much decoded.
+  Result<std::string> ReadUser(FilterIndex filter_index, const UserKey& user) const;
   /// The same, as an answer needs it: what counts by the filter's `limits`. `reader`: that of the calling
   /// thread.
   Status ReadSeen(FilterIndex filter_index, const UserKey& user, const AnswerLimits& limits,
@@ -51,6 +51,8 @@ class UserReader {
   void FillHeaviestUsers(PartitionStatus& status) const;
 
  private:
+  Status RenderTogether(TimeMs wall_now, uint32_t served_second,
+                        std::span<PublishFlow::Rendering> group) const;
   /// False: nothing is stored. `changes`: how many the tails have.
   Result<bool> ReadStored(const UserRef& user, size_t changes, std::string& stored) const;
   using Tails = PartitionState::Tails;

@@ -2,28 +2,28 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <span>
 #include <tuple>
 
+#include "model/delta_seen.h"
 #include "model/delta_view.h"
 
 namespace seen {
 namespace {
 
-// One fingerprint of a group. A group is a stretch of time; Cut drops older groups first.
-struct Counted {
-  int64_t group;
-  Fingerprint fingerprint;
-  uint64_t end;  // second
-  uint64_t begin;
-  int64_t day;  // as CountedEnd's
+// A stretch of time in which something was shown.
+struct Stretch {
+  int64_t group = 0;  // Cut drops older groups first
+  uint64_t end = 0;   // second
+  uint64_t begin = 0;
+  int64_t day = 0;           // as CountedEnd's
+  Day shown = kFirstOfDays;  // of an exposure: with the others it decides whether the item counts at all
 };
 
-// An exposure, with its day and how often it happened: these decide whether its item counts at all.
-struct Shown {
-  Counted counted;
-  Day day;
-  uint32_t times;
+// An item in a stretch. A user may have millions, so it is small.
+struct Counted {
+  Fingerprint fingerprint;
+  uint32_t stretch;  // its place in AllCounted::stretches
 };
 
 int64_t FirstDay(const AnswerLimits& limits) {
@@ -44,164 +44,185 @@ int64_t DayOfOther(const OtherSegment& segment, const AnswerLimits& limits) {
   return int64_t{segment.bucket} + limits.horizon.since_epoch - first.since_epoch;
 }
 
-void AddExposed(const Segment& segment, const AnswerLimits& limits, std::vector<Shown>& out) {
-  if (segment.day.since_epoch < FirstDay(limits)) return;
-  const int64_t start = segment.day.since_epoch * kSecondsPerDay;
-  const auto second = [&](uint32_t of_day) {
-    return static_cast<uint64_t>(std::max<int64_t>(0, start + of_day));
-  };
-  for (const Fingerprint fingerprint : segment.fingerprints) {
-    out.push_back({{segment.day.since_epoch, fingerprint, second(segment.last_second),
-                    second(segment.first_second), segment.day.since_epoch},
-                   segment.day,
-                   1});
+// Everything that counts, in no order. A fingerprint may come more than once.
+class AllCounted {
+ public:
+  AllCounted(const Delta& delta, const AnswerLimits& limits) : limits_(limits) {
+    size_t items = 0;
+    for (const Segment& segment : delta.segments) items += segment.fingerprints.size();
+    for (const OtherSegment& segment : delta.others) items += segment.fingerprints.size();
+    counted_.reserve(items);
+    for (const Segment& segment : delta.segments) AddExposed(segment);
+    for (const OtherSegment& segment : delta.others) {
+      if (segment.kind == SegmentKind::kRepeated) AddRepeated(segment);
+      if (segment.kind == SegmentKind::kByCreation) AddByCreation(segment);
+    }
+    if (limits.exposures_min > 1) DropShownTooLittle();
+    Cut(0);
+    AddWithOwnWindows(delta);
+    std::sort(counted_.begin(), counted_.end(),
+              [](const Counted& a, const Counted& b) { return a.fingerprint < b.fingerprint; });
   }
-}
 
-void AddRepeated(const OtherSegment& segment, const AnswerLimits& limits, std::vector<Shown>& out) {
-  if (segment.bucket < FirstDay(limits)) return;
-  for (size_t i = 0; i < segment.fingerprints.size(); ++i) {
-    if (i > 0 && segment.fingerprints[i] == segment.fingerprints[i - 1]) {
-      ++out.back().times;
-    } else {
-      out.push_back(
-          {{segment.bucket, segment.fingerprints[i], EndOf(segment), BeginOf(segment), segment.bucket},
-           segment.day(),
-           1});
+  // By fingerprint.
+  std::span<const Counted> counted() const { return counted_; }
+  const Stretch& StretchOf(const Counted& one) const { return stretches_[one.stretch]; }
+
+ private:
+  uint32_t Add(const Stretch& stretch) {
+    stretches_.push_back(stretch);
+    return static_cast<uint32_t>(stretches_.size() - 1);
+  }
+
+  void AddExposed(const Segment& segment) {
+    if (segment.day.since_epoch < FirstDay(limits_)) return;
+    const int64_t start = segment.day.since_epoch * kSecondsPerDay;
+    const auto second = [&](uint32_t of_day) {
+      return static_cast<uint64_t>(std::max<int64_t>(0, start + of_day));
+    };
+    const uint32_t stretch = Add({segment.day.since_epoch, second(segment.last_second),
+                                  second(segment.first_second), segment.day.since_epoch, segment.day});
+    for (const Fingerprint fingerprint : segment.fingerprints) counted_.push_back({fingerprint, stretch});
+  }
+
+  // An item comes as often as it was shown.
+  void AddRepeated(const OtherSegment& segment) {
+    if (segment.bucket < FirstDay(limits_)) return;
+    const uint32_t stretch =
+        Add({segment.bucket, EndOf(segment), BeginOf(segment), segment.bucket, segment.day()});
+    for (const Fingerprint fingerprint : segment.fingerprints) counted_.push_back({fingerprint, stretch});
+  }
+
+  void AddByCreation(const OtherSegment& segment) {
+    const uint64_t end = segment.StartSecond() + kDayWidth - 1;
+    std::map<Day, uint32_t> stretches;  // by the day shown
+    for (size_t i = 0; i < segment.fingerprints.size(); ++i) {
+      const Day shown{static_cast<int32_t>(segment.times[i])};
+      const int64_t windowed = limits_.by_creation ? int64_t{segment.bucket} : int64_t{shown.since_epoch};
+      if (windowed < limits_.horizon.since_epoch) continue;
+      if (limits_.exposures_min <= 1 && shown < limits_.cooldown) continue;
+      const auto [stretch, is_new] = stretches.try_emplace(shown);
+      if (is_new) stretch->second = Add({windowed, end, segment.StartSecond(), windowed, shown});
+      counted_.push_back({segment.fingerprints[i], stretch->second});
     }
   }
-}
 
-void AddByCreation(const OtherSegment& segment, const AnswerLimits& limits, std::vector<Shown>& out) {
-  const uint64_t end = segment.StartSecond() + kDayWidth - 1;
-  for (size_t i = 0; i < segment.fingerprints.size(); ++i) {
-    const Day shown{static_cast<int32_t>(segment.times[i])};
-    const int64_t windowed = limits.by_creation ? int64_t{segment.bucket} : int64_t{shown.since_epoch};
-    if (windowed < limits.horizon.since_epoch) continue;
-    if (limits.exposures_min <= 1 && shown < limits.cooldown) continue;
-    out.push_back({{windowed, segment.fingerprints[i], end, segment.StartSecond(), windowed}, shown, 1});
-  }
-}
-
-std::vector<Counted> CountedExposures(const Delta& delta, const AnswerLimits& limits) {
-  std::vector<Shown> shown;
-  for (const Segment& segment : delta.segments) AddExposed(segment, limits, shown);
-  for (const OtherSegment& segment : delta.others) {
-    if (segment.kind == SegmentKind::kRepeated) AddRepeated(segment, limits, shown);
-    if (segment.kind == SegmentKind::kByCreation) AddByCreation(segment, limits, shown);
-  }
-  std::vector<Counted> counted;
-  counted.reserve(shown.size());
-  if (limits.exposures_min <= 1) {
-    for (const Shown& one : shown) counted.push_back(one.counted);
-    return counted;
-  }
-  struct Sum {
-    uint64_t times = 0;
-    Day newest = kFirstOfDays;
-  };
-  std::map<Fingerprint, Sum> sums;
-  for (const Shown& one : shown) {
-    Sum& sum = sums[one.counted.fingerprint];
-    sum.times += one.times;
-    sum.newest = std::max(sum.newest, one.day);
-  }
-  for (const Shown& one : shown) {
-    const Sum& sum = sums[one.counted.fingerprint];
-    if (sum.times >= limits.exposures_min && sum.newest >= limits.cooldown) counted.push_back(one.counted);
-  }
-  return counted;
-}
-
-// Keeps the newest groups, until they hold `items_max` fingerprints. Of the last group it keeps the smallest.
-void Cut(std::vector<Counted>& counted, uint32_t items_max) {
-  if (counted.size() <= items_max) return;
-  std::sort(counted.begin(), counted.end(), [](const Counted& a, const Counted& b) {
-    return std::tie(b.group, a.fingerprint) < std::tie(a.group, b.fingerprint);
-  });
-  std::vector<Counted> kept;
-  std::set<Fingerprint> kept_items;
-  for (const Counted& one : counted) {
-    if (!kept_items.contains(one.fingerprint)) {
-      if (kept_items.size() >= items_max) continue;  // a later entry may be of an item that is kept
-      kept_items.insert(one.fingerprint);
+  // Of served items and of each declared kind.
+  void AddWithOwnWindows(const Delta& delta) {
+    SegmentKind kind{};
+    size_t from = counted_.size();
+    for (const OtherSegment& segment : delta.others) {
+      if (segment.kind != kind) {
+        Cut(from);
+        from = counted_.size();
+      }
+      kind = segment.kind;
+      const bool counts =
+          kind == SegmentKind::kServed
+              ? segment.EndSecond() > limits_.now_s
+              : IsDeclared(kind) && limits_.declared[DeclaredPlace(kind)] != kLastOfDays &&
+                    segment.bucket >= int64_t{limits_.declared[DeclaredPlace(kind)].since_epoch};
+      if (!counts) continue;
+      const uint32_t stretch = Add({static_cast<int64_t>(segment.StartSecond()), EndOf(segment),
+                                    BeginOf(segment), DayOfOther(segment, limits_)});
+      for (const Fingerprint fingerprint : segment.fingerprints) counted_.push_back({fingerprint, stretch});
     }
-    kept.push_back(one);
+    Cut(from);
   }
-  counted = std::move(kept);
-}
 
-// Everything that counts, in no order.
-std::vector<Counted> AllCounted(const Delta& delta, const AnswerLimits& limits) {
-  std::vector<Counted> all = CountedExposures(delta, limits);
-  Cut(all, limits.items_max);
-  std::vector<Counted> row;  // of one kind
-  const auto end_row = [&] {
-    Cut(row, limits.items_max);
-    all.insert(all.end(), row.begin(), row.end());
-    row.clear();
-  };
-  SegmentKind kind{};
-  for (const OtherSegment& segment : delta.others) {
-    if (segment.kind != kind) end_row();
-    kind = segment.kind;
-    const bool counts = kind == SegmentKind::kServed
-                            ? segment.EndSecond() > limits.now_s
-                            : IsDeclared(kind) && limits.declared[DeclaredPlace(kind)] != kLastOfDays &&
-                                  segment.bucket >= int64_t{limits.declared[DeclaredPlace(kind)].since_epoch};
-    if (!counts) continue;
-    for (const Fingerprint fingerprint : segment.fingerprints) {
-      row.push_back({static_cast<int64_t>(segment.StartSecond()), fingerprint, EndOf(segment),
-                     BeginOf(segment), DayOfOther(segment, limits)});
+  void DropShownTooLittle() {
+    std::sort(counted_.begin(), counted_.end(),
+              [](const Counted& a, const Counted& b) { return a.fingerprint < b.fingerprint; });
+    auto kept = counted_.begin();
+    for (auto from = counted_.begin(); from != counted_.end();) {
+      auto to = from;
+      Day newest = kFirstOfDays;
+      for (; to != counted_.end() && to->fingerprint == from->fingerprint; ++to) {
+        newest = std::max(newest, StretchOf(*to).shown);
+      }
+      const bool counts = to - from >= std::ptrdiff_t{limits_.exposures_min} && newest >= limits_.cooldown;
+      for (; from != to; ++from) {
+        if (counts) *kept++ = *from;
+      }
     }
+    counted_.erase(kept, counted_.end());
   }
-  end_row();
-  return all;
-}
+
+  // Of what was added from place `from` on, keeps the newest groups, until they hold items_max items. Of the
+  // last group it keeps the smallest fingerprints.
+  void Cut(size_t from) {
+    if (counted_.size() - from <= limits_.items_max) return;
+    // A heap, because a heavy user has many times more items than count.
+    const auto counts_less = [&](const Counted& a, const Counted& b) {
+      return std::tie(StretchOf(a).group, b.fingerprint) < std::tie(StretchOf(b).group, a.fingerprint);
+    };
+    const auto first = counted_.begin() + static_cast<std::ptrdiff_t>(from);
+    auto kept = counted_.end();
+    std::make_heap(first, kept, counts_less);
+    FingerprintSet items;
+    items.Reset(limits_.items_max);
+    for (; kept != first && items.size() < limits_.items_max; items.Insert(kept->fingerprint))
+      std::pop_heap(first, kept--, counts_less);
+    // An older entry may be of an item that is kept.
+    const auto goes = [&](const Counted& one) { return !items.Contains(one.fingerprint); };
+    counted_.erase(std::remove_if(first, kept, goes), kept);
+  }
+
+  const AnswerLimits& limits_;
+  std::vector<Stretch> stretches_;
+  std::vector<Counted> counted_;
+};
 
 }  // namespace
 
 std::vector<CountedEnd> CountedEnds(const Delta& delta, const AnswerLimits& limits) {
-  std::vector<Counted> all = AllCounted(delta, limits);
-  std::sort(all.begin(), all.end(),
-            [](const Counted& a, const Counted& b) { return a.fingerprint < b.fingerprint; });
+  const AllCounted all(delta, limits);
   std::vector<CountedEnd> ends;
-  ends.reserve(all.size());
-  for (const Counted& one : all) {
-    const Day day{static_cast<int32_t>(one.day)};
+  ends.reserve(all.counted().size());
+  for (const Counted& one : all.counted()) {
+    const Stretch& stretch = all.StretchOf(one);
+    const Day day{static_cast<int32_t>(stretch.day)};
     if (ends.empty() || ends.back().fingerprint != one.fingerprint) {
-      ends.push_back({one.fingerprint, one.end, one.begin, day});
+      ends.push_back({one.fingerprint, stretch.end, stretch.begin, day});
       continue;
     }
     CountedEnd& end = ends.back();
-    end.second = std::max(end.second, one.end);
-    end.first_second = std::min(end.first_second, one.begin);
+    end.second = std::max(end.second, stretch.end);
+    end.first_second = std::min(end.first_second, stretch.begin);
     end.day = std::max(end.day, day);
   }
   return ends;
 }
 
 std::vector<Fingerprint> SeenFingerprints(const Delta& delta, const AnswerLimits& limits) {
+  const AllCounted all(delta, limits);
   std::vector<Fingerprint> seen;
-  for (const CountedEnd& one : CountedEnds(delta, limits)) seen.push_back(one.fingerprint);
+  seen.reserve(std::min<size_t>(all.counted().size(), limits.items_max));
+  for (const Counted& one : all.counted()) {
+    if (seen.empty() || seen.back() != one.fingerprint) seen.push_back(one.fingerprint);
+  }
   return seen;
 }
 
 std::vector<Fingerprint> SimilarFingerprints(const Delta& delta, const AnswerLimits& limits) {
   const int64_t first_day = std::max(limits.horizon, limits.cooldown).since_epoch;
-  std::vector<Counted> counted;
-  for (const OtherSegment& segment : delta.others) {
-    if (segment.kind != SegmentKind::kSimilar || int64_t{segment.bucket} < first_day) continue;
-    for (const Fingerprint fingerprint : segment.fingerprints) {
-      counted.push_back({segment.bucket, fingerprint, 0, 0, 0});
+  size_t count = 0;
+  const auto counts = [&](const OtherSegment& segment) {
+    return segment.kind == SegmentKind::kSimilar && int64_t{segment.bucket} >= first_day;
+  };
+  for (const OtherSegment& segment : delta.others) count += counts(segment) ? segment.fingerprints.size() : 0;
+  count = std::min<size_t>(count, limits.SimilarMax());
+  FingerprintSet newest;
+  newest.Reset(count);
+  for (auto segment = delta.others.rbegin(); segment != delta.others.rend(); ++segment) {
+    if (!counts(*segment)) continue;
+    for (const Fingerprint fingerprint : segment->fingerprints) {
+      if (newest.size() == count) break;
+      newest.Insert(fingerprint);
     }
   }
-  Cut(counted, limits.SimilarMax());
-  std::vector<Fingerprint> similar;
-  similar.reserve(counted.size());
-  for (const Counted& one : counted) similar.push_back(one.fingerprint);
+  std::vector<Fingerprint> similar(newest.values().begin(), newest.values().end());
   std::sort(similar.begin(), similar.end());
-  similar.erase(std::unique(similar.begin(), similar.end()), similar.end());
   return similar;
 }
 

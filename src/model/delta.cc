@@ -260,10 +260,7 @@ Result<Delta> DecodeDelta(std::string_view bytes) {
   }
   DeltaView view;
   Delta delta;
-  if (!ParseDelta(bytes, view) || !DecodeView(view, delta)) {
-    return Fail(Code::kCorrupt,
-                "delta: " + std::to_string(bytes.size()) + " bytes that are not a delta's encoding");
-  }
+  if (!ParseDelta(bytes, view) || !DecodeView(view, delta)) return Fail(NotADelta(bytes));
   return delta;
 }
 

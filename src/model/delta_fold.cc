@@ -237,12 +237,14 @@ class Folder {
 };
 
 thread_local Folder folder;
+constexpr size_t kKeptMax = 1 << 20;  // of a user who takes more, the thread keeps no memory
 
 }  // namespace
 
 bool FoldEncoded(std::span<const std::string_view> parts, const DeltaLimits& limits, const Horizon& horizon,
                  std::string& out) {
   const auto outcome = folder.Fold(parts, limits, horizon, out);
+  if (out.capacity() > kKeptMax) folder = {};
   if (outcome == Folder::Outcome::kNotPlain) return FoldDecoded(parts, limits, horizon, out);
   return outcome == Folder::Outcome::kDone;
 }

@@ -290,19 +290,22 @@ void DecodeTimes(const OtherView& view, std::span<const Fingerprint> unique, Oth
 
 }  // namespace
 
+bool DecodeSegment(const OtherView& view, OtherSegment& segment) {
+  segment = {};
+  static_cast<OtherHeader&>(segment) = view;
+  if (view.fingerprints.count == 0) return true;
+  std::vector<Fingerprint> fingerprints(view.fingerprints.count);
+  if (!DecodeFingerprints({&view.fingerprints, 1}, fingerprints.data())) return false;
+  if (IsTimed(view.kind)) DecodeTimes(view, fingerprints, segment);
+  if (view.kind != SegmentKind::kRepeated) segment.fingerprints = std::move(fingerprints);
+  return true;
+}
+
 bool DecodeOthers(const DeltaView& view, std::vector<OtherSegment>& others) {
   others.clear();
   others.reserve(view.others.size());
-  for (const OtherView& other : view.others) {
-    OtherSegment& segment = others.emplace_back();
-    static_cast<OtherHeader&>(segment) = other;
-    if (other.fingerprints.count == 0) continue;
-    std::vector<Fingerprint> fingerprints(other.fingerprints.count);
-    if (!DecodeFingerprints({&other.fingerprints, 1}, fingerprints.data())) return false;
-    if (IsTimed(other.kind)) DecodeTimes(other, fingerprints, segment);
-    if (other.kind != SegmentKind::kRepeated) segment.fingerprints = std::move(fingerprints);
-  }
-  return true;
+  return std::all_of(view.others.begin(), view.others.end(),
+                     [&](const OtherView& other) { return DecodeSegment(other, others.emplace_back()); });
 }
 
 }  // namespace seen

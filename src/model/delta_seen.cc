@@ -65,10 +65,7 @@ Status SeenReader::Read(std::string_view stored, std::string_view changed_id, st
   }
   ok = ok && ReadPlain(changes, limits, plain);
   if (ok && !plain) ok = ReadComposed(limits);
-  if (!ok) {
-    return Fail(Code::kCorrupt,
-                "delta: " + std::to_string(stored.size()) + " bytes that are not a delta's encoding");
-  }
+  if (!ok) return Fail(NotADelta(stored));
   return {};
 }
 
@@ -214,7 +211,7 @@ bool SeenReader::Compose(Delta& composed) const {
   std::vector<Delta> parts;
   if (stored_ && !DecodeView(view_, parts.emplace_back())) return false;
   if (!changes_.empty()) parts.push_back(DeltaOf({}, changes_, limits_.delta));
-  composed = ComposeAll(parts, limits_.delta);
+  composed = parts.size() == 1 ? std::move(parts.front()) : ComposeAll(parts, limits_.delta);
   return true;
 }
 

@@ -85,6 +85,11 @@ bool ParseDelta(std::string_view bytes, DeltaView& view) {
   return reader.ok() && reader.AtEnd();
 }
 
+Error NotADelta(std::string_view bytes) {
+  return {Code::kCorrupt,
+          "delta: " + std::to_string(bytes.size()) + " bytes that are not a delta's encoding"};
+}
+
 std::string_view UserIdOfDelta(std::string_view bytes) {
   Reader reader(bytes);
   reader.Require(reader.Byte() == delta_bytes::kDeltaVersion);
@@ -100,6 +105,13 @@ bool DecodeFingerprints(std::span<const RiceCode> codes, Fingerprint* to) {
     if (code.parameter != RiceParameter(code.count, to[-1].value)) return false;
   }
   return true;
+}
+
+bool DecodeSegment(const SegmentView& view, Segment& segment) {
+  segment = {view.day, view.first_second, view.last_second,
+             std::vector<Fingerprint>(view.fingerprints.count)};
+  return segment.fingerprints.empty() ||
+         DecodeFingerprints({&view.fingerprints, 1}, segment.fingerprints.data());
 }
 
 bool DecodeView(const DeltaView& view, Delta& delta) {

@@ -38,6 +38,12 @@ struct DeltaView {
   std::vector<OtherView> others;
   std::string_view others_bytes;  // the bytes of all others; right behind any segments
 
+  /// What was taken back, alone.
+  DeltaView Removals() const {
+    DeltaView view;
+    view.removed = removed, view.removed_first = removed_first, view.removed_days = removed_days;
+    return view;
+  }
   bool HasSegments() const { return !segments.empty() || !others.empty(); }
   bool TakesBack() const { return erased.has_value() || removed.count > 0; }
 };
@@ -45,6 +51,9 @@ struct DeltaView {
 /// False if EncodeDelta can't have written the bytes, as far as this shows without decoding fingerprints. If
 /// true, every code is plausible (RiceCode::Plausible).
 bool ParseDelta(std::string_view bytes, DeltaView& view);
+
+/// The error of code that reads such bytes: kCorrupt.
+Error NotADelta(std::string_view bytes);
 
 /// The user id of an encoded delta. Doesn't look at the rest. Empty: the delta has no id, or the bytes are no
 /// delta.
@@ -59,6 +68,10 @@ bool DecodeOthers(const DeltaView& view, std::vector<OtherSegment>& others);
 
 /// False: kCorrupt, as DecodeDelta.
 bool DecodeView(const DeltaView& view, Delta& delta);
+
+/// One segment alone: a user with many items takes little memory then. False: kCorrupt, as DecodeDelta.
+bool DecodeSegment(const SegmentView& view, Segment& segment);
+bool DecodeSegment(const OtherView& view, OtherSegment& segment);
 
 /// For code that writes a delta piece by piece. EncodeDelta has the order of the pieces.
 namespace delta_bytes {

@@ -133,18 +133,21 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
   return answer;
 }
 
-Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_id) const {
+Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_id,
+                                 const SegmentsQuestion& question) const {
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
   const HeavyTurn turn(place->user);
   AsOf as_of = AsOfFrom(*place);
-  const auto delta = place->open->flow->reader.ReadUser(place->filter_index, place->user);
-  if (!delta) return Fail(delta.error());
-  UserAnswer answer =
-      DescribeUser(*delta, place->open->flow->state.options().filters[place->filter_index], clock_.WallNow());
+  const auto encoded = place->open->flow->reader.ReadUser(place->filter_index, place->user);
+  if (!encoded) return Fail(encoded.error());
+  const FilterPolicy& policy = place->open->flow->state.options().filters[place->filter_index];
+  auto answer =
+      DescribeUser(*encoded, policy, clock_.WallNow(), fmt::format("{}/{}", filter, user_id), question);
+  if (!answer) return answer;
   AddWait(turn, as_of);
-  answer.as_of = as_of;
-  answer.partition = place->open->partition;
+  answer->as_of = as_of;
+  answer->partition = place->open->partition;
   return answer;
 }
 

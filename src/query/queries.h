@@ -32,7 +32,8 @@ class Queries final : public QueryPort {
   Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
                               const CandidateList& candidates,
                               std::span<const std::string_view> also_seen) const override;
-  Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const override;
+  Result<UserAnswer> User(std::string_view filter, std::string_view user_id,
+                          const SegmentsQuestion& question) const override;
   Result<ExposuresAnswer> Exposures(std::string_view filter, std::string_view user_id,
                                     const ExposuresQuestion& question) const override;
   Result<WhyAnswer> Why(std::string_view filter, std::string_view user_id,

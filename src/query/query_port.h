@@ -62,6 +62,13 @@ struct SegmentSummary {
   bool in_window = true;
 };
 
+inline constexpr uint32_t kSegmentsMax = 2'000;  // of one answer
+
+struct SegmentsQuestion {
+  std::optional<uint32_t> limit;  // nullopt: all of them, if there are at most kSegmentsMax
+  std::string_view cursor;        // `next` of the answer before; empty: from the newest on
+};
+
 struct UserAnswer {
   AsOf as_of;
   int32_t partition = 0;
@@ -69,6 +76,7 @@ struct UserAnswer {
   uint32_t bytes = 0;  // encoded, all of it
   uint32_t removals = 0;
   std::vector<SegmentSummary> segments;  // newest first
+  std::optional<std::string> next;       // of a question with a limit; empty: there are no more
 };
 
 /// One item of one event, from the journal.
@@ -152,7 +160,10 @@ class QueryPort {
   virtual Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
                                       const CandidateList& candidates,
                                       std::span<const std::string_view> also_seen) const = 0;
-  virtual Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const = 0;
+  /// Also kInvalidArgument for a cursor that isn't this question's, and for too many segments without a
+  /// limit.
+  virtual Result<UserAnswer> User(std::string_view filter, std::string_view user_id,
+                                  const SegmentsQuestion& question) const = 0;
   /// Also kNotFound if no journal is kept, and kInvalidArgument for a cursor that isn't this question's.
   virtual Result<ExposuresAnswer> Exposures(std::string_view filter, std::string_view user_id,
                                             const ExposuresQuestion& question) const = 0;

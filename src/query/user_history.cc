@@ -6,6 +6,7 @@
 
 #include "filter/snapshot.h"
 #include "flow/partition_flow.h"
+#include "model/delta_view.h"
 
 namespace seen {
 namespace {
@@ -67,11 +68,14 @@ std::optional<WhySegment> WhyOther(const OtherSegment& segment, Fingerprint fing
   return why;
 }
 
-// Newest first.
-std::vector<WhySegment> SegmentsWith(const Delta& delta, Fingerprint fingerprint, const FilterPolicy& policy,
-                                     const AnswerLimits& limits, bool seen) {
+// Newest first. nullopt: kCorrupt.
+std::optional<std::vector<WhySegment>> SegmentsWith(const DeltaView& view, Fingerprint fingerprint,
+                                                    const FilterPolicy& policy, const AnswerLimits& limits,
+                                                    bool seen) {
   std::vector<WhySegment> found;
-  for (const Segment& segment : delta.segments) {
+  for (const SegmentView& coded : view.segments) {
+    Segment segment;
+    if (!DecodeSegment(coded, segment)) return std::nullopt;
     if (!Holds(segment.fingerprints, fingerprint)) continue;
     found.push_back({"exposed",
                      SecondOf(segment.day, segment.first_second),
@@ -79,7 +83,9 @@ std::vector<WhySegment> SegmentsWith(const Delta& delta, Fingerprint fingerprint
                      segment.day >= limits.horizon,
                      {}});
   }
-  for (const OtherSegment& segment : delta.others) {
+  for (const OtherView& coded : view.others) {
+    OtherSegment segment;
+    if (!DecodeSegment(coded, segment)) return std::nullopt;
     if (!Holds(segment.fingerprints, fingerprint)) continue;
     if (auto why = WhyOther(segment, fingerprint, policy, limits)) found.push_back(std::move(*why));
   }
@@ -89,7 +95,9 @@ std::vector<WhySegment> SegmentsWith(const Delta& delta, Fingerprint fingerprint
   return found;
 }
 
-std::optional<Day> RemovedOn(const Delta& delta, Fingerprint fingerprint) {
+std::optional<Day> RemovedOn(const DeltaView& view, Fingerprint fingerprint) {
+  Delta delta;
+  if (!DecodeView(view.Removals(), delta)) return std::nullopt;
   for (const Removal& removal : delta.removals) {
     if (removal.fingerprint == fingerprint) return removal.day;
   }
@@ -149,19 +157,21 @@ Result<ExposuresAnswer> ListExposures(const UserPlace& place, std::string_view a
   }
   const std::string asked =
       fmt::format("{}/{}{}", asked_of, question.item ? "item/" : "all", question.item.value_or(""));
-  std::optional<ExposuresCursor> cursor;
+  std::optional<ListCursor> cursor;
   if (!question.cursor.empty()) {
     auto decoded = DecodeCursor(question.cursor, asked);
     if (!decoded) return Fail(decoded.error());
     cursor = *decoded;
   }
   ExposuresAnswer answer;
-  const auto delta = flow.reader.ReadUser(place.filter, place.user);
-  if (!delta) return Fail(delta.error());
+  const auto encoded = flow.reader.ReadUser(place.filter, place.user);
+  if (!encoded) return Fail(encoded.error());
+  DeltaView view;
+  if (!ParseDelta(*encoded, view)) return Fail(NotADelta(*encoded));
   PartitionJournal::Question rows{
-      flow.state.options().filters[place.filter].id, place.user, delta->erased, question.since, {}};
+      flow.state.options().filters[place.filter].id, place.user, view.erased, question.since, {}};
   if (cursor) rows.from = cursor->place;
-  ExposuresCursor last;
+  ListCursor last;
   size_t rows_read = 0;
   const Status read = flow.journal->Read(rows, [&](const JournalPlace& at, const JournalRow& row) {
     for (uint32_t i = 0; i < row.items.size(); ++i) {
@@ -197,18 +207,22 @@ Status ExplainItem(const UserPlace& place, const AnswerLimits& limits, std::stri
     if (!snapshot) return Fail(Code::kCorrupt, snapshot.error().message);
     answer.in_snapshot = snapshot->MightContain(fingerprint);
   }
-  const auto delta = flow.reader.ReadUser(place.filter, place.user);
-  if (!delta) return Fail(delta.error());
-  answer.segments = SegmentsWith(*delta, fingerprint, policy, limits, answer.seen);
-  answer.removed = RemovedOn(*delta, fingerprint);
-  answer.erased = delta->erased;
+  const auto encoded = flow.reader.ReadUser(place.filter, place.user);
+  if (!encoded) return Fail(encoded.error());
+  DeltaView view;
+  if (!ParseDelta(*encoded, view)) return Fail(NotADelta(*encoded));
+  auto segments = SegmentsWith(view, fingerprint, policy, limits, answer.seen);
+  if (!segments) return Fail(NotADelta(*encoded));
+  answer.segments = std::move(*segments);
+  answer.removed = RemovedOn(view, fingerprint);
+  answer.erased = view.erased;
 
   bool all_read = true;
   if (flow.journal) {
     answer.journal_whole_from = flow.journal->WholeFrom();
     answer.exposures.emplace();
     size_t rows_read = 0;
-    const PartitionJournal::Question rows{policy.id, place.user, delta->erased, {0}, {}};
+    const PartitionJournal::Question rows{policy.id, place.user, view.erased, {0}, {}};
     const Status read = flow.journal->Read(rows, [&](const JournalPlace& at, const JournalRow& row) {
       for (const JournalItem& of_row : row.items) {
         if (of_row.item_id == item) answer.exposures->push_back(Listed(flow, at, row, of_row));

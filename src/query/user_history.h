@@ -10,7 +10,6 @@
 #include "flow/filter_policy.h"
 #include "flow/store_port.h"
 #include "model/answer_limits.h"
-#include "model/delta.h"
 #include "model/hashes.h"
 #include "query/query_port.h"
 
@@ -25,22 +24,23 @@ struct UserPlace {
   UserKey user;
 };
 
-/// Describes `delta` as it counts in `filter` at `now`. The caller fills in as_of and partition.
-UserAnswer DescribeUser(const Delta& delta, const FilterPolicy& filter, TimeMs now);
-
-/// Where a listing of exposures goes on. A cursor is opaque to its holder, and valid only for the question
-/// that it came from.
-struct ExposuresCursor {
-  JournalPlace place;  // of the row that holds the last item listed
+/// Where a list goes on. A cursor is opaque to its holder, and valid only for the question that it came from.
+struct ListCursor {
+  JournalPlace place;  // of the row that holds the last item listed. Of segments: `from`, kind and width
   uint32_t item = 0;   // that item's number in the row
-  friend bool operator==(const ExposuresCursor&, const ExposuresCursor&) = default;
+  friend bool operator==(const ListCursor&, const ListCursor&) = default;
 };
 
 /// `question`: a text that differs from that of any other question. Returns letters and digits. Pure, any
 /// thread.
-std::string EncodeCursor(const ExposuresCursor& cursor, std::string_view question);
+std::string EncodeCursor(const ListCursor& cursor, std::string_view question);
 /// kInvalidArgument: `text` isn't a cursor of that question.
-Result<ExposuresCursor> DecodeCursor(std::string_view text, std::string_view question);
+Result<ListCursor> DecodeCursor(std::string_view text, std::string_view question);
+
+/// Describes an encoded delta as it counts in `filter` at `now`. `asked`: names filter and user. The caller
+/// fills in as_of and partition. Errors as QueryPort::User.
+Result<UserAnswer> DescribeUser(std::string_view encoded, const FilterPolicy& filter, TimeMs now,
+                                std::string_view asked, const SegmentsQuestion& question);
 
 /// `asked`: names filter and user. The caller fills in as_of. Errors as QueryPort::Exposures.
 Result<ExposuresAnswer> ListExposures(const UserPlace& place, std::string_view asked,

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <span>
+#include <string>
 #include <tuple>
+#include <vector>
 
-#include "model/answer_limits.h"
+#include "flow/heavy_turn.h"
+#include "model/delta_view.h"
 #include "model/hashes.h"
 #include "query/user_history.h"
 
@@ -115,20 +120,84 @@ SegmentSummary Describe(const OtherSegment& segment, const FilterPolicy& filter)
   return summary;
 }
 
+// Where a segment is in the list: newest first. Of one time, in the delta's order.
+struct ListedSegment {
+  TimeMs from;
+  int64_t order = 0;                     // kind and width
+  const SegmentView* exposed = nullptr;  // nullptr: `other`
+  const OtherView* other = nullptr;
+
+  auto Place() const { return std::make_tuple(-from.value, order); }
+};
+
+std::vector<ListedSegment> ListSegments(const DeltaView& view) {
+  std::vector<ListedSegment> list;
+  list.reserve(view.segments.size() + view.others.size());
+  for (const SegmentView& segment : view.segments) list.push_back({StartOf(segment.day), 0, &segment});
+  for (const OtherView& segment : view.others) {
+    const int64_t order = static_cast<int64_t>(segment.kind) << 32 | segment.width_s;
+    list.push_back({Second(segment.StartSecond()), order, nullptr, &segment});
+  }
+  std::sort(list.begin(), list.end(),
+            [](const ListedSegment& a, const ListedSegment& b) { return a.Place() < b.Place(); });
+  return list;
+}
+
+// nullopt: kCorrupt.
+std::optional<SegmentSummary> Describe(const ListedSegment& listed, const FilterPolicy& filter) {
+  if (listed.exposed != nullptr) {
+    Segment segment;
+    return DecodeSegment(*listed.exposed, segment) ? std::optional(Describe(segment, filter)) : std::nullopt;
+  }
+  OtherSegment segment;
+  return DecodeSegment(*listed.other, segment) ? std::optional(Describe(segment, filter)) : std::nullopt;
+}
+
+// The part of the list that the question asks for.
+Result<std::span<const ListedSegment>> PageOf(std::span<const ListedSegment> list, const std::string& asked,
+                                              const SegmentsQuestion& question) {
+  if (!question.cursor.empty()) {
+    const auto cursor = DecodeCursor(question.cursor, asked);
+    if (!cursor) return Fail(cursor.error());
+    const auto last = std::make_tuple(-cursor->place.at.value, cursor->place.offset);
+    const auto next = std::find_if(list.begin(), list.end(),
+                                   [&](const ListedSegment& listed) { return listed.Place() > last; });
+    list = list.subspan(static_cast<size_t>(next - list.begin()));
+  }
+  if (question.limit) return list.first(std::min<size_t>(list.size(), *question.limit));
+  if (list.size() <= kSegmentsMax) return list;
+  return Fail(Code::kInvalidArgument,
+              fmt::format("limit: missing, and there are {} segments; an answer has at most {}. Remedy: ask "
+                          "with ?limit={}, and again with the \"next\" of each answer as cursor",
+                          list.size(), kSegmentsMax, kSegmentsMax));
+}
+
 }  // namespace
 
-UserAnswer DescribeUser(const Delta& delta, const FilterPolicy& filter, TimeMs now) {
+Result<UserAnswer> DescribeUser(std::string_view encoded, const FilterPolicy& filter, TimeMs now,
+                                std::string_view asked_of, const SegmentsQuestion& question) {
+  DeltaView view;
+  if (!ParseDelta(encoded, view)) return Fail(NotADelta(encoded));
+  const std::vector<ListedSegment> list = ListSegments(view);
+  const std::string asked = fmt::format("{}/segments", asked_of);
+  const auto page = PageOf(list, asked, question);
+  if (!page) return Fail(page.error());
+  SeenReader& reader = HeavyTurn::OfThread().reader;
+  if (Status read = reader.Read(encoded, {}, {}, filter.AnswerAt(now)); !read) return Fail(read.error());
   UserAnswer answer;
-  answer.bytes = EncodedBytes(delta);
-  answer.items = static_cast<uint32_t>(SeenFingerprints(delta, filter.AnswerAt(now)).size());
-  answer.removals = static_cast<uint32_t>(delta.removals.size());
-  for (const Segment& segment : delta.segments) answer.segments.push_back(Describe(segment, filter));
-  for (const OtherSegment& segment : delta.others) answer.segments.push_back(Describe(segment, filter));
-  for (SegmentSummary& segment : answer.segments) {
-    segment.in_window = segment.counts_until && *segment.counts_until > now;
+  answer.bytes = static_cast<uint32_t>(encoded.size());
+  answer.items = static_cast<uint32_t>(reader.seen().size());
+  answer.removals = view.removed.count;
+  answer.segments.reserve(page->size());
+  for (const ListedSegment& listed : *page) {
+    auto segment = Describe(listed, filter);
+    if (!segment) return Fail(NotADelta(encoded));
+    segment->in_window = segment->counts_until && *segment->counts_until > now;
+    answer.segments.push_back(std::move(*segment));
   }
-  std::stable_sort(answer.segments.begin(), answer.segments.end(),
-                   [](const SegmentSummary& a, const SegmentSummary& b) { return a.from > b.from; });
+  if (question.limit) answer.next.emplace();
+  if (!page->empty() && &page->back() != &list.back())
+    answer.next = EncodeCursor({{page->back().from, page->back().order}, 0}, asked);
   return answer;
 }
 
@@ -136,7 +205,7 @@ namespace {
 
 constexpr size_t kDigits = 16 + 16 + 8 + 8;
 
-std::string Body(const ExposuresCursor& cursor) {
+std::string Body(const ListCursor& cursor) {
   return fmt::format("{:016x}{:016x}{:08x}", static_cast<uint64_t>(cursor.place.at.value),
                      static_cast<uint64_t>(cursor.place.offset), cursor.item);
 }
@@ -153,14 +222,14 @@ uint64_t HexAt(std::string_view text, size_t from, size_t digits) {
 
 }  // namespace
 
-std::string EncodeCursor(const ExposuresCursor& cursor, std::string_view question) {
+std::string EncodeCursor(const ListCursor& cursor, std::string_view question) {
   const std::string body = Body(cursor);
   return body + CheckOf(body, question);
 }
 
-Result<ExposuresCursor> DecodeCursor(std::string_view text, std::string_view question) {
+Result<ListCursor> DecodeCursor(std::string_view text, std::string_view question) {
   if (text.size() == kDigits && text.substr(kDigits - 8) == CheckOf(text.substr(0, kDigits - 8), question)) {
-    const ExposuresCursor cursor{
+    const ListCursor cursor{
         {{static_cast<int64_t>(HexAt(text, 0, 16))}, static_cast<int64_t>(HexAt(text, 16, 16))},
         static_cast<uint32_t>(HexAt(text, 32, 8))};
     // A client that makes a cursor up may guess the check.

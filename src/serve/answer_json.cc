@@ -196,6 +196,7 @@ std::string WriteUser(std::string_view filter, std::string_view user_id, const U
     if (segment.kind == "repeated") one["exposures"] = segment.exposures;
     json["segments"].push_back(std::move(one));
   }
+  if (answer.next) json["next"] = TextOrNull(*answer.next);
   return JsonText(json, 2) + "\n";
 }
 

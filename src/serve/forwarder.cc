@@ -95,6 +95,7 @@ struct Forwarder::Impl {
   void ShakeHands(const HopPointer& hop);
   void Write(const HopPointer& hop);
   void Read(const HopPointer& hop);
+  void ReadBody(const HopPointer& hop);
   void Answered(const HopPointer& hop);
   void Failed(const HopPointer& hop, const error_code& error);
   void End(const HopPointer& hop, HttpResponse response);
@@ -185,7 +186,7 @@ void Forwarder::Impl::Begin(HopPointer hop) {
 void Forwarder::Impl::Send(const HopPointer& hop) {
   Peer& peer = peers[hop->request.address];
   hop->parser.emplace();
-  hop->parser->body_limit(options.answer_bytes_max);
+  hop->parser->body_limit(UINT64_MAX);  // ReadBody decides
   hop->parser->skip(hop->request.method == "HEAD");
   hop->is_fresh = peer.idle.empty();
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(hop->until - steady_clock::now());
@@ -254,6 +255,34 @@ void Forwarder::Impl::Write(const HopPointer& hop) {
 }
 
 void Forwarder::Impl::Read(const HopPointer& hop) {
+  auto& [stream, context, tls, buffer] = *hop->connection;
+  const auto read = [this, hop](const error_code& error, size_t) {
+    if (error) return Failed(hop, error);
+    ReadBody(hop);
+  };
+  if (tls) {
+    http::async_read_header(*tls, buffer, *hop->parser, read);
+  } else {
+    http::async_read_header(stream, buffer, *hop->parser, read);
+  }
+}
+
+/// Only if there is space for it. Else a few long answers would take more memory than the daemon may have.
+void Forwarder::Impl::ReadBody(const HopPointer& hop) {
+  if (!under_way.contains(hop.get())) return;
+  if (hop->parser->is_done()) return Answered(hop);
+  const uint64_t length = hop->parser->content_length().value_or(options.bytes_max);
+  if (bytes + length > options.bytes_max) {
+    refused.fetch_add(1, std::memory_order_relaxed);
+    return End(hop,
+               TryLater(fmt::format("the answer has {} bytes, and requests and answers under way to other "
+                                    "daemons have {} of {}",
+                                    length, bytes.load(), options.bytes_max),
+                        hop->request.target));
+  }
+  bytes += length;
+  hop->bytes += length;
+  hop->parser->body_limit(length);
   auto& [stream, context, tls, buffer] = *hop->connection;
   const auto read = [this, hop](const error_code& error, size_t) {
     if (error) return Failed(hop, error);

@@ -65,8 +65,7 @@ class Forwarder final : public ForwardPort {
     std::string token;                                 // the other daemons ask for it
     std::function<std::shared_ptr<TlsContext>()> tls;  // called for each connection; empty, or nullptr: plain
     size_t under_way_max = 64;                         // to one daemon; 503 beyond
-    size_t bytes_max = 16 << 20;                       // of requests under way; 503 beyond
-    size_t answer_bytes_max = 8 << 20;
+    size_t bytes_max = 16 << 20;                       // of requests and answers under way; 503 beyond
   };
   explicit Forwarder(Options options);
   /// Requests under way get 503.

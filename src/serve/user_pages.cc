@@ -129,6 +129,17 @@ Result<ExposuresQuestion> ReadExposuresQuestion(const QueryValues& values) {
   return question;
 }
 
+Result<SegmentsQuestion> ReadSegmentsQuestion(const QueryValues& values) {
+  SegmentsQuestion question;
+  if (const auto cursor = values.find("cursor"); cursor != values.end()) question.cursor = cursor->second;
+  if (const auto limit = values.find("limit"); limit != values.end()) {
+    const auto number = ParseNumber("limit", limit->second, 1, kSegmentsMax);
+    if (!number) return Fail(number.error());
+    question.limit = static_cast<uint32_t>(*number);
+  }
+  return question;
+}
+
 Result<SnapshotQuestion> ReadSnapshotQuestion(const QueryValues& values) {
   SnapshotQuestion question;
   if (const auto format = values.find("format"); format != values.end()) {
@@ -195,12 +206,14 @@ HttpResponse AnswerUnseen(const PageSources& sources, const RoutedRequest& route
 }
 
 HttpResponse AnswerSegments(const PageSources& sources, const RoutedRequest& routed) {
-  const auto ask = [&](const UserPath& of, const QueryValues&) -> Result<UserPage> {
-    const auto answer = sources.queries.User(of.filter, of.user_id);
+  const auto ask = [&](const UserPath& of, const QueryValues& values) -> Result<UserPage> {
+    const auto question = ReadSegmentsQuestion(values);
+    if (!question) return Fail(question.error());
+    const auto answer = sources.queries.User(of.filter, of.user_id, *question);
     if (!answer) return Fail(answer.error());
     return UserPage{answer->as_of, WriteUser(of.filter, of.user_id, *answer)};
   };
-  return AboutUser(routed, {}, ask);
+  return AboutUser(routed, {"limit", "cursor"}, ask);
 }
 
 HttpResponse AnswerExposures(const PageSources& sources, const RoutedRequest& routed) {

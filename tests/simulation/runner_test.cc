@@ -173,7 +173,7 @@ class RunnerWorld final : public ConsumerWorld {
       for (int64_t offset = range.from; offset < range.to; ++offset) gone.insert(offset);
     }
     lost += gone.size();
-    const auto delta = open->flow->reader.ReadUser(0, UserKeyOf(User(partition)));
+    const auto delta = ReadDecoded(open->flow->reader, 0, UserKeyOf(User(partition)));
     if (!delta) return delta.error().message;
     std::set<Fingerprint> seen;
     for (const auto& segment : delta->segments)

@@ -38,7 +38,7 @@ std::optional<std::vector<Fingerprint>> World::Actual(const Lane& lane, const st
   }
   std::vector<Fingerprint> seen(reader.seen().values().begin(), reader.seen().values().end());
   std::sort(seen.begin(), seen.end());
-  const auto delta = lane.flow().reader.ReadUser(filter, UserKeyOf(user));
+  const auto delta = ReadDecoded(lane.flow().reader, filter, UserKeyOf(user));
   if (!delta || SeenFingerprints(*delta, limits) != seen) {
     problem_ = "two readers find other sets of " + user;
     return std::nullopt;

@@ -18,9 +18,16 @@
 #include "flow/log_port.h"
 #include "flow/reporter.h"
 #include "flow/store_port.h"
+#include "flow/user_reader.h"
 #include "model/delta.h"
 
 namespace seen::sim {
+
+/// All that is known of a user.
+inline Result<Delta> ReadDecoded(const UserReader& reader, FilterIndex filter, const UserKey& user) {
+  const auto encoded = reader.ReadUser(filter, user);
+  return encoded ? DecodeDelta(*encoded) : Fail(encoded.error());
+}
 
 class VirtualClock final : public Clock {
  public:

@@ -2,6 +2,7 @@
 fetches are used again."""
 
 import concurrent.futures
+import itertools
 import json
 
 import pytest
@@ -11,6 +12,7 @@ from oracle import DAY_MS
 from places import now_ms, wait_until
 from seenctl_tool import run_json
 from seend import one_filter
+from test_replay import replay
 
 BUDGET_MIB = 192
 # Code, stacks and the fixed parts of librdkafka and RocksDB (about 60 MB: docs/ARCHITECTURE.md, "Memory"),
@@ -49,46 +51,71 @@ def test_a_million_users_fit_the_budget(kafka, started, topic_name):
 
 
 @pytest.mark.heavy
-def test_answers_for_heavy_users_fit_the_budget(topics, started, topic_name):
-    """One thread at a time makes such an answer, and no thread keeps its memory."""
-    budget_mib, users, batches = 64, 12, 24
-    seend = started(
-        {
-            "store": {"memory_mib": budget_mib},
-            "http": {"threads": 8},
-            "filters": [{"name": "default", "items_max": 1_000_000, "snapshot": None}],
-        },
-        partitions=2,
-    )
-    now, records = now_ms(), []
-    for batch in range(batches):  # two a day, of 10,000 items
-        items = ",".join(f'"{batch:x}-{i:x}"' for i in range(10_000))
-        at = now - batch // 2 * DAY_MS
-        records += [
-            (f"u{u}", f'{{"user_id":"u{u}","exposed_at":{at},"items":[{items}]}}') for u in range(users)
-        ]
-    topics.produce(topic_name, records)
-    seend.wait_caught_up(120)
-    wait_until(
-        lambda: all(s["tail_bytes"] < 1 << 20 for s in seend.partition_status().values()), "checkpointed", 120
-    )
+def test_answers_for_heavy_users_fit_the_budget(topics, member, topic_name, tmp_path):
+    """Users with as many items as the default limits allow. One thread at a time makes such an answer, decodes
+    little of the user at a time, and keeps no memory."""
+    budget_mib, users, days, batches, batch = 64, 12, 30, 5, 10_000
+    topics.create(topic_name, partitions=1)
+    of_both = {"store": {"memory_mib": budget_mib}, "http": {"threads": 8}, "state": {"topic": None}}
+    owner, other = (member(number, **of_both) for number in range(2))
+    now, source = now_ms(), tmp_path / "history.jsonl"
+    with open(source, "w") as file:
+        for u in range(users):
+            file.write(f'{{"user_id":"u{u}","exposed_at":{now},"kind":"served","item_id":"s"}}\n')
+        for day, part in itertools.product(range(days), range(batches)):
+            items = ",".join(f'"{day:x}-{part}-{i:x}"' for i in range(batch))
+            for u in range(users):
+                file.write(f'{{"user_id":"u{u}","exposed_at":{now - day * DAY_MS},"items":[{items}]}}\n')
+    replay(source, config=owner.write_config(), into_state=owner.store, quiet=True)
+    source.unlink()
     question = json.dumps({"items": [f"n{i}" for i in range(1_000)]}).encode()
+    paths = [user_path(f"u{u}") for u in range(users)]
 
-    def ask(number):
-        http, path = Http(seend.address, timeout_s=120), user_path(f"u{number % users}")
+    def ask(path):
+        http = Http(owner.address, timeout_s=120)
         answers = [
             http.get(path + "/segments"),
             http.get(path),
             http.request("POST", path + "/unseen", question),
-            http.get(path + "/why?item=0-0"),
+            http.get(path + "/why?item=0-0-0"),
         ]
         http.close()
-        return [answer.status for answer in answers]
+        assert [answer.status for answer in answers] == [200] * 4
+        return answers[0].json()["segments"]
 
-    with seend.peak_rss() as peak, concurrent.futures.ThreadPoolExecutor(8) as pool:
-        statuses = list(pool.map(ask, range(3 * users)))
+    owner.start()
+    with owner.peak_rss() as peak, concurrent.futures.ThreadPoolExecutor(8) as pool:
+        first, *others = pool.map(ask, 2 * paths)
     print(f"peak RSS {peak[0] >> 20} MiB at a budget of {budget_mib} MiB")
-    assert statuses == [[200] * 4] * (3 * users)
+    assert all(segments == first for segments in others)
+    assert sorted(segment["kind"] for segment in first) == days * ["exposed"] + ["served"]
+    # Two of 50,000 ids have one fingerprint in a day out of four.
+    assert all(50_000 - 10 < s["items"] <= 50_000 for s in first if s["kind"] == "exposed")
+    assert peak[0] < (budget_mib + BASE_MIB) << 20
+
+    pages, cursor = [], ""
+    while cursor is not None:
+        page = owner.http.get(f"{paths[0]}/segments?limit=7&cursor={cursor}").json()
+        pages, cursor = pages + page["segments"], page["next"]
+    assert pages == first
+
+    def ask_other(path):
+        http = Http(other.address, timeout_s=120)
+
+        def passed_on():
+            answer = http.request("GET", path + "/segments", None, {"Seen-Deadline-Ms": "10000"})
+            if answer.status != 200:
+                raise ValueError(answer.text)
+            return answer
+
+        answer = wait_until(passed_on, "the owner answers", 120)
+        http.close()
+        return answer.headers["Seen-Answered-By"], answer.json()["segments"]
+
+    other.start()
+    with other.peak_rss() as peak, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(ask_other, paths))
+    assert answers == [("member-0", first)] * users
     assert peak[0] < (budget_mib + BASE_MIB) << 20
 
 

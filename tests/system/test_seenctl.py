@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from http_json import user_path
 from load import Load, one_by_one
 from oracle import Oracle, event
 from places import SOURCE, now_ms
@@ -158,6 +159,23 @@ def test_one_user_is_shown_asked_and_described(kafka, watched, tmp_path):
     whole = saved.read_bytes()
     saved.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     seenctl("snapshot", saved, status=1)
+
+
+def test_a_user_with_many_days_is_shown_in_pages(topics, started, topic_name):
+    """A client that knows no pages never takes a part for the whole."""
+    seend = started({"filters": [{"name": "default", "window_days": 3650, "snapshot": None}]})
+    now, days = now_ms(), 2_100
+    topics.produce(topic_name, [("u", event("u", f"n{d}", now - d * DAY_MS)) for d in range(days)])
+    seend.wait_caught_up(120)
+    refused = seend.http.get(user_path("u") + "/segments")
+    assert refused.status == 400
+    assert "there are 2100 segments; an answer has at most 2000" in refused.json()["detail"]
+    assert "ask with ?limit=2000" in refused.json()["detail"]
+    shown = json.loads(seenctl("show", "--http", seend.url, "u", "--json"))
+    assert "next" not in shown and shown["items"] == days
+    today = now // DAY_MS
+    assert [s["first_at_ms"] // DAY_MS for s in shown["segments"]] == [today - d for d in range(days)]
+    assert seenctl("show", "--http", seend.url, "u").count("exposed") == days
 
 
 def test_what_is_out_of_reach_is_named():

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/text.h"
+
 namespace seen {
 namespace {
 
@@ -17,6 +19,23 @@ std::string TargetOf(const DaemonCommand& command, const AskArguments& given) {
   return fmt::format(fmt::runtime(command.path), fmt::arg("filter", PercentEncode(given.filter)),
                      fmt::arg("user", user), fmt::arg("of_user", user),
                      fmt::arg("item", PercentEncode(given.item)));
+}
+
+/// `target`: with a limit. The pages behind `first` are added to it, as in an answer without a limit.
+Result<HttpAnswer> AskForAllPages(const DaemonCommand& command, const std::string& target, HttpAnswer first,
+                                  DaemonClient& daemon) {
+  OrderedJson whole = OrderedJson::parse(first.body);
+  while (!whole.at("next").is_null()) {
+    const std::string cursor = PercentEncode(whole.at("next").get<std::string>());
+    const auto answer = daemon.Ask(command.method, fmt::format("{}&cursor={}", target, cursor));
+    if (!answer) return Fail(answer.error());
+    OrderedJson page = OrderedJson::parse(answer->body);
+    for (OrderedJson& one : page.at(command.pages)) whole.at(command.pages).push_back(std::move(one));
+    whole["next"] = page.at("next");
+  }
+  whole.erase("next");
+  first.body = JsonText(whole, 2) + "\n";
+  return first;
 }
 
 /// Sends the request and prints the answer. `watches`: no answer is a screen, too, because an operator who
@@ -40,6 +59,10 @@ int AskAndPrint(const DaemonCommand& command, const AskArguments& given, DaemonC
     return kExitFailed;
   }
   try {
+    if (command.pages != nullptr) {
+      answer = AskForAllPages(command, target, std::move(*answer), daemon);
+      if (!answer) return ExitWith(answer.error());
+    }
     if (command.print != nullptr && (!given.json || command.prints_json))
       return command.print(given, answer->body, daemon);
     if (!given.json) {

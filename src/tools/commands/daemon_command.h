@@ -56,7 +56,8 @@ struct DaemonCommand {
   Result<SortedJson> (*question)(const AskArguments&) = nullptr;  // the body; kInvalidArgument
   std::optional<int> (*instead)(const AskArguments&) = nullptr;   // an exit status if no request is needed
   const DaemonWait* wait = nullptr;
-  bool prints_json = false;  // `print` does, with --json, instead of the daemon's answer
+  const char* pages = nullptr;  // this list of the answer comes in pages; all of them are one answer here
+  bool prints_json = false;     // `print` does, with --json, instead of the daemon's answer
 };
 
 /// `command` must outlive the program's run.

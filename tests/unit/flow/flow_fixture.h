@@ -45,7 +45,7 @@ class FlowTest : public ::testing::Test {
     return flow->intake.Apply({&record, 1});
   }
   bool Seen(std::string_view item, std::string_view user = "u1", FilterIndex filter = 0) {
-    const auto delta = flow->reader.ReadUser(filter, UserKeyOf(user));
+    const auto delta = sim::ReadDecoded(flow->reader, filter, UserKeyOf(user));
     EXPECT_TRUE(delta.has_value());
     const Day horizon = flow->state.options().filters[filter].AnswerHorizon(clock.WallNow());
     const auto seen = SeenFingerprints(*delta, horizon, 10'000);

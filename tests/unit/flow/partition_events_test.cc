@@ -115,7 +115,7 @@ TEST_F(PartitionEventsTest, AnErasureConcernsEveryFilterAndIsNeverTooOld) {
   EXPECT_TRUE(Seen(0, "late"));
   EXPECT_EQ(reporter.erased, 1u);
   // The erasure is too old for this filter's window, but still takes the bytes.
-  const auto delta = flow->reader.ReadUser(1, UserKeyOf("u1"));
+  const auto delta = sim::ReadDecoded(flow->reader, 1, UserKeyOf("u1"));
   ASSERT_TRUE(delta.has_value());
   EXPECT_TRUE(delta->segments.empty());
   Send(Event("erased", "", "", kNow - 400 * kMsPerDay));

@@ -47,7 +47,7 @@ TEST_F(PartitionFlowTest, BytesExpireWhenKafkasTimeHasPassedTheWindowToo) {
   clock.SetWall(kNow + 40 * kMsPerDay);
   ASSERT_TRUE(Send(Exposed("b", kNow + 40 * kMsPerDay), kNow + 40 * kMsPerDay));
   Checkpoint();
-  const auto delta = flow->reader.ReadUser(0, UserKeyOf("u1"));
+  const auto delta = sim::ReadDecoded(flow->reader, 0, UserKeyOf("u1"));
   ASSERT_EQ(delta->segments.size(), 1u);
   EXPECT_EQ(delta->segments[0].day, DayOf({kNow + 40 * kMsPerDay}));
 }

@@ -51,7 +51,7 @@ class PartitionJournalTest : public test::FlowTest {
                                  std::optional<JournalPlace> from = std::nullopt, int64_t since = 0) const {
     std::vector<std::string> items;
     const UserKey key = UserKeyOf(user);
-    const auto delta = flow->reader.ReadUser(0, key);
+    const auto delta = sim::ReadDecoded(flow->reader, 0, key);
     EXPECT_TRUE(delta);
     const Status read = flow->journal->Read({filter, key, delta->erased, {since}, from},
                                             [&](const JournalPlace&, const JournalRow& row) {

@@ -213,7 +213,7 @@ TEST_F(RepublishTest, AnErasedUserGetsATombstoneThoughTheIdIsGone) {
   ASSERT_TRUE(HasSnapshot());
   Send(Event("erased", "", kNow + 1'000));
   Checkpoint();  // before the erasure is published
-  const auto delta = flow->reader.ReadUser(0, UserKeyOf("u1"));
+  const auto delta = sim::ReadDecoded(flow->reader, 0, UserKeyOf("u1"));
   EXPECT_EQ(delta->user_id, "");
   Open();  // killed
   Publish();
@@ -233,7 +233,7 @@ TEST_F(RepublishTest, AMarkKeepsTheIdOfAnErasedUserWhateverElseIsMarkedThere) {
   Checkpoint();
   Send(Event("exposed", "late", kNow - kMsPerDay));  // the later erasure takes it
   Checkpoint();
-  EXPECT_EQ(flow->reader.ReadUser(0, UserKeyOf("u1"))->user_id, "");
+  EXPECT_EQ(sim::ReadDecoded(flow->reader, 0, UserKeyOf("u1"))->user_id, "");
   Open();
   Publish();
   EXPECT_FALSE(HasSnapshot());
@@ -251,7 +251,7 @@ TEST_F(RepublishTest, AMarkedUserGetsATombstoneThoughTheStateHasExpired) {
   Send(Event("served", "a", kNow), kNow);
   Send(Event("exposed", "b", kNow + 5 * kMsPerDay, "u2"));
   Checkpoint();
-  EXPECT_EQ(*flow->reader.ReadUser(0, UserKeyOf("u1")), Delta{});
+  EXPECT_EQ(*sim::ReadDecoded(flow->reader, 0, UserKeyOf("u1")), Delta{});
   CatchUp();
   Publish();
   EXPECT_FALSE(HasSnapshot());

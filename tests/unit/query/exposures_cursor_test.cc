@@ -5,10 +5,9 @@
 namespace seen {
 namespace {
 
-TEST(ExposuresCursor, ComesBackForItsOwnQuestionOnly) {
-  for (const ExposuresCursor cursor :
-       {ExposuresCursor{{{1'763'700'000'123}, 17}, 3}, ExposuresCursor{{{0}, 0}, 0},
-        ExposuresCursor{{{4'294'967'295'999}, INT64_MAX - 1}, UINT32_MAX}}) {
+TEST(ListCursor, ComesBackForItsOwnQuestionOnly) {
+  for (const ListCursor cursor : {ListCursor{{{1'763'700'000'123}, 17}, 3}, ListCursor{{{0}, 0}, 0},
+                                  ListCursor{{{4'294'967'295'999}, INT64_MAX - 1}, UINT32_MAX}}) {
     const std::string text = EncodeCursor(cursor, "home/u1/all");
     EXPECT_EQ(text.find_first_not_of("0123456789abcdef"), std::string::npos) << text;
     const auto decoded = DecodeCursor(text, "home/u1/all");
@@ -18,7 +17,7 @@ TEST(ExposuresCursor, ComesBackForItsOwnQuestionOnly) {
   }
 }
 
-TEST(ExposuresCursor, RefusesWhatWasNotGiven) {
+TEST(ListCursor, RefusesWhatWasNotGiven) {
   const std::string text = EncodeCursor({{{1'763'700'000'123}, 17}, 3}, "q");
   for (size_t i = 0; i < text.size(); ++i) {
     std::string other = text;

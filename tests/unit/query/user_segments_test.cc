@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "model/delta.h"
 #include "query/user_history.h"
 
 namespace seen {
@@ -32,10 +33,21 @@ FilterPolicy Policy() {
   return filter;
 }
 
+Result<UserAnswer> Ask(const Delta& delta, const FilterPolicy& filter, TimeMs now,
+                       const SegmentsQuestion& question) {
+  std::string encoded;
+  EncodeDelta(delta, encoded);
+  return DescribeUser(encoded, filter, now, "default/u", question);
+}
+
+UserAnswer Describe(const Delta& delta, const FilterPolicy& filter, TimeMs now) {
+  return Ask(delta, filter, now, {}).value();
+}
+
 SegmentSummary One(OtherSegment segment, const FilterPolicy& filter, TimeMs now = kNow) {
   Delta delta;
   delta.others.push_back(std::move(segment));
-  const UserAnswer answer = DescribeUser(delta, filter, now);
+  const UserAnswer answer = Describe(delta, filter, now);
   EXPECT_EQ(answer.segments.size(), 1u);
   return answer.segments.at(0);
 }
@@ -75,10 +87,10 @@ TEST(DescribeUser, NamesEachKindItsStretchAndWhenItEnds) {
        Day0(kToday)},
       {"like it, which is off now", Policy(), Other(SegmentKind::kSimilar, day, {{1}}), "similar", 1, 1,
        std::nullopt},
-      {"repeated", repeated, Other(SegmentKind::kRepeated, day, {{1}, {1}, {1}, {2}}, {5, 6, 7, 5}),
+      {"repeated", repeated, Other(SegmentKind::kRepeated, day, {{1}, {1}, {1}, {2}}, {15, 16, 17, 15}),
        "repeated", 2, 4, Day0(kToday + 25)},
-      {"repeated, now once is enough", cooling, Other(SegmentKind::kRepeated, day, {{1}}, {5}), "repeated", 1,
-       1, Day0(kToday)},
+      {"repeated, now once is enough", cooling, Other(SegmentKind::kRepeated, day, {{1}}, {15}), "repeated",
+       1, 1, Day0(kToday)},
       {"created", by_creation, Other(SegmentKind::kByCreation, day, {{1}, {2}}, {day + 1, day + 4}),
        "by_creation", 2, 2, Day0(kToday + 25)},
       {"created, cooling", cooling_by_creation,
@@ -125,7 +137,7 @@ TEST(DescribeUser, PutsTheNewestFirstAndCountsWhatCounts) {
   delta.others = {Other(SegmentKind::kServed, kToday * 288 + 2, {{3}, {4}}, {}, 300),
                   Other(static_cast<SegmentKind>(kDeclaredKindFirst + 3), kToday - 8, {{5}}),
                   Other(static_cast<SegmentKind>(kDeclaredKindFirst + 3), kToday - 7, {{6}})};
-  const UserAnswer answer = DescribeUser(delta, Policy(), kNow);
+  const UserAnswer answer = Describe(delta, Policy(), kNow);
   EXPECT_EQ(answer.items, 5u);  // items 1, 2, 3, 4 and 6
   EXPECT_EQ(answer.removals, 1u);
   std::string bytes;
@@ -136,6 +148,54 @@ TEST(DescribeUser, PutsTheNewestFirstAndCountsWhatCounts) {
     order += segment.kind + (segment.in_window ? "+ " : "- ");
   }
   EXPECT_EQ(order, "served+ exposed+ clicked+ clicked- exposed+ exposed- ");
+}
+
+TEST(DescribeUser, GoesOnWhereTheAnswerBeforeEnded) {
+  Delta delta;
+  std::vector<std::string> all;
+  for (int32_t day = kToday - 6; day <= kToday; ++day) {
+    delta.segments.push_back({{day}, 1, 2, {{1}}});
+    delta.others.push_back(
+        Other(static_cast<SegmentKind>(kDeclaredKindFirst + 3), static_cast<uint32_t>(day), {{2}}));
+  }
+  const auto text = [](const SegmentSummary& segment) {
+    return segment.kind + std::to_string(DayOf(segment.from).since_epoch);
+  };
+  for (const SegmentSummary& segment : Describe(delta, Policy(), kNow).segments) all.push_back(text(segment));
+  ASSERT_EQ(all.size(), 14u);
+  for (const uint32_t limit : {1u, 3u, 7u, 14u, 15u}) {
+    Delta growing = delta;
+    std::vector<std::string> pages;
+    std::string cursor;
+    do {
+      const auto page = Ask(growing, Policy(), kNow, {limit, cursor});
+      ASSERT_TRUE(page.has_value() && page->next);
+      EXPECT_LE(page->segments.size(), limit);
+      EXPECT_EQ(page->items, 2u);
+      for (const SegmentSummary& segment : page->segments) pages.push_back(text(segment));
+      cursor = *page->next;
+      growing.segments.push_back({growing.segments.back().day + 1, 1, 2, {{1}}});  // doesn't move the list
+    } while (!cursor.empty());
+    EXPECT_EQ(pages, all) << limit;
+  }
+  EXPECT_EQ(Describe(delta, Policy(), kNow).next, std::nullopt);
+}
+
+TEST(DescribeUser, RefusesMoreSegmentsThanAnAnswerHasUnlessAskedForPages) {
+  Delta delta;
+  for (int32_t day = 0; day <= static_cast<int32_t>(kSegmentsMax); ++day)
+    delta.segments.push_back({{day}, 1, 2, {{1}}});
+  const auto refused = Ask(delta, Policy(), kNow, {});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, Code::kInvalidArgument);
+  EXPECT_EQ(refused.error().message,
+            "limit: missing, and there are 2001 segments; an answer has at most 2000. Remedy: ask with "
+            "?limit=2000, and again with the \"next\" of each answer as cursor");
+  const auto page = Ask(delta, Policy(), kNow, {kSegmentsMax, {}});
+  ASSERT_TRUE(page.has_value());
+  EXPECT_EQ(page->segments.size(), kSegmentsMax);
+  EXPECT_EQ(Ask(delta, Policy(), kNow, {{}, *page->next}).value().segments.size(), 1u);
+  EXPECT_EQ(Ask(delta, Policy(), kNow, {1u, "anything"}).error().code, Code::kInvalidArgument);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <set>
 #include <string>
 
@@ -55,9 +57,11 @@ class FakeQuery : public QueryPort {
     answer.similar = similar;
     return answer;
   }
-  Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const override {
+  Result<UserAnswer> User(std::string_view filter, std::string_view user_id,
+                          const SegmentsQuestion& question) const override {
     if (auto e = Refusal(filter, user_id)) return Fail(*e);
     UserAnswer answer;
+    if (question.limit) answer.next = fmt::format("{}+{}", question.cursor, *question.limit);
     answer.as_of = as_of;
     answer.partition = 3;
     answer.items = 2;

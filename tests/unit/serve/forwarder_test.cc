@@ -158,6 +158,28 @@ TEST_F(ForwarderTest, SendsNoMoreThanSoManyAtATime) {
   EXPECT_EQ(Ask(small, Request()).get().status, 503u);
 }
 
+TEST_F(ForwarderTest, ReadsNoLongerAnswersThanItHasSpaceFor) {
+  Start({}, [](const HttpRequest& request) {
+    HttpResponse response;
+    response.body.assign(request.body.size() * 100, 'x');
+    return response;
+  });
+  Forwarder::Options options = Options();
+  options.bytes_max = 450;
+  Forwarder forwarder(options);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Ask(forwarder, Request()).get().body.size(), 400u) << "there is space again";
+    ForwardedRequest request = Request();
+    request.body += "1";
+    const HttpResponse response = Ask(forwarder, std::move(request)).get();
+    EXPECT_EQ(response.status, 503u);
+    EXPECT_NE(response.body.find("the answer has 500 bytes"), std::string::npos) << response.body;
+  }
+  EXPECT_EQ(forwarder.figures().failed, 0u);
+  EXPECT_EQ(forwarder.figures().refused, 3u);
+  EXPECT_FALSE(forwarder.IsSilent(Address()));
+}
+
 TEST_F(ForwarderTest, AnswersWhoWaitsWhenItStops) {
   Start({}, [gone = gone_](const HttpRequest& request) {
     gone.wait();

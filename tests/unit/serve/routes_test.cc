@@ -173,6 +173,15 @@ TEST_F(RoutesTest, ShowAUsersSegments) {
        "counts_until_ms": null, "in_window": false}]})"));
 }
 
+TEST_F(RoutesTest, GiveSegmentsInPagesToThoseWhoAsk) {
+  const std::string path = "/v1/filters/home/users/u1/segments";
+  EXPECT_FALSE(json::parse(Get(path).body).contains("next"));
+  EXPECT_EQ(json::parse(Get(path + "?limit=2").body).at("next"), "+2");
+  EXPECT_EQ(json::parse(Get(path + "?limit=2000&cursor=c").body).at("next"), "c+2000");
+  for (const auto* wrong : {"?limit=0", "?limit=2001", "?limit=x", "?cursors=c"})
+    EXPECT_EQ(Get(path + wrong).status, 400U) << wrong;
+}
+
 TEST_F(RoutesTest, MapTheErrorsOfTheFlowToStatuses) {
   const std::vector<std::pair<Code, unsigned>> cases = {
       {Code::kNotFound, 404}, {Code::kInvalidArgument, 400}, {Code::kUnavailable, 503},

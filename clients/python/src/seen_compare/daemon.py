@@ -129,4 +129,9 @@ class Daemon:
         return self.ask(f"{user_path(filter_name, user_id)}/why?item={percent_encode(item_id)}")
 
     def segments(self, filter_name: str, user_id: str) -> dict[str, Any]:
-        return self.ask(f"{user_path(filter_name, user_id)}/segments")
+        target = f"{user_path(filter_name, user_id)}/segments?limit=1000"
+        whole = page = self.ask(target)
+        while page.get("next"):
+            page = self.ask(f"{target}&cursor={page['next']}")
+            whole["segments"] += page["segments"]
+        return whole
