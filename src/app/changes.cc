@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
-#include "decode/event_decoder.h"
-
 namespace seen {
 namespace {
 constexpr uint64_t kEventBytesMax = 900'000;  // brokers accept 1 MB by default
 }
 
-Changes::Changes(uint64_t event_bytes_max, const Clock& clock)
-    : event_bytes_max_(std::min(event_bytes_max, kEventBytesMax)), clock_(clock) {}
+Changes::Changes(uint64_t event_bytes_max, std::chrono::milliseconds ahead_max, const Clock& clock)
+    : event_bytes_max_(std::min(event_bytes_max, kEventBytesMax)), ahead_max_(ahead_max), clock_(clock) {}
 
 void Changes::SetCluster(EventProducer* producer, const Promotions* promotions, std::string instance) {
   promotions_ = promotions;
@@ -28,23 +26,38 @@ void Changes::Promote(Done done) {
                  std::move(done));
 }
 
-void Changes::Erase(std::string_view user_id, Done done) { Send(user_id, {}, "erased", std::move(done)); }
+TimeMs Changes::TimeMax() const { return ChangeTimeMax(clock_.WallNow()); }
 
-void Changes::Remove(std::string_view user_id, std::span<const std::string_view> items, Done done) {
-  Send(user_id, items, "removed", std::move(done));
+void Changes::Erase(std::string_view user_id, TimeMs newest, Done done) {
+  Send({user_id, {}, "erased", {}}, newest, std::move(done));
 }
 
-void Changes::Send(std::string_view user_id, std::span<const std::string_view> items, std::string_view kind,
-                   Done done) {
+void Changes::Remove(std::string_view user_id, std::span<const std::string_view> items, TimeMs newest,
+                     Done done) {
+  Send({user_id, items, "removed", {}}, newest, std::move(done));
+}
+
+void Changes::Send(OwnEvent event, TimeMs newest, Done done) {
   EventProducer* const producer = producer_.load(std::memory_order_acquire);
   if (!producer) return done(Fail(Code::kUnavailable, "starting: the input topic isn't known yet"));
-  const std::string event = EncodeOwnEvent({user_id, items, kind, clock_.WallNow()});
-  if (event.size() > event_bytes_max_) {
-    return done(Fail(Code::kInvalidArgument, "$.items: " + std::to_string(event.size()) +
+  const TimeMs now = clock_.WallNow();
+  event.at = ChangeTime(now, newest);
+  const std::string encoded = EncodeOwnEvent(event);
+  if (encoded.size() > event_bytes_max_) {
+    return done(Fail(Code::kInvalidArgument, "$.items: " + std::to_string(encoded.size()) +
                                                  " bytes as an event; the limit is " +
                                                  std::to_string(event_bytes_max_) + "; split the request"));
   }
-  producer->Send(user_id, event, std::move(done));
+  // An event too far ahead of its record would get the record's time. The brokers have accepted a record of
+  // such a time before: that of the newest thing.
+  const TimeMs timestamp = std::max(now, TimeMs{event.at.value - ahead_max_.count()});
+  producer->Send(
+      event.user_id, encoded,
+      [done = std::move(done), at = event.at](Result<ChangePlace> place) {
+        if (place) place->at = at;
+        done(place);
+      },
+      timestamp);
 }
 
 }  // namespace seen

@@ -3,8 +3,10 @@
 // topic.
 
 #include <atomic>
+#include <chrono>
 
 #include "base/clock.h"
+#include "decode/event_decoder.h"
 #include "flow/change_port.h"
 #include "kafka/event_producer.h"
 #include "owner/outputs_owner.h"
@@ -13,7 +15,8 @@ namespace seen {
 
 class Changes final : public ChangePort {
  public:
-  Changes(uint64_t event_bytes_max, const Clock& clock);
+  /// `ahead_max`: how far an event may be ahead of its record.
+  Changes(uint64_t event_bytes_max, std::chrono::milliseconds ahead_max, const Clock& clock);
 
   /// Before this call every change fails with kUnavailable. `producer` must outlive this object, or be
   /// replaced by nullptr while no request runs.
@@ -22,15 +25,17 @@ class Changes final : public ChangePort {
   /// Sets the producer for promotions. The same rules hold. `promotions` outlive this object, too.
   void SetCluster(EventProducer* producer, const Promotions* promotions, std::string instance);
 
-  void Erase(std::string_view user_id, Done done) override;
+  TimeMs TimeMax() const override;
+  void Erase(std::string_view user_id, TimeMs newest, Done done) override;
   void Promote(Done done) override;
-  void Remove(std::string_view user_id, std::span<const std::string_view> items, Done done) override;
+  void Remove(std::string_view user_id, std::span<const std::string_view> items, TimeMs newest,
+              Done done) override;
 
  private:
-  void Send(std::string_view user_id, std::span<const std::string_view> items, std::string_view kind,
-            Done done);
+  void Send(OwnEvent event, TimeMs newest, Done done);
 
   const uint64_t event_bytes_max_;
+  const std::chrono::milliseconds ahead_max_;
   const Clock& clock_;
   std::atomic<EventProducer*> producer_{nullptr};
   const Promotions* promotions_ = nullptr;  // set before cluster_

@@ -80,7 +80,7 @@ class Daemon {
                    status.disk = DiskSpaceOf(config_.store.directory);
                    return status;
                  }),
-        changes_(config_.input.event_bytes_max, clock_),
+        changes_(config_.input.event_bytes_max, config_.input.future_skew_max, clock_),
         pages_{queries_, changes_, [this] { return metrics_.Page(queries_.GetStatus()); }} {}
 
   int Run();

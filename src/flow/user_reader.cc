@@ -18,6 +18,23 @@ bool IsErased(std::string_view stored, std::span<const Change> changes) {
                      [](const Change& change) { return change.kind == ChangeKind::kErased; });
 }
 
+TimeMs SecondOf(Day day, uint32_t second) { return {StartOf(day).value + int64_t{second} * 1000}; }
+
+TimeMs NewestIn(const OtherView& other) {
+  if (other.kind == SegmentKind::kByCreation) return StartOf(other.day());
+  return {static_cast<int64_t>(other.StartSecond() + other.last_second) * 1000};
+}
+
+TimeMs TimeOf(const Change& change) {
+  if (change.kind == ChangeKind::kExposedOfCreation)
+    return StartOf({static_cast<int32_t>(change.second & kPackedDayMax)});
+  return {int64_t{change.second} * 1000};
+}
+
+void TakeNewer(TimeMs time, TimeMs until, std::optional<TimeMs>& newest) {
+  if (time <= until && (!newest || time > *newest)) newest = time;
+}
+
 }  // namespace
 
 Result<bool> UserReader::ReadStored(const UserRef& user, size_t changes, std::string& stored) const {
@@ -64,6 +81,41 @@ Status UserReader::ReadSeen(FilterIndex filter_index, const UserKey& user, const
   Status read = reader.Read(*found ? std::string_view(stored) : std::string_view(), user_id, changes, limits);
   if (read) NoteRead(filter_index, user, reader);
   return read;
+}
+
+Result<std::optional<TimeMs>> UserReader::Newest(const UserKey& user, TimeMs until) const {
+  std::vector<Change>& changes = HeavyTurn::OfThread().changes;
+  const Tails tails = state_.GetTails();  // before the store: see ReadUser
+  changes.clear();
+  ReadTails(tails, state_.filters().all, user, changes);
+  std::optional<TimeMs> newest;
+  for (const Change& change : changes) {
+    if (!TakesBack(change.kind)) TakeNewer(TimeOf(change), until, newest);
+  }
+  const PartitionOptions& options = state_.options();
+  for (const FilterPolicy& filter : options.filters) {
+    if (Status read = FindNewest({filter.id, user}, changes.size(), until, newest); !read)
+      return Fail(read.error());
+  }
+  for (const FilterId retired : options.retired_filters) {
+    if (Status read = FindNewest({retired, user}, changes.size(), until, newest); !read)
+      return Fail(read.error());
+  }
+  return newest;
+}
+
+Status UserReader::FindNewest(const UserRef& user, size_t changes, TimeMs until,
+                              std::optional<TimeMs>& newest) const {
+  std::string& stored = HeavyTurn::OfThread().stored;
+  const auto found = ReadStored(user, changes, stored);
+  if (!found) return Fail(found.error());
+  if (!*found) return {};
+  thread_local DeltaView view;
+  if (!ParseDelta(stored, view)) return Fail(Code::kCorrupt, "delta: its bytes can't be read");
+  for (const SegmentView& segment : view.segments)
+    TakeNewer(SecondOf(segment.day, segment.last_second), until, newest);
+  for (const OtherView& other : view.others) TakeNewer(NewestIn(other), until, newest);
+  return {};
 }
 
 void UserReader::NoteRead(FilterIndex filter_index, const UserKey& user, const SeenReader& reader) const {

@@ -2,6 +2,7 @@
 // What is known of a partition's users: the store, the frozen tail and the active tail together. Any thread;
 // the worker never waits for a reader.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,10 @@ class UserReader {
   /// thread.
   Status ReadSeen(FilterIndex filter_index, const UserKey& user, const AnswerLimits& limits,
                   SeenReader& reader) const;
+  /// When the newest thing of the user was, in any filter, also in former ones; at most `until`. Of what is
+  /// kept by day, the start of the day. What was taken back since the last checkpoint may count, too.
+  /// nullopt: nothing is known until then.
+  Result<std::optional<TimeMs>> Newest(const UserKey& user, TimeMs until) const;
   /// The user's last published snapshot, if the filter is incomplete and the state may lack items in it. Else
   /// empty.
   Result<std::string> ReadPublished(FilterIndex filter_index, const UserKey& user) const;
@@ -56,6 +61,7 @@ class UserReader {
   /// False: nothing is stored. `changes`: how many the tails have.
   Result<bool> ReadStored(const UserRef& user, size_t changes, std::string& stored) const;
   using Tails = PartitionState::Tails;
+  Status FindNewest(const UserRef& user, size_t changes, TimeMs until, std::optional<TimeMs>& newest) const;
   static std::string_view ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
                                     std::vector<Change>& changes);
   void NoteRead(FilterIndex filter_index, const UserKey& user, const SeenReader& reader) const;

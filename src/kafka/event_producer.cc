@@ -41,7 +41,7 @@ struct EventProducer::Impl {
   bool stopped GUARDED_BY(mutex) = false;
   kafka::Producer producer;
 
-  Status Produce(std::string_view key, std::string_view value, ChangePort::Done& done);
+  Status Produce(std::string_view key, std::string_view value, ChangePort::Done& done, TimeMs timestamp);
   void OnDelivery(const rd_kafka_message_t& message);
 };
 
@@ -49,7 +49,8 @@ EventProducer::EventProducer(const Options& options) : impl_(std::make_unique<Im
 EventProducer::~EventProducer() { Stop(); }
 
 // Takes `done` if it succeeds.
-Status EventProducer::Impl::Produce(std::string_view key, std::string_view value, ChangePort::Done& done) {
+Status EventProducer::Impl::Produce(std::string_view key, std::string_view value, ChangePort::Done& done,
+                                    TimeMs timestamp) {
   const MutexLock lock(mutex);
   if (stopped) return Fail(Code::kUnavailable, "stopping");
   if (!connected) {
@@ -64,8 +65,11 @@ Status EventProducer::Impl::Produce(std::string_view key, std::string_view value
   const int32_t partition = options.partitions == 0
                                 ? RD_KAFKA_PARTITION_UA
                                 : PartitionOf(options.partitioner, key, options.partitions);
-  const auto error =
-      producer.Produce({.key = key, .value = value, .ticket = ticket.get(), .partition = partition});
+  const auto error = producer.Produce({.key = key,
+                                       .value = value,
+                                       .ticket = ticket.get(),
+                                       .timestamp_ms = timestamp.value,
+                                       .partition = partition});
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     done = std::move(*ticket);
     return kafka::FailWith(error, "topic \"" + options.topic + "\"", kafka::WriteTo(options.topic));
@@ -94,8 +98,9 @@ void EventProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   }
 }
 
-void EventProducer::Send(std::string_view key, std::string_view value, ChangePort::Done done) {
-  if (const Status queued = impl_->Produce(key, value, done); !queued) done(Fail(queued.error()));
+void EventProducer::Send(std::string_view key, std::string_view value, ChangePort::Done done,
+                         TimeMs timestamp) {
+  if (const Status queued = impl_->Produce(key, value, done, timestamp); !queued) done(Fail(queued.error()));
 }
 
 void EventProducer::Stop() {

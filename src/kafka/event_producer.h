@@ -37,7 +37,8 @@ class EventProducer {
   /// Runs `done` once, from any thread, maybe before Send returns. `done` must not block. kUnavailable: not
   /// known to have been written, try again; kInvalidArgument: the event is too large for the topic; kRefused,
   /// kNotFound: an error of the topic.
-  void Send(std::string_view key, std::string_view value, ChangePort::Done done);
+  /// `timestamp`: the record's; 0: now.
+  void Send(std::string_view key, std::string_view value, ChangePort::Done done, TimeMs timestamp = {});
 
   /// Answers outstanding events, and all events that come later, with kUnavailable.
   void Stop();

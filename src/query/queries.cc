@@ -47,32 +47,37 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   if (named == config_.filters.end()) {
     return Fail(Code::kNotFound, "filter: no filter is named \"" + std::string(filter) + "\"");
   }
+  auto open = FindPartition(user_id);
+  if (!open) return Fail(open.error());
+  return Place{std::move(*open), FilterIndex(static_cast<size_t>(named - config_.filters.begin())),
+               UserKeyOf(user_id)};
+}
+
+Result<PartitionPointer> Queries::FindPartition(std::string_view user_id) const {
   OpenPartitions* partitions = partitions_.load(std::memory_order_acquire);
   const int32_t count = partition_count_.load(std::memory_order_acquire);
   if (!partitions || count == 0) return Fail(Code::kUnavailable, "starting: the input topic isn't known yet");
   const int32_t partition = PartitionOf(config_.input.partitioner, user_id, count);
   const std::string name = "partition " + std::to_string(partition);
-  Place place{partitions->Find(partition), FilterIndex(static_cast<size_t>(named - config_.filters.begin())),
-              UserKeyOf(user_id)};
-  if (!place.open) {
+  PartitionPointer open = partitions->Find(partition);
+  if (!open) {
     if (const std::string refusal = partitions->RefusalOf(partition); !refusal.empty())
       return Fail(Code::kUnavailable, name + " is refused: " + refusal);
     if (const std::string reason = partitions->AwaitedFor(partition); !reason.empty())
       return Fail(Code::kUnavailable, name + " is being opened: " + reason);
     return Fail(Code::kUnavailable, name + " isn't open here: not assigned to this instance (yet)");
   }
-  if (place.open->stopped.load(std::memory_order_acquire)) {
-    return Fail(Code::kUnavailable, name + " is stopped: " + place.open->stop_reason());
+  if (open->stopped.load(std::memory_order_acquire)) {
+    return Fail(Code::kUnavailable, name + " is stopped: " + open->stop_reason());
   }
-  if (place.open->flow->state.CaughtUp() && place.open->AwaitsRekeying()) {
+  if (open->flow->state.CaughtUp() && open->AwaitsRekeying()) {
     return Fail(Code::kUnavailable, name + " is catching up: some of its events aren't re-keyed yet");
   }
-  if (!place.open->flow->state.CaughtUp()) {
-    return Fail(Code::kUnavailable,
-                name + " is catching up: " + std::to_string(place.open->flow->state.LagMessages()) +
-                    " messages behind");
+  if (!open->flow->state.CaughtUp()) {
+    return Fail(Code::kUnavailable, name + " is catching up: " +
+                                        std::to_string(open->flow->state.LagMessages()) + " messages behind");
   }
-  return place;
+  return open;
 }
 
 AsOf Queries::AsOfFrom(const Place& place) const {
@@ -130,6 +135,21 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
     Status added = AnswerSimilar(policy, candidates, asked.fingerprints(), also_seen, reader, answer);
     if (!added) return Fail(added.error());
   }
+  return answer;
+}
+
+Result<NewestAnswer> Queries::Newest(std::string_view user_id, TimeMs until) const {
+  const auto open = FindPartition(user_id);
+  if (!open) return Fail(open.error());
+  const PartitionFlow& flow = *(*open)->flow;
+  const UserKey user = UserKeyOf(user_id);
+  const HeavyTurn turn(user);
+  NewestAnswer answer;
+  answer.as_of = flow.state.GetAsOf(clock_.Now());
+  const auto newest = flow.reader.Newest(user, until);
+  if (!newest) return Fail(newest.error());
+  AddWait(turn, answer.as_of);
+  answer.newest = *newest;
   return answer;
 }
 

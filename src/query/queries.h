@@ -32,6 +32,7 @@ class Queries final : public QueryPort {
   Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
                               const CandidateList& candidates,
                               std::span<const std::string_view> also_seen) const override;
+  Result<NewestAnswer> Newest(std::string_view user_id, TimeMs until) const override;
   Result<UserAnswer> User(std::string_view filter, std::string_view user_id,
                           const SegmentsQuestion& question) const override;
   Result<ExposuresAnswer> Exposures(std::string_view filter, std::string_view user_id,
@@ -53,6 +54,7 @@ class Queries final : public QueryPort {
     FilterIndex filter_index;
     UserKey user;
   };
+  Result<PartitionPointer> FindPartition(std::string_view user_id) const;
   Result<Place> Find(std::string_view filter, std::string_view user_id) const;
   AsOf AsOfFrom(const Place& place) const;
   Result<const ItemGroups*> FindGroups() const;

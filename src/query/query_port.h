@@ -69,6 +69,11 @@ struct SegmentsQuestion {
   std::string_view cursor;        // `next` of the answer before; empty: from the newest on
 };
 
+struct NewestAnswer {
+  AsOf as_of;
+  std::optional<TimeMs> newest;  // nullopt: nothing is known
+};
+
 struct UserAnswer {
   AsOf as_of;
   int32_t partition = 0;
@@ -160,6 +165,8 @@ class QueryPort {
   virtual Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
                                       const CandidateList& candidates,
                                       std::span<const std::string_view> also_seen) const = 0;
+  /// When the newest thing of the user was, in any filter; at most `until`.
+  virtual Result<NewestAnswer> Newest(std::string_view user_id, TimeMs until) const = 0;
   /// Also kInvalidArgument for a cursor that isn't this question's, and for too many segments without a
   /// limit.
   virtual Result<UserAnswer> User(std::string_view filter, std::string_view user_id,

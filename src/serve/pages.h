@@ -35,6 +35,7 @@ HttpResponse AnswerSnapshot(const PageSources& sources, const RoutedRequest& rou
 HttpResponse AnswerUnseen(const PageSources& sources, const RoutedRequest& routed);
 HttpResponse AnswerSegments(const PageSources& sources, const RoutedRequest& routed);
 HttpResponse AnswerExposures(const PageSources& sources, const RoutedRequest& routed);
+HttpResponse AnswerNewest(const PageSources& sources, const RoutedRequest& routed);
 HttpResponse AnswerWhy(const PageSources& sources, const RoutedRequest& routed);
 /// What the head alone says against a POST .../unseen.
 std::optional<HttpResponse> RefuseUnseen(const PageSources& sources, const RoutedRequest& routed);
@@ -70,6 +71,8 @@ HttpResponse ReloadConfiguration(const PageSources& sources, const RoutedRequest
 
 HttpResponse TextAnswer(std::string body);
 HttpResponse JsonAnswer(std::string body, unsigned status = 200);
+
+inline constexpr char kNewestAt[] = "newest_at_ms";  // of AnswerNewest
 
 /// `segment`: percent-encoded. kInvalidArgument: not 1 to 512 bytes of UTF-8.
 Result<std::string> DecodeUserId(std::string_view segment);

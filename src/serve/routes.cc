@@ -55,7 +55,7 @@ struct Page {
 
 namespace {
 
-constexpr std::array<Page, 25> kPages = {{
+constexpr std::array<Page, 26> kPages = {{
     {Method::kGet, "/v1/filters/{filter}/users/{user}", kLookUp, AnswerSnapshot, "a user's snapshot"},
     {Method::kPost, "/v1/filters/{filter}/users/{user}/unseen", kLookUp, AnswerUnseen,
      R"({"items":[...],"also_seen":[...]})", kUnseenBody, RefuseUnseen},
@@ -65,6 +65,8 @@ constexpr std::array<Page, 25> kPages = {{
      "what was shown: ?item=&since=&limit=&cursor="},
     {Method::kGet, "/v1/filters/{filter}/users/{user}/why", kLookUp, AnswerWhy,
      "?item=: whether the item is dropped, and why"},
+    {Method::kGet, "/v1/users/{user}/newest", kLookUp, AnswerNewest,
+     "when the newest thing of a user was, in any filter: ?until="},
     {Method::kPost, "/v1/users/{user}/removed", kWrite, TakeItemsBack,
      R"({"items":[...]}: takes them back, in every filter)", kRemovedBody, RefuseTakingBack},
     {Method::kDelete, "/v1/users/{user}", kWrite, EraseUser, "erases the user, in every filter"},
@@ -132,8 +134,9 @@ bool Match(std::string_view pattern, std::string_view path, std::array<std::stri
 
 /// The user whom the page answers about, if another daemon may answer instead.
 std::optional<std::string> UserOf(const RoutedRequest& routed) {
-  if (!routed.route.starts_with("/v1/filters/{filter}/users/{user}")) return std::nullopt;
-  auto user = DecodeUserId(routed.parameters[1]);
+  const bool of_all_filters = routed.route == "/v1/users/{user}/newest";
+  if (!of_all_filters && !routed.route.starts_with("/v1/filters/{filter}/users/{user}")) return std::nullopt;
+  auto user = DecodeUserId(routed.parameters[of_all_filters ? 0 : 1]);
   return user ? std::optional(std::move(*user)) : std::nullopt;
 }
 

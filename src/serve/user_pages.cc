@@ -18,8 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int64_t kExposuresMax = 1000;           // of one answer
-constexpr int64_t kSinceMax = 4'294'967'295'000;  // 2106
+constexpr int64_t kExposuresMax = 1000;          // of one answer
+constexpr int64_t kTimeMax = 4'294'967'295'000;  // 2106
 constexpr std::string_view kMaxAge = "max_age_ms";
 constexpr int64_t kMaxAgeMax = 1'000'000'000;
 
@@ -85,6 +85,20 @@ struct UserPage {
   std::string_view content_type = "application/json";
 };
 
+HttpResponse Answered(UserPage page, const Parameters& parameters, std::string_view target) {
+  HttpResponse response;
+  if (const std::string problem = TooOld(page.as_of, parameters.age_max); !problem.empty()) {
+    response = Problem(503, problem, target);
+  } else {
+    response.content_type = page.content_type;
+    response.body = std::move(page.body);
+  }
+  response.headers.emplace_back("Seen-As-Of", AsOfText(page.as_of));
+  if (const auto since = page.as_of.complete_since)
+    response.headers.emplace_back("Seen-Complete-Since", std::to_string(since->value));
+  return response;
+}
+
 /// `names`: of the page's parameters. `ask`: returns a Result<UserPage> for a path and parameters.
 template <typename Ask>
 HttpResponse AboutUser(const RoutedRequest& routed, std::initializer_list<std::string_view> names, Ask ask) {
@@ -95,17 +109,7 @@ HttpResponse AboutUser(const RoutedRequest& routed, std::initializer_list<std::s
   if (!parameters) return Problem(parameters.error(), target);
   Result<UserPage> page = ask(*path, parameters->values);
   if (!page) return Problem(page.error(), target);
-  HttpResponse response;
-  if (const std::string problem = TooOld(page->as_of, parameters->age_max); !problem.empty()) {
-    response = Problem(503, problem, target);
-  } else {
-    response.content_type = page->content_type;
-    response.body = std::move(page->body);
-  }
-  response.headers.emplace_back("Seen-As-Of", AsOfText(page->as_of));
-  if (const auto since = page->as_of.complete_since)
-    response.headers.emplace_back("Seen-Complete-Since", std::to_string(since->value));
-  return response;
+  return Answered(std::move(*page), *parameters, target);
 }
 
 Result<ExposuresQuestion> ReadExposuresQuestion(const QueryValues& values) {
@@ -117,7 +121,7 @@ Result<ExposuresQuestion> ReadExposuresQuestion(const QueryValues& values) {
     } else if (name == "cursor") {
       question.cursor = value;
     } else if (name == "since") {
-      const auto number = ParseNumber(name, value, 0, kSinceMax);
+      const auto number = ParseNumber(name, value, 0, kTimeMax);
       if (!number) return Fail(number.error());
       question.since = {*number};
     } else if (name == "limit") {
@@ -225,6 +229,23 @@ HttpResponse AnswerExposures(const PageSources& sources, const RoutedRequest& ro
     return UserPage{answer->as_of, WriteExposures(*answer)};
   };
   return AboutUser(routed, {"item", "since", "limit", "cursor"}, ask);
+}
+
+HttpResponse AnswerNewest(const PageSources& sources, const RoutedRequest& routed) {
+  constexpr std::string_view kUntil = "until";
+  const std::string_view target = routed.request.target;
+  const auto user_id = DecodeUserId(routed.parameters[0]);
+  if (!user_id) return Problem(user_id.error(), target);
+  const auto parameters = ReadParameters(target, {kUntil});
+  if (!parameters) return Problem(parameters.error(), target);
+  Result<int64_t> until = kTimeMax;
+  if (const auto given = parameters->values.find(kUntil); given != parameters->values.end())
+    until = ParseNumber(kUntil, given->second, 0, kTimeMax);
+  if (!until) return Problem(until.error(), target);
+  const auto answer = sources.queries.Newest(*user_id, {*until});
+  if (!answer) return Problem(answer.error(), target);
+  const std::string newest = answer->newest ? std::to_string(answer->newest->value) : "null";
+  return Answered({answer->as_of, fmt::format("{{\"{}\":{}}}\n", kNewestAt, newest)}, *parameters, target);
 }
 
 HttpResponse AnswerWhy(const PageSources& sources, const RoutedRequest& routed) {

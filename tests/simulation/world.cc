@@ -8,13 +8,15 @@
 #include <thread>
 
 #include "base/result.h"
+#include "decode/event_decoder.h"
 #include "filter/snapshot.h"
+#include "flow/change_port.h"
 
 namespace seen::sim {
 std::string_view StepName(Step step) {
   constexpr std::array<std::string_view, static_cast<size_t>(Step::kCount)> kNames = {
-      "grow log", "deliver", "freeze",    "write frozen", "store fault", "publish",     "dead letters",
-      "time",     "read",    "retention", "level 0",      "reassign",    "wrong clock", "fill"};
+      "grow log", "deliver",   "freeze",  "write frozen", "store fault", "publish", "dead letters", "time",
+      "read",     "retention", "level 0", "reassign",     "wrong clock", "fill",    "erase"};
   return kNames[static_cast<size_t>(step)];
 }
 
@@ -455,9 +457,33 @@ void World::Do(Step step) {
       return SetClockError((random_() % 3 == 0 ? -1 : 1) * (random_() % 3 == 0 ? 1 : 40) * kMsPerDay);
     case Step::kFill:
       return Fill(lane);
+    case Step::kErase:
+      return EraseByDaemon(lane);
     case Step::kCount:
       break;
   }
+}
+
+// A daemon whose clock is right or a day behind erases a user.
+void World::EraseByDaemon(Lane& lane) {
+  const bool may_be_written = !kinds_.empty() && clock_error_ms_ <= 0 && clock_error_ms_ >= -kMsPerDay;
+  if (random_() % 4 > 0 || !may_be_written) return;
+  const std::string& user = lane.users[random_() % lane.users.size()];
+  const TimeMs wall = clock_.WallNow();
+  const auto newest = lane.flow().reader.Newest(UserKeyOf(user), ChangeTimeMax(wall));
+  if (!newest) {
+    problem_ = "newest: " + newest.error().message;
+    return;
+  }
+  const bool is_behind = lane.fetch < lane.end();
+  const TimeMs at = ChangeTime(wall, newest->value_or(TimeMs{}));
+  LogRecord record{at, user, EncodeOwnEvent({user, {}, "erased", at}), false, false, user, {}};
+  record.event = {at.value, at.value, "erased", {}, {}};
+  lane.log.push_back(std::move(record));
+  lane.flow().state.SetWatermarks(lane.low, lane.end());
+  if (is_behind) return;
+  Deliver(lane, 1);
+  if (problem_.empty() && lane.fetch == lane.end()) problem_ = CheckErased(lane, user);
 }
 
 void World::SetClockError(int64_t ms) {

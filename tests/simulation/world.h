@@ -51,6 +51,7 @@ enum class Step {
   kReassign,
   kWrongClock,
   kFill,
+  kErase,
   kCount
 };
 std::string_view StepName(Step step);
@@ -132,6 +133,7 @@ class World {
   void Fill(Lane& lane);
   void OpenFillQueue();
   void FillLate();
+  void EraseByDaemon(Lane& lane);
   bool IsUnknown(const Lane& lane, FilterIndex filter) const {
     return shape_.late_filter && filter == late_filter_ && !lane.late_is_filled;
   }
@@ -154,6 +156,7 @@ class World {
   /// problem_.
   std::optional<std::vector<Fingerprint>> Actual(const Lane& lane, const std::string& user,
                                                  FilterIndex filter);
+  std::string CheckErased(const Lane& lane, const std::string& user) const;
   std::string CheckUser(const Lane& lane, const std::string& user);
   std::string CheckNoneIsMissing(const std::string& user, FilterIndex filter,
                                  const std::vector<Fingerprint>& expected) const;

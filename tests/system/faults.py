@@ -1,6 +1,6 @@
 """Libraries that tests preload into a daemon (LD_PRELOAD): disks that a test fills and empties, disks on
-which compaction makes no progress, and networks that it cuts. And a small file system, which needs a
-mount."""
+which compaction makes no progress, networks that it cuts, and clocks that are wrong. And a small file
+system, which needs a mount."""
 
 import errno
 import os
@@ -39,6 +39,12 @@ class SlowCompaction:
 
     def end(self):
         self.marker.unlink()
+
+
+def clock_ahead(directory, hours):
+    """The environment of a daemon whose clock is so many hours ahead, or behind if the number is negative."""
+    library = compiled("shifted_clock", directory)
+    return {"LD_PRELOAD": str(library), "SEEN_CLOCK_SHIFT_S": str(hours * 3600)}
 
 
 class Tmpfs:

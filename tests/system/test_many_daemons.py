@@ -1,12 +1,14 @@
 """Several daemons of one group are one service: each answers for any user. If one loses partitions, the
 others take them."""
 
+import json
 import shutil
 import time
 
 import pytest
+from faults import clock_ahead
 from http_json import Http, user_path
-from load import Aside, Load
+from load import Aside, Load, one_by_one
 from places import wait_until
 from seenctl_tool import run_json
 from seend import SESSION, wait_read_by, wait_streamed
@@ -129,6 +131,36 @@ def test_a_request_that_is_passed_on_is_its_clients_as_if_it_had_asked_the_owner
     names = ({"Seen-Client": f"127.0.{n // 250}.{n % 250 + 1}"} for n in range(5_000))
     assert any(stranger.request("GET", "/healthz", None, name).status == 429 for name in names)
     stranger.close()
+
+
+def test_a_daemon_whose_clock_is_behind_asks_the_owner_how_far_a_change_must_reach(
+    topics, member, topic_name, chance
+):
+    topics.create(topic_name, partitions=PARTITIONS)
+    asked, owner = (member(number) for number in range(2))
+    asked.environment = clock_ahead(asked.directory, -25)
+    for one in (asked, owner):
+        one.start(ready=False)
+    load = Load(chance, users=30)
+    load.send(topics, topic_name, 600)
+    wait_routed([asked, owner])
+    wait_read_by([asked, owner], topics, topic_name)
+    users = load.oracle.users()
+    theirs = [u for u in users if asked.http.get(user_path(u)).headers.get("Seen-Answered-By") == owner.name]
+    erased, partly = theirs[:2]
+    items, others = (sorted(load.oracle.items(user)) for user in (erased, partly))
+    some = others[:1]
+    assert owner.unseen(erased, items) == [] and owner.unseen(partly, others) == []
+    patient = {"Seen-Deadline-Ms": "10000", "Content-Type": "application/json"}
+    body = json.dumps({"items": some}).encode()
+    for method, path, sent in (("DELETE", erased, None), ("POST", f"{partly}/removed", body)):
+        answer = asked.http.request(method, f"/v1/users/{path}", sent, patient)
+        assert answer.status == 202 and "Seen-As-Of" in answer.headers
+    wait_until(lambda: owner.unseen(erased, items) == items, "the user is erased", 60)
+    wait_until(lambda: owner.unseen(partly, others) == some, "the item is taken back", 60)
+    topics.produce(topic_name, one_by_one(load.oracle, [(erased, items[0]), (partly, some[0])]))
+    wait_until(lambda: owner.unseen(erased, items) == items[1:], "what is shown later counts", 60)
+    wait_until(lambda: owner.unseen(partly, others) == [], "what is shown later counts", 60)
 
 
 def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, routed, topic_name):

@@ -6,6 +6,8 @@ import json
 import time
 import urllib.parse
 
+import pytest
+from faults import clock_ahead
 from http_json import Http
 from load import one_by_one
 from oracle import Oracle, event
@@ -98,6 +100,34 @@ def test_items_taken_back_and_users_erased(topics, daemon, started, topic_name):
     seend.start()
     seend.wait_at_rest()
     agrees(seend)
+
+
+@pytest.mark.parametrize("hours", [6, 25])
+def test_a_clock_that_is_behind_leaves_nothing_of_what_was_shown(topics, daemon, topic_name, hours):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name)
+    seend.environment = clock_ahead(seend.directory, -hours)
+    seend.start()
+    shown = [(user, item) for user in ("u1", "u2") for item in ("a", "b")]
+    topics.produce(topic_name, one_by_one(Oracle(), shown))
+    seend.wait_at_rest()
+    taken(seend, seend.http.post("/v1/users/u2/removed", {"items": ["a"]}))
+    assert seend.unseen("u2", ["a", "b"]) == ["a"]
+    erased = seend.http.delete("/v1/users/u1")
+    taken(seend, erased)
+    assert abs(int(erased.headers["Seen-Changed-Until"]) - now_ms()) < 3_600_000, "it says how far it reaches"
+    assert "age_ms=" in erased.headers["Seen-As-Of"]
+    assert seend.unseen("u1", ["a", "b"]) == ["a", "b"]
+    assert seend.segments("u1")["segments"] == []
+    assert seend.segments("u1")["user_id"] == "u1"
+    wait_until(lambda: last_published(topics, f"{topic_name}-filters", "u1") is None, "a tombstone", 60)
+    # Nothing that is shown later is hidden.
+    topics.produce(topic_name, one_by_one(Oracle(), [("u1", "a"), ("u2", "a")]))
+    seend.wait_at_rest()
+    assert seend.unseen("u1", ["a", "b"]) == ["b"]
+    assert seend.unseen("u2", ["a", "b"]) == []
+    again = read_snapshot(last_published(topics, f"{topic_name}-filters", "u1"))
+    assert again.item_count == 1
 
 
 def test_an_erased_user_is_published_as_nothing(topics, started, topic_name):

@@ -53,6 +53,33 @@ TEST_F(PartitionEventsTest, TheDaemonsOwnErasureTakesEffectThoughItsClockWasAhea
   EXPECT_TRUE(Seen(0, "b"));
 }
 
+TEST_F(PartitionEventsTest, TheNewestThingOfAUserIsFoundInEveryFilterTailAndFormerFilter) {
+  FilterPolicy young{0, "home", 30, 10'000, {}, SnapshotPolicy{}};
+  young.window_by = WindowBy::kItemCreatedAt;
+  const FilterPolicy video{1, "video", 7, 10'000, {}, SnapshotPolicy{}};
+  Open({young, video}, {});
+  const UserKey user = UserKeyOf("u1");
+  const auto newest = [&](int64_t until = INT64_MAX) {
+    const auto found = flow->reader.Newest(user, {until});
+    EXPECT_TRUE(found.has_value());
+    return found.value_or(std::nullopt);
+  };
+  EXPECT_EQ(newest(), std::nullopt);
+  constexpr int64_t kLater = kNow + 2 * kMsPerDay;
+  Send(Event("exposed", "video_1", "b", kNow));
+  Send(Event("exposed", "home", "a", kLater), kLater);
+  Send(Event("removed", "home", "a", kLater + kMsPerDay), kLater + kMsPerDay);
+  for (const bool is_stored : {false, true}) {
+    if (is_stored) Checkpoint();
+    EXPECT_EQ(newest(), StartOf(DayOf({kLater}))) << "kept by the day";
+    EXPECT_EQ(newest(kLater - kMsPerDay), TimeMs{kNow});
+    EXPECT_EQ(newest(kNow - 1), std::nullopt);
+  }
+  Open({{2, "new", 30, 10'000, {}, SnapshotPolicy{}}}, {0, 1});
+  EXPECT_EQ(newest(), StartOf(DayOf({kLater})));
+  EXPECT_EQ(newest(kLater - kMsPerDay), TimeMs{kNow});
+}
+
 TEST_F(PartitionEventsTest, AnErasureIsAlsoOfFiltersThatAreNotConfiguredAnyMore) {
   const UserKey user = UserKeyOf("u1");
   Send(Event("exposed", "home", "a"));

@@ -24,6 +24,7 @@ class FakeQuery : public QueryPort {
   mutable std::string group_asked;
   int acknowledged = 0;
   WhyAnswer why;
+  std::optional<TimeMs> newest;
   std::string next;
   mutable std::string exposures_asked;
   mutable std::string item_asked;
@@ -56,6 +57,11 @@ class FakeQuery : public QueryPort {
     }
     answer.similar = similar;
     return answer;
+  }
+  Result<NewestAnswer> Newest(std::string_view user_id, TimeMs until) const override {
+    user_asked = user_id;
+    if (error) return Fail(*error);
+    return NewestAnswer{as_of, newest && *newest <= until ? newest : std::nullopt};
   }
   Result<UserAnswer> User(std::string_view filter, std::string_view user_id,
                           const SegmentsQuestion& question) const override {

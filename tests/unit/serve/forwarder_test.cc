@@ -217,10 +217,12 @@ class FakeForward final : public ForwardPort {
     }
     if (address == behind || (address == "away:80" && address != slow))
       return give(HttpResponse{.status = 503, .content_type = {}, .headers = {}, .body = {}});
-    give(HttpResponse{.status = 200, .content_type = {}, .headers = {}, .body = "theirs"});
+    give(HttpResponse{
+        .status = 200, .content_type = {}, .headers = {{"Seen-As-Of", "5; lag=0; age_ms=1"}}, .body = body});
   }
   bool allows = true;
   std::string silent, slow, behind;
+  std::string body = "theirs";
   std::vector<ForwardedRequest> forwarded;
 };
 
@@ -333,6 +335,36 @@ TEST_F(ForwardedRoutesTest, WhoIsSlowIsAskedAgainWhereNobodyElseCanAnswer) {
   forward_.slow.clear();  // it says at once that it can't answer
   EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/home/users/u3"}).status, 503u);
   EXPECT_EQ(forward_.forwarded.size(), 2u) << "nobody is asked twice for the same answer";
+}
+
+TEST_F(ForwardedRoutesTest, AChangeAsksTheOwnerForTheNewestThingOfTheUser) {
+  forward_.body = R"({"newest_at_ms":1763700000123})";
+  HttpResponse response = Ask({"DELETE", "/v1/users/u1"});
+  EXPECT_EQ(response.status, 202u);
+  EXPECT_EQ(change_.newest_asked, TimeMs{1'763'700'000'123});
+  EXPECT_EQ(Header(response, "Seen-As-Of"), "5; lag=0; age_ms=1") << "of the owner's state";
+  ASSERT_EQ(forward_.forwarded.size(), 1u);
+  EXPECT_EQ(forward_.forwarded[0].method, "GET");
+  EXPECT_EQ(forward_.forwarded[0].target, "/v1/users/u1/newest?until=1763800000000");
+  Ask({"POST", "/v1/users/u1/removed", R"({"items":["a"]})", "application/json"});
+  EXPECT_EQ(change_.newest_asked, TimeMs{1'763'700'000'123});
+  EXPECT_EQ(forward_.forwarded[1].target, "/v1/users/u1/newest?until=1763800000000");
+  EXPECT_EQ(forward_.forwarded[1].body, "");
+  Ask({"GET", "/v1/users/u1/newest"});
+  EXPECT_EQ(forward_.forwarded[2].target, "/v1/users/u1/newest");
+}
+
+TEST_F(ForwardedRoutesTest, AChangeGoesByTheClockWhereNobodyAnswers) {
+  for (const char* theirs : {"theirs", "{}", R"({"newest_at_ms":null})", R"({"newest_at_ms":"5"})"}) {
+    forward_.body = theirs;
+    EXPECT_EQ(Ask({"DELETE", "/v1/users/u1"}).status, 202u) << theirs;
+    EXPECT_EQ(change_.newest_asked, TimeMs{0}) << theirs;
+  }
+  forward_.behind = "host:80";
+  const HttpResponse response = Ask({"DELETE", "/v1/users/u1"});
+  EXPECT_EQ(response.status, 202u);
+  EXPECT_EQ(Header(response, "Seen-As-Of"), "(none)") << "no state was asked";
+  EXPECT_EQ(Header(response, "Seen-Changed-Until"), "7");
 }
 
 TEST_F(ForwardedRoutesTest, WhoDidNotAnswerJustNowIsAskedLast) {

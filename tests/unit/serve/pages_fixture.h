@@ -18,19 +18,26 @@ namespace seen {
 /// Remembers the request and answers at once.
 class FakeChange : public ChangePort {
  public:
-  Result<ChangePlace> place = ChangePlace{3, 41};
+  Result<ChangePlace> place = ChangePlace{3, 41, {7}};
   std::string user_asked;
   std::optional<std::vector<std::string>> removed;  // nullopt: an erasure
   int asked = 0;
 
-  void Erase(std::string_view user_id, Done done) override {
+  static constexpr TimeMs kTimeMax{1'763'800'000'000};
+  TimeMs newest_asked;
+
+  TimeMs TimeMax() const override { return kTimeMax; }
+  void Erase(std::string_view user_id, TimeMs newest, Done done) override {
     ++asked;
+    newest_asked = newest;
     user_asked = user_id;
     removed.reset();
     done(place);
   }
-  void Remove(std::string_view user_id, std::span<const std::string_view> items, Done done) override {
+  void Remove(std::string_view user_id, std::span<const std::string_view> items, TimeMs newest,
+              Done done) override {
     ++asked;
+    newest_asked = newest;
     user_asked = user_id;
     removed.emplace(items.begin(), items.end());
     done(place);

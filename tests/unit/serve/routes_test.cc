@@ -525,7 +525,7 @@ TEST_F(RoutesTest, AreAllDocumented) {
     ++addresses;
     EXPECT_NE(page.find("`" + address + "`"), std::string::npos) << address;
   }
-  EXPECT_EQ(addresses, 24U);
+  EXPECT_EQ(addresses, 25U);
 }
 
 TEST_F(RoutesTest, PublishEverythingAnew) {
@@ -649,6 +649,44 @@ TEST_F(RoutesTest, EraseAUser) {
   EXPECT_EQ(Ask("DELETE", "/v1/users/" + std::string(513, 'x')).status, 400U);
   EXPECT_EQ(Ask("DELETE", "/v1/users/").status, 400U);
   EXPECT_EQ(change_.asked, 1);
+}
+
+TEST_F(RoutesTest, SayWhenTheNewestThingOfAUserWas) {
+  EXPECT_EQ(Get("/v1/users/u1/newest").body, "{\"newest_at_ms\":null}\n");
+  query_.newest = TimeMs{5'000};
+  const Answered response = Get("/v1/users/%E7%94%A8%2F1/newest?until=5000&max_age_ms=240");
+  EXPECT_EQ(response.body, "{\"newest_at_ms\":5000}\n");
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_EQ(Header(response, "Seen-As-Of"), "1763700000123; lag=17; age_ms=240");
+  EXPECT_EQ(query_.user_asked, "用/1");
+  EXPECT_EQ(Get("/v1/users/u1/newest?until=4999").body, "{\"newest_at_ms\":null}\n");
+  EXPECT_EQ(Get("/v1/users/u1/newest?max_age_ms=239").status, 503U);
+  for (const char* bad : {"?until=-1", "?until=x", "?since=1"})
+    EXPECT_EQ(Get(std::string("/v1/users/u1/newest") + bad).status, 400U) << bad;
+  EXPECT_EQ(Get("/v1/users//newest").status, 400U);
+}
+
+TEST_F(RoutesTest, AChangeReachesToTheNewestThingOfTheUser) {
+  query_.newest = TimeMs{FakeChange::kTimeMax.value};
+  const Answered erased = Ask("DELETE", "/v1/users/u1");
+  EXPECT_EQ(change_.newest_asked, FakeChange::kTimeMax);
+  EXPECT_EQ(Header(erased, "Seen-Changed-Until"), "7");
+  EXPECT_EQ(Header(erased, "Seen-As-Of"), "1763700000123; lag=17; age_ms=240");
+  query_.newest = TimeMs{FakeChange::kTimeMax.value + 1};  // a false claim
+  Ask("POST", "/v1/users/u1/removed", R"({"items":["a"]})");
+  EXPECT_EQ(change_.newest_asked, TimeMs{0});
+  query_.error = Error{Code::kUnavailable, "catching up"};
+  const Answered by_clock = Ask("DELETE", "/v1/users/u1");
+  EXPECT_EQ(by_clock.status, 202U);
+  EXPECT_EQ(Header(by_clock, "Seen-As-Of"), "(none)");
+}
+
+TEST(ChangeTime, IsTheClocksUnlessTheUserHasSomethingNewer) {
+  constexpr TimeMs kWall{100 * kMsPerDay};
+  EXPECT_EQ(ChangeTime(kWall, {0}), kWall);
+  EXPECT_EQ(ChangeTime(kWall, {kWall.value - 1}), kWall);
+  EXPECT_EQ(ChangeTime(kWall, {kWall.value + 25 * 3'600'000}).value, kWall.value + 25 * 3'600'000);
+  EXPECT_EQ(ChangeTime(kWall, {kWall.value + 100 * kMsPerDay}).value, kWall.value + 2 * kMsPerDay);
 }
 
 TEST_F(RoutesTest, TakeItemsBack) {
