@@ -701,6 +701,52 @@ def test_what_is_packed_otherwise_is_read_or_named(tmp_path):
         assert done.returncode == 2 and words in done.stderr.decode() and name in done.stderr.decode()
 
 
+def test_all_streams_of_a_packed_file_are_read_or_the_file_is_damaged(tmp_path):
+    def rows(user, packed):
+        return packed(b"".join(b"%s%d,n\n" % (user, i) for i in range(1000)))
+
+    def flipped(stream, at):
+        return stream[:at] + bytes([stream[at] ^ 1]) + stream[at + 1 :]
+
+    packers = {"xz": lzma.compress, "bz2": bz2.compress, "gz": gzip.compress}
+    write_with(
+        "import pyarrow as pa\nfor kind in ('zstd', 'lz4'):\n"
+        "  for name, text in (('head', 'user_id,item_id\\n'), *((u, ''.join(f'{u}{i},n\\n' for i in range(1000))) for u in 'abc')):\n"
+        "    open(f'{name}.{kind}', 'wb').write(pa.compress(text.encode(), kind, asbytes=True))",
+        tmp_path,
+    )
+    streams = {
+        kind: [packed(b"user_id,item_id\n"), *(rows(user, packed) for user in (b"a", b"b", b"c"))]
+        for kind, packed in packers.items()
+    }
+    for kind in ("zstd", "lz4"):
+        streams[kind] = [(tmp_path / f"{name}.{kind}").read_bytes() for name in ("head", "a", "b", "c")]
+    for kind, (head, a, b, c) in streams.items():
+        padded = {"xz": (4, 8, 1 << 18), "gz": (3, 512, 1 << 18)}.get(kind, ())
+        whole = {"whole": head + a + b + c}
+        whole |= {f"{zeros}-within": head + a + bytes(zeros) + b + c for zeros in padded}
+        whole |= {f"{zeros}-behind": head + a + b + c + bytes(zeros) for zeros in padded}
+        if kind in ("zstd", "lz4"):
+            whole["skipped"] = head + a + b"\x51\x2a\x4d\x18\x04\0\0\0skip" + b + c
+        broken = {f"flip-{at}": head + a + flipped(b, at) + c for at in (0, 1, 2)}
+        broken |= {f"cut-{size}": head + a + b[:size] for size in (1, 2, 3, 5, 12, len(b) - 1)}
+        broken |= {"garbage": head + a + b + c + b"garbage", "1-garbage": head + a + b + c + b"x"}
+        broken["zeros"] = head + a + b + c + bytes(6) + b"x" * (kind == "gz")
+        broken["zeros-within"] = head + a + bytes(6) + b"x" * (kind == "gz") + b + c
+        for folder, files in (("whole", whole), ("broken", broken)):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            for name, data in files.items():
+                (tmp_path / folder / f"{name}.csv.{kind}").write_bytes(data)
+    files, _ = parts_of([tmp_path / "whole"])
+    users = [f"{user}{i}" for user in "abc" for i in range(1000)]
+    for name, (events, _) in files.items():
+        assert (name, [event["user_id"] for _, event in events]) == (name, users)
+    done = seen_history(tmp_path / "broken")
+    errors = done.stderr.decode()
+    missing = [path for path in (tmp_path / "broken").iterdir() if f"{path}: cut off or broken" not in errors]
+    assert done.returncode == 1 and missing == []
+
+
 def test_parts_without_rows_are_named_and_a_run_of_them_is_no_success(tmp_path):
     (tmp_path / "a.csv").write_text("user_id,item_id\n")
     (tmp_path / "b.csv").write_text("user_id,item_id\nu,1\n")

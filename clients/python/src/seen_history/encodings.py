@@ -19,8 +19,8 @@ MARKS = (*LONG_MARKS, (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "ut
 ZSTD = b"\x28\xb5\x2f\xfd"
 PACKED = {
     b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
+    b"BZh": lambda file: Streams(file, bz2.BZ2Decompressor, 0),
+    b"\xfd7zXZ\x00": lambda file: Streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
     ZSTD: lambda file: pa.CompressedInputStream(pa.PythonFile(file), "zstd"),
     b"\x04\x22\x4d\x18": lambda file: pa.CompressedInputStream(pa.PythonFile(file), "lz4"),
 }
@@ -81,6 +81,46 @@ def found_encoding(data):
     if sum(len(run) == 1 for run in others) >= 0.8 * len(others) and len(western) >= 0.8 * letters:
         return "cp1252" if re.search(rb"[\x80-\x9f]", data) else "latin-1"
     raise Unreadable("the text isn't UTF-8. Name its encoding, such as --encoding gb18030, big5 or euc-kr")
+
+
+class Streams:
+    """Reads all streams of a file, up to its end. Python's own readers ignore what follows the first stream if that is
+    padding or broken. Zero bytes in multiples of `padding` may follow a stream; 0: none may."""
+
+    def __init__(self, file, decompressor, padding):
+        self.file, self.decompressor, self.padding = file, decompressor, padding
+        self.stream, self.whole, self.data = decompressor(), 0, b""
+
+    def read1(self, size):
+        while self.stream:
+            if self.stream.eof:
+                self.begin_next()
+                continue
+            data = b""
+            if self.stream.needs_input:
+                data, self.data = self.data or self.file.read(ARROW_BYTES), b""
+                if not data:
+                    raise EOFError(f"the file ends within stream {self.whole + 1}")
+            try:
+                unpacked = self.stream.decompress(data, size)
+            except (OSError, lzma.LZMAError) as error:
+                raise OSError(f"stream {self.whole + 1}: {error}") from error
+            if unpacked:
+                return unpacked
+        return b""
+
+    def begin_next(self):
+        """`stream` becomes None at the end of the file."""
+        self.whole += 1
+        data, zeros = self.stream.unused_data or self.file.read(ARROW_BYTES), 0
+        while self.padding and data.startswith(b"\0"):
+            size = len(data)
+            data = data.lstrip(b"\0")
+            zeros += size - len(data)
+            data = data or self.file.read(ARROW_BYTES)
+        self.stream, self.data = self.decompressor() if data else None, data
+        if zeros and zeros % self.padding:
+            raise OSError(f"{zeros} zero bytes follow stream {self.whole}: no multiple of {self.padding}")
 
 
 class Whole:
