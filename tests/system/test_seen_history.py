@@ -231,6 +231,22 @@ DIALECTS = {
         b"user_id , item_id, exposed_at ,title\nu 1 , a, 1 , t \n\\N , b , 2, \n",
         [exposure("u 1", "a", 1, " t "), exposure(None, "b", 2, " ")],
     ),
+    "quotes-behind-spaces": (
+        b'"user_id", "item_id", "exposed_at", "title"\n"u,1", "a, ""b""", "1", "t"\nv, c, 2, x\n w, "d", 3, "a b"\n',
+        [exposure("u,1", 'a, "b"', 1, "t"), exposure("v", "c", 2, "x"), exposure("w", "d", 3, "a b")],
+    ),
+    "a-quoted-name-with-a-separator": (
+        b'user_id, item_id, exposed_at, "a, b"\nu, a, 1, "t"\n',
+        [{"user_id": "u", "item_id": "a", "exposed_at": 1, "a, b": "t"}],
+    ),
+    "tabs-behind-commas": (
+        b"user_id,\titem_id,\texposed_at,\ttitle\nu,\ta,\t1,\tt\n",
+        [exposure("u", "a", 1, "t")],
+    ),
+    "spaces-in-cells-only": (
+        (HEAD + 'u, a,1, t\n v,b ,2,t\nw, "c",3,t\n').encode(),
+        [exposure("u", " a", 1, " t"), exposure(" v", "b ", 2, "t"), exposure("w", ' "c"', 3, "t")],
+    ),
     "utf-16": (table("\t", end="\r\n")[0].encode("utf-16"), table(",")[1]),
     "utf-16-without-mark": (table(",")[0].encode("utf-16-be"), table(",")[1]),
     "utf-32": (table(",")[0].encode("utf-32"), table(",")[1]),
@@ -373,6 +389,86 @@ def test_lists_have_every_id_as_its_text(tmp_path):
     (tmp_path / "t").write_text("user_id\titems\texposed_at\n" + rows.replace("\\", "\\\\"))
     files, _ = parts_of([tmp_path / "t"])
     assert [event["items"] for _, event in files["t"][0]] == list(cells.values())
+
+
+def test_a_list_that_no_comma_shows_is_named_and_split_by_the_option(tmp_path):
+    cells = {
+        "space": (" ", ["N1 N2 N3", "N1", "[N1  N2]", '["a b", "c"]', "['a b']"]),
+        "bar": ("|", ["a|b", "c, d|e", "{a | b}", "|a||b|"]),
+        "semicolon": (";", ["a;b;c", "a b; c", "(a)"]),
+        "ideographic": ("\u3001", ["新闻\u3001图片", "[]", "「\u3001」"]),
+    }
+    split = {
+        "space": [["N1", "N2", "N3"], ["N1"], ["N1", "N2"], ["a b", "c"], ["a b"]],
+        "bar": [["a", "b"], ["c, d", "e"], ["a", "b"], ["a", "b"]],
+        "semicolon": [["a", "b", "c"], ["a b", "c"], ["a"]],
+        "ideographic": [["新闻", "图片"], [], ["「", "」"]],
+    }
+    for name, (separator, texts) in cells.items():
+        path = tmp_path / name
+        path.write_text("user_id\titems\n" + "".join(f"u\t{text}\n" for text in texts))
+        files, errors = parts_of([path, path])
+        assert [texts[0]] == files[name][0][0][1]["items"], "nothing is guessed"
+        words = f"seen-history: {path}: column items: a cell such as '{texts[0]}' is one id"
+        assert errors.count(words) == 1 and "--list-separator" in errors
+        files, errors = parts_of([path], "--list-separator", separator)
+        assert ([event["items"] for _, event in files[name][0]], errors) == (split[name], "")
+    (tmp_path / "usual").write_text(
+        "user_id\titems\n" + "u\ta,b\nu\ta\nu\t['a' 'b']\nu\t[\"a b\"]\nu\tthe end, a|b\nu\ta b\n"
+    )
+    assert parts_of([tmp_path / "usual"])[1] == "", "one cell of six doesn't make lists"
+    (tmp_path / "odd").write_text("user_id,items\nu,\x1b[2J|\x1b[2J\n")
+    errors = parts_of([tmp_path / "odd"])[1]
+    assert "a cell such as '\\x1b[2J|\\x1b[2J'" in errors and "\x1b" not in errors
+
+
+def test_an_id_that_a_float_has_changed_is_an_error(tmp_path):
+    write_with(
+        """
+import decimal, fastavro, pyarrow as pa, pyarrow.orc, pyarrow.parquet as pq
+def write(name, **columns):
+    pq.write_table(pa.table({"user_id": ["u", "u"], **columns}), name)
+large = 1234567890123456789.0
+write("whole.parquet", item_id=[12.0, 2.0**53 - 1], score=[large, 1e300])
+write("part.parquet", item_id=[12.0, 12.5])
+write("fixed-whole.parquet", item_id=["1", "2"], items=pa.array([[1.0], [12.0]], pa.list_(pa.float64(), 1)))
+write("decimal.parquet", exposed_at=pa.array([decimal.Decimal(1763700000123)] * 2, pa.decimal128(38, 10)), item_id=[decimal.Decimal("12.00"), decimal.Decimal("12345678901234567.50")])
+write("large.parquet", item_id=[large, None])
+write("limit.parquet", item_id=[-(2.0**53), 1.5])
+write("float32.parquet", item_id=pa.array([2.0**24, 1], pa.float32()))
+write("fixed.parquet", items=pa.array([[1.0], [large]], pa.list_(pa.float64(), 1)))
+write("list.parquet", items=[[1.0], [2.0, large]])
+write("struct.parquet", items=[[{"item_id": 1.0}], [{"item_id": large}]])
+pa.orc.write_table(pa.table({"user_id": [large], "item_id": ["n"]}), "large.orc")
+schema = {"type": "record", "name": "E", "fields": [
+  {"name": "user_id", "type": "string"}, {"name": "item_id", "type": ["string", "double"]}]}
+fastavro.writer(open("mixed.avro", "wb"), schema, [{"user_id": "u", "item_id": i} for i in ("a", large)])
+""",
+        tmp_path,
+    )
+    ids = {
+        "whole": ["12", "9007199254740991"],
+        "part": ["12", "12.5"],
+        "decimal": ["12", "12345678901234567.50"],
+    }
+    for name, texts in ids.items():
+        files, _ = parts_of([tmp_path / f"{name}.parquet"])
+        at = files[f"{name}.parquet"][0][0][1].get("exposed_at")
+        assert str(at) == ("1763700000123" if name == "decimal" else "None")
+        assert [event["item_id"] for _, event in files[f"{name}.parquet"][0]] == texts
+        (tmp_path / f"{name}.parquet").unlink()
+    files, _ = parts_of([tmp_path / "fixed-whole.parquet"])
+    assert [event["items"] for _, event in files["fixed-whole.parquet"][0]] == [["1"], ["12"]]
+    (tmp_path / "fixed-whole.parquet").unlink()
+    columns = {"fixed": "items", "list": "items", "struct": "items/item_id"}
+    for path in sorted(tmp_path.iterdir()):
+        fields = {"items": "/items"} if path.stem == "struct" else {}
+        (tmp_path / ".config").write_text(json.dumps({"input": {"fields": fields}}))
+        done = seen_history(path, "--config", tmp_path / ".config")
+        column = "user_id" if path.suffix == ".orc" else columns.get(path.stem, "item_id")
+        words = f"{path}: column {column}: ids are floating-point numbers of"
+        assert done.returncode == 2 and words in done.stderr.decode(), (path, done)
+        assert "Remedy" in done.stderr.decode() and b"12345678" not in done.stdout
 
 
 def test_kuairand_is_read_by_the_mapping_of_the_topic(tmp_path):
@@ -650,6 +746,39 @@ def test_workbooks(tmp_path):
     assert done.returncode == 2 and b"two.xlsx: a workbook with several sheets" in done.stderr
     files, _ = parts_of([tmp_path / "two.xlsx"], "--sheet", "s1")
     assert files["two.xlsx"][0] == [(2, {"user_id": "v", "item_id": "n", "exposed_at": 3})]
+    for row in (["u", 2**60 + 1, 2], [2**60 + 1, "n", 2]):
+        write(tmp_path / "large.xlsx", [*rows, row])
+        done = seen_history(tmp_path / "large.xlsx")
+        column = "item_id" if row[0] == "u" else "user_id"
+        assert done.returncode == 2 and f"column {column}: ids are floating" in done.stderr.decode(), done
+
+
+def test_a_missing_package_is_named(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as book:
+        book.writestr("xl/workbook.xml", "")
+    (tmp_path / "a.avro").write_bytes(b"Obj\x01")
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    (tmp_path / "a.orc").write_bytes(b"ORC")
+    (tmp_path / "a.csv").write_text("user_id,item_id\nu,1\n")
+    for name, module in (
+        ("a.xlsx", "python_calamine"),
+        ("a.avro", "fastavro"),
+        ("a.parquet", "pyarrow.parquet"),
+        ("a.orc", "pyarrow.orc"),
+        ("a.csv", "pyarrow"),
+        ("a.csv", "_lzma"),
+        ("a.csv", "_bz2"),
+    ):
+        script = (
+            f"import sys; sys.modules[{module!r}] = None; sys.argv = ['seen-history', {str(tmp_path / name)!r}]\n"
+            "from seen_history.command import main; main()"
+        )
+        done = subprocess.run(
+            [CONVERT / "python3", "-c", script], capture_output=True, env=ENVIRONMENT, timeout=60, check=False
+        )
+        errors = done.stderr.decode()
+        assert done.returncode == 2 and len(errors.splitlines()) == 1 and "Remedy" in errors, errors
+        assert module.strip("_") in errors and '"error":' in done.stdout.decode().splitlines()[-1]
 
 
 def test_what_is_packed_otherwise_is_read_or_named(tmp_path):

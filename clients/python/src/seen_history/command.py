@@ -11,11 +11,19 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 
 from seen_arguments import Arguments
-from seen_history.encodings import check_encoding
-from seen_history.mapping import Damaged, Mapping, Unreadable
-from seen_history.rows import Renderer
-from seen_history.tables import Table, find_files
-from seen_history.texts import Lines, Problem, check_separator
+from seen_history.mapping import Damaged, Mapping, Unreadable, missing
+
+try:
+    from seen_history.encodings import check_encoding
+    from seen_history.rows import Renderer
+    from seen_history.tables import Table, find_files
+    from seen_history.texts import Lines, Problem, check_separator
+except ImportError as absent:
+    if not absent.name or absent.name.startswith("seen_"):
+        raise
+    print(f"seen-history: {missing(absent.name)}", file=sys.stderr)
+    print(json.dumps({"seen-history": {"error": missing(absent.name)}}))
+    sys.exit(2)
 
 FIRST_BLOCK_BYTES = 64 * 1024
 LINES_UNTIL_AN_EVENT = 1000
@@ -139,12 +147,24 @@ class Run:
         self.mapping = Mapping.read(options.config) if options.config else Mapping()
         self.rows = self.rejected = 0
         self.bar = None
-        self.is_damaged = False
+        self.is_damaged = self.has_noted_list = False
 
     def open(self, path, note=lambda encoding: None):
         """(table, renderer). A renderer None: the rows are events already."""
         table = Table(path, self.options, self.mapping, note)
-        return table, table.columns and Renderer(table.columns, self.mapping, table.is_text)
+        if not table.columns:
+            return table, None
+
+        def note_list(column, example):
+            if not self.has_noted_list:
+                self.has_noted_list = True
+                self.say(
+                    f"{path}: column {column}: a cell such as '{example}' is one id. If it is a list, give "
+                    "--list-separator"
+                )
+
+        separator = self.options.list_separator
+        return table, Renderer(table.columns, self.mapping, table.is_text, separator, note_list)
 
     def say(self, text):
         if self.bar:
@@ -242,7 +262,7 @@ class Run:
                 raise
             except Unreadable as error:
                 raise Unreadable(f"{path}: {error}") from error
-            except (Damaged, ValueError, OSError, EOFError) as error:
+            except (Damaged, ValueError, OSError, EOFError, NotImplementedError) as error:
                 # Arrow's errors are ValueErrors and OSErrors. Their texts may show cells: only the first line is told.
                 self.is_damaged = True
                 why = str(error).splitlines()[0] if str(error) else "cut off"
@@ -274,6 +294,7 @@ def main():
     )
     parser.add_argument("--encoding", help="of CSV and TSV, if it isn't UTF-8: gbk, latin-1, big5, ...")
     parser.add_argument("--separator", help="of CSV, if the header doesn't show it")
+    parser.add_argument("--list-separator", help="of ids in a cell of items, if it isn't the comma: | or ' '")
     parser.add_argument(
         "--quotes", choices=("doubled", "backslash", "none"), help="how CSV has a quote in a cell"
     )

@@ -16,6 +16,7 @@ FIELDS = (
     "items_exposed_at",
 )
 TIMES = ("exposed_at", "item_created_at", "items_exposed_at")
+NUMBERS = (*TIMES, "position")  # the other fields are texts
 IN_ITEMS = ("item_id", "position", "item_created_at", "items_exposed_at")
 COMMENTS = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
@@ -26,6 +27,14 @@ class Unreadable(Exception):
 
 class Damaged(Exception):
     """A file that is cut off or broken after what was read."""
+
+
+def missing(module):
+    if module.startswith("_"):
+        return (
+            f"this Python was built without {module[1:]}. Remedy: use one with it, or unpack the files first"
+        )
+    return f"the Python package {module} is missing. Remedy: pip install 'seen-client[history]'"
 
 
 def steps_of(pointer):
@@ -86,6 +95,11 @@ class Mapping:
         return next(
             (name for name in self.places if self.places[name] == place or place in self.others[name]), None
         )
+
+    def columns_of_ids(self, columns):
+        """The indexes of the columns whose cells must be exact."""
+        fields = [self.field_at(self.place_of(column, columns)) for column in columns]
+        return {i for i, field in enumerate(fields) if field and field not in NUMBERS}
 
     def knows_user(self, columns):
         """Whether one of these columns is the user's."""

@@ -1,6 +1,7 @@
 """Reads tables as Arrow's batches. The bytes of a file decide its format, not its name."""
 
 import glob
+import importlib
 import json
 import os
 import re
@@ -8,7 +9,8 @@ import re
 import pyarrow as pa
 
 from seen_history.encodings import Texts
-from seen_history.mapping import Damaged, Unreadable
+from seen_history.mapping import Damaged, Unreadable, missing
+from seen_history.rows import EXACT, refuse_inexact
 from seen_history.texts import Lines, Problem, Rows, of_texts
 
 ROWS_AT_ONCE = 65_536
@@ -56,9 +58,9 @@ class Table:
         elif first.startswith(b"ORC"):
             self.columns, self.parts = of_orc(self.file)
         elif first.startswith(b"Obj\x01"):
-            self.columns, self.parts = of_avro(self.file)
+            self.columns, self.parts = of_avro(self.file, mapping)
         elif first.startswith(OLE) or (first.startswith(b"PK") and is_workbook(self.file)):
-            self.columns, self.parts = of_workbook(self.file, options.sheet)
+            self.columns, self.parts = of_workbook(self.file, options.sheet, mapping)
         else:
             texts = Texts(path, self.file, options.encoding, note)
             if is_array(path, options.encoding):
@@ -70,6 +72,14 @@ class Table:
     def position(self):
         """How many bytes of the file are read."""
         return self.size if self.file.closed else self.file.tell()  # Arrow closes what it read
+
+
+def module(name):
+    """A module that only some formats need."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise Unreadable(missing(error.name or name)) from error
 
 
 def pointer(names):
@@ -108,16 +118,12 @@ def of_arrow(schema, batches):
 
 
 def of_parquet(file):
-    import pyarrow.parquet as parquet
-
-    table = parquet.ParquetFile(file, coerce_int96_timestamp_unit="us")
+    table = module("pyarrow.parquet").ParquetFile(file, coerce_int96_timestamp_unit="us")
     return of_arrow(table.schema_arrow, table.iter_batches(ROWS_AT_ONCE))
 
 
 def of_orc(file):
-    import pyarrow.orc as orc
-
-    table = orc.ORCFile(file)
+    table = module("pyarrow.orc").ORCFile(file)
     return of_arrow(table.schema, (table.read_stripe(i) for i in range(table.nstripes)))
 
 
@@ -146,8 +152,8 @@ def zstandard(file):
     return io.BytesIO(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
 
 
-def of_avro(file):
-    import fastavro
+def of_avro(file, mapping):
+    fastavro = module("fastavro")
 
     fastavro.read.BLOCK_READERS.update(snappy=snappy, zstandard=zstandard)
     reader = fastavro.reader(file)
@@ -155,27 +161,30 @@ def of_avro(file):
     if not isinstance(schema, dict) or schema.get("type") != "record":
         raise Unreadable("Avro without columns: its schema is no record")
     names = [field["name"] for field in schema["fields"]]
-    return names, records(names, ([row[name] for name in names] for row in reader))
+    rows = ([row[name] for name in names] for row in reader)
+    return names, records(names, rows, mapping.columns_of_ids(names))
 
 
-def records(names, rows, row=1):
-    """Parts of rows that are lists of Python's values."""
-    kept = []
+def records(names, rows, ids):
+    """Parts of rows that are lists of Python's values. `ids`: the columns whose cells must be exact."""
+    kept, row = [], 1
     for each in rows:
         kept.append(each)
         if len(kept) == ROWS_AT_ONCE:
-            yield Rows(row, batch_of(names, kept))
+            yield Rows(row, batch_of(names, kept, ids))
             row, kept = row + len(kept), []
     if kept:
-        yield Rows(row, batch_of(names, kept))
+        yield Rows(row, batch_of(names, kept, ids))
 
 
-def batch_of(names, rows):
+def batch_of(names, rows, ids):
     columns = []
-    for values in zip(*rows):
+    for i, values in enumerate(zip(*rows)):
         try:
             columns.append(pa.array(values))
         except (pa.ArrowException, TypeError, OverflowError):  # several types, or one that Arrow doesn't know
+            if i in ids and any(isinstance(value, float) and abs(value) >= EXACT[64] for value in values):
+                refuse_inexact(names[i], EXACT[64])
             columns.append(pa.array([text_of(value) for value in values], pa.binary()))
     return pa.RecordBatch.from_arrays(columns, names=[str(i) for i in range(len(names))])
 
@@ -202,9 +211,8 @@ def is_workbook(file):
     return bool(names & {"xl/workbook.xml", "xl/workbook.bin", "content.xml"})
 
 
-def of_workbook(file, sheet):
-    import python_calamine
-
+def of_workbook(file, sheet, mapping):
+    python_calamine = module("python_calamine")
     try:
         book = python_calamine.CalamineWorkbook.from_filelike(file)
         names = book.sheet_names if sheet is None else [sheet]
@@ -229,26 +237,26 @@ def of_workbook(file, sheet):
             kept = [None if cell == "" else cell for cell in rows[at][: len(columns)]]
             yield kept if any(cell is not None for cell in kept) else None
 
-    return columns, filled_records(columns, parts(), head + 2)
+    return columns, filled_records(columns, parts(), head + 2, mapping.columns_of_ids(columns))
 
 
 def filled_cells(row):
     return [cell for cell in row if cell != ""]
 
 
-def filled_records(names, rows, row):
+def filled_records(names, rows, row, ids):
     """As `records`, without the rows that are None."""
     kept, first = [], row
     for each in rows:
         if each is None or len(kept) == ROWS_AT_ONCE:
             if kept:
-                yield Rows(first, batch_of(names, kept))
+                yield Rows(first, batch_of(names, kept, ids))
             kept, first = [], row + (each is None)
         if each is not None:
             kept.append(each)
         row += 1
     if kept:
-        yield Rows(first, batch_of(names, kept))
+        yield Rows(first, batch_of(names, kept, ids))
 
 
 def is_array(path, encoding):

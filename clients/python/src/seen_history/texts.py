@@ -45,12 +45,13 @@ def check_separator(separator):
         raise Unreadable(f"--separator: {separator}: expected one ASCII character, such as ;")
 
 
-def cells_of(line, separator):
-    return next(csv.reader([line], delimiter=separator), [])
+def cells_of(line, separator, spaced=True):
+    return next(csv.reader([line], delimiter=separator, skipinitialspace=spaced), [])
 
 
 def header_of(chunks, separator, mapping):
-    """(separator, columns, padded columns, rows before the first, what follows in the chunk)."""
+    """(separator, columns, padded columns, whether a space follows each separator, rows before the first, what follows
+    in the chunk)."""
     chunk, rows_before, header = b"", 0, ""
     while not header:
         line, cut, chunk = chunk.partition(b"\n")
@@ -64,7 +65,7 @@ def header_of(chunks, separator, mapping):
         if re.fullmatch(r'"?sep=."?', header.strip("\t")):  # of Excel
             separator, header = separator or header.strip('"')[4], ""
     if header[0] in "{[":
-        return None, header, (), rows_before, chunk
+        return None, header, (), False, rows_before, chunk
     tries = {each: cells_of(header, each) for each in ([separator] if separator else SEPARATORS)}
     separator = max(tries, key=lambda each: (mapping.knows_user(tries[each]), len(tries[each])))
     columns = [cell.strip().strip(MARK) for cell in tries[separator]]
@@ -72,17 +73,23 @@ def header_of(chunks, separator, mapping):
         raise Unreadable(
             "a table begins with a header of two columns or more. Its first row has no separator"
         )
-    padded = [i for i, cell in enumerate(tries[separator]) if cell != cell.strip(" ")]
-    return separator, columns, padded, rows_before, chunk
+    cells = cells_of(header, separator, spaced=False)
+    spaced = all(cell.startswith(" ") for cell in cells[1:])
+    if len(cells) == len(columns):
+        padded = [i for i, cell in enumerate(cells) if cell != cell.strip(" \t")]
+    else:
+        padded = list(range(1, len(columns)))  # a quoted name has a separator
+    return separator, columns, padded, spaced, rows_before, chunk
 
 
 def of_texts(path, texts, options, mapping):
     """(columns, parts) of a table."""
     chunks = texts.lines()
-    separator, columns, padded, rows_before, chunk = header_of(chunks, options.separator, mapping)
+    separator, columns, padded, spaced, rows_before, chunk = header_of(chunks, options.separator, mapping)
     if separator is None:
         raise Unreadable(f"JSON, not a table. Use: seenctl replay {shlex.quote(path)}")
-    parser = TextParser(separator, columns, options.quotes, mapping.columns_of_fields(columns), padded)
+    narrow = mapping.columns_of_fields(columns)
+    parser = TextParser(separator, columns, options.quotes, narrow, padded, spaced)
 
     def parts():
         row, rest, at, damage = rows_before + 1, b"", chunk, None
@@ -113,10 +120,11 @@ def is_utf8(chunk):
 class TextParser:
     """Arrow reads whole chunks. Chunks with blank lines, cells of several lines or odd quotes are read by record."""
 
-    def __init__(self, separator, columns, quotes, narrow, padded):
-        """`narrow`: the columns whose cells have no line breaks. `padded`: those with spaces around."""
+    def __init__(self, separator, columns, quotes, narrow, padded, spaced):
+        """`narrow`: the columns whose cells have no line breaks. `padded`: those with spaces around. `spaced`: a quote
+        may follow the space behind a separator."""
         self.separator, self.columns, self.quotes = separator, columns, quotes
-        self.narrow, self.padded = narrow, padded
+        self.narrow, self.padded, self.spaced = narrow, padded, spaced
         self.escapes = separator == "\t"
         self.schema = pa.schema([(str(i), pa.binary()) for i in range(len(columns))])
         near = separator.encode()
@@ -125,7 +133,7 @@ class TextParser:
             skeleton[each] = each
         self.skeleton = bytes(skeleton)
         near = re.escape(near)
-        self.opens = re.compile(b'(?:^|[%s\\n])"' % near)
+        self.opens = re.compile(b'(?:^|[%s\\n])%s"' % (near, b" *" if spaced else b""))
         self.doubled = re.compile(b'[^%s\\n\\\\"]""|""[^%s\\n"]' % (near, near))
         self.escaped = re.compile(b'[^\\\\](?:\\\\\\\\)*\\\\"(?:[^%s\\n"]|"[%s\\n])' % (near, near))
         self.null = re.compile(b'(?<=[%s\\n])"?\\\\N"?(?=[%s\\n])' % (near, near))
@@ -163,6 +171,7 @@ class TextParser:
             has_doubled = b'""' in bare
             bare = bare.translate(self.skeleton).replace(b'""', b"")
             is_odd, quote = b'x"x' in bare or bare.startswith(b'x"'), '"'
+        is_odd = is_odd or (self.spaced and quote and b' "' in chunk)
         if is_odd or b"\r" in chunk or b"\n\n" in chunk or chunk.startswith(b"\n"):
             yield from self.by_record(chunk, quotes, is_last)
             return
@@ -225,6 +234,7 @@ class TextParser:
         rules = {"quoting": csv.QUOTE_NONE} if quotes == "none" else {"strict": True}
         if quotes == "backslash":
             rules.update(escapechar="\\", doublequote=False)
+        rules["skipinitialspace"] = self.spaced
         cells, invalid, count, at = [], [], 0, 0
         while at < len(lines):
             feed = Feed(lines, at)
@@ -303,7 +313,7 @@ def trimmed(batch, padded):
     """As their names in the header, the cells of these columns have spaces around them."""
     columns = batch.columns
     for i in padded:
-        columns[i] = pc.replace_substring_regex(columns[i], "^ +| +$", "")
+        columns[i] = pc.replace_substring_regex(columns[i], r"^[ \t]+|[ \t]+$", "")
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
