@@ -671,6 +671,56 @@ for codec in ("null", "deflate", "bzip2", "xz"):
         ]
 
 
+def test_a_page_of_parquet_that_has_another_checksum_is_damage(tmp_path):
+    write_with(
+        """
+import pyarrow as pa, pyarrow.parquet as pq
+t = pa.table({"user_id": ["user-1", "user-2"], "item_id": ["n", "n"]})
+pq.write_table(t, "a.parquet", compression="none", use_dictionary=False, write_statistics=False, write_page_checksum=True)
+""",
+        tmp_path,
+    )
+    path = tmp_path / "a.parquet"
+    assert len(parts_of([path])[0]["a.parquet"][0]) == 2
+    data = path.read_bytes()
+    assert data.count(b"user-1") == 1
+    path.write_bytes(data.replace(b"user-1", b"user-7"))
+    done = seen_history(path)
+    assert done.returncode == 1 and f"{path}: " in done.stderr.decode() and b"user-7" not in done.stdout
+
+
+def test_avro_that_is_broken_is_damage_behind_the_rows_before(tmp_path):
+    write_with(
+        """
+import fastavro, io
+schema = {"type": "record", "name": "E", "fields": [{"name": n, "type": "string"} for n in ("user_id", "item_id")]}
+for codec in ("null", "deflate", "bzip2", "xz"):
+    file = io.BytesIO()
+    fastavro.writer(file, schema, [{"user_id": f"u{i}", "item_id": "n"} for i in range(3000)], codec=codec, sync_interval=2000)
+    data = file.getvalue()
+    half = len(data) // 2
+    for name, broken in {"cut": data[:-1], "garbage": data + b"x", "ff": data + b"\\xff\\xff", "twice": data + data,
+                         "zeros": data[:half] + bytes(len(data) - half),
+                         "ones": data[:half] + b"\\xff" * 64 + data[half + 64:]}.items():
+        open(f"{name}-{codec}.avro", "wb").write(broken)
+open("head.avro", "wb").write(data[:20])
+open("codec.avro", "wb").write(data.replace(b"\\x04xz", b"\\x06lz4"))
+""",
+        tmp_path,
+    )
+    done = seen_history(tmp_path / "codec.avro")
+    assert done.returncode == 2 and b"codec.avro: Avro: lz4 codec" in done.stderr
+    (tmp_path / "codec.avro").unlink()
+    files, errors = parts_of([tmp_path], status=1)
+    assert len(files) == 25 and errors.count("avro: cut off or broken") == 25 == len(errors.splitlines())
+    for name, (events, _) in files.items():
+        users = [event["user_id"] for _, event in events]
+        has_checksum = not name.endswith(("null.avro", "deflate.avro"))
+        sure = users if has_checksum else users[:1000]
+        assert sure == [f"u{i}" for i in range(len(sure))] and (len(sure) > 100) == (name != "head.avro")
+        assert name.startswith(("cut", "zeros", "ones", "head")) or len(users) == 3000
+
+
 def test_arrays_of_events_stay_as_they_are(tmp_path):
     array = ' [\n {"user_id": "u", "items": [1871520000.1754700000],\r\n "x": "\u65b0"} , {"a":1},7,"]",{"b":[]}\n]\n'
     (tmp_path / "a").write_text(array, encoding="utf-8")

@@ -118,7 +118,9 @@ def of_arrow(schema, batches):
 
 
 def of_parquet(file):
-    table = module("pyarrow.parquet").ParquetFile(file, coerce_int96_timestamp_unit="us")
+    table = module("pyarrow.parquet").ParquetFile(
+        file, coerce_int96_timestamp_unit="us", page_checksum_verification=True
+    )
     return of_arrow(table.schema_arrow, table.iter_batches(ROWS_AT_ONCE))
 
 
@@ -156,25 +158,48 @@ def of_avro(file, mapping):
     fastavro = module("fastavro")
 
     fastavro.read.BLOCK_READERS.update(snappy=snappy, zstandard=zstandard)
-    reader = fastavro.reader(file)
+    try:
+        reader = fastavro.reader(file)
+    except Exception as error:
+        raise broken(error) from error
     schema = reader.writer_schema
     if not isinstance(schema, dict) or schema.get("type") != "record":
         raise Unreadable("Avro without columns: its schema is no record")
     names = [field["name"] for field in schema["fields"]]
-    rows = ([row[name] for name in names] for row in reader)
-    return names, records(names, rows, mapping.columns_of_ids(names))
+
+    def rows():
+        try:
+            for row in reader:
+                yield [row[name] for name in names]
+        except Exception as error:
+            raise broken(error) from error
+
+    return names, records(names, rows(), mapping.columns_of_ids(names))
+
+
+def broken(error):
+    """fastavro's errors have many types, and none of its own."""
+    if "need to install" in str(error):
+        return Unreadable(f"Avro: {error}")
+    return Damaged(f"cut off or broken: {type(error).__name__} {error}".strip())
 
 
 def records(names, rows, ids):
     """Parts of rows that are lists of Python's values. `ids`: the columns whose cells must be exact."""
-    kept, row = [], 1
-    for each in rows:
-        kept.append(each)
-        if len(kept) == ROWS_AT_ONCE:
+    kept, row, damage = [], 1, None
+    while kept is not None:
+        try:
+            for each in rows:
+                kept.append(each)
+                if len(kept) == ROWS_AT_ONCE:
+                    break
+        except Damaged as error:  # the rows before it come first
+            damage = error
+        if kept:
             yield Rows(row, batch_of(names, kept, ids))
-            row, kept = row + len(kept), []
-    if kept:
-        yield Rows(row, batch_of(names, kept, ids))
+        row, kept = row + len(kept), [] if len(kept) == ROWS_AT_ONCE and not damage else None
+    if damage:
+        raise damage
 
 
 def batch_of(names, rows, ids):
