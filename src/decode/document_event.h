@@ -59,6 +59,7 @@ class DocumentItemsReader {
   };
 
   tl::expected<void, Rejection> Find(simdjson::dom::element element, const Way& way);
+  bool StepInto(simdjson::dom::element element, simdjson::dom::object& object);
   bool ConditionsHold(bool is_object);
   tl::expected<void, Rejection> Add(const ItemArray& from, size_t index, simdjson::dom::element value,
                                     EventBuffers& buffers);

@@ -52,6 +52,10 @@ class Planner {
 
     const Wanted& wanted = plan_->wanted;
     plan_->items_only = items_mapped_;
+    plan_->elements_may_be_text = items_mapped_ || !format_.items_only_if.empty() ||
+                                  std::any_of(std::begin(kAllFields), std::end(kAllFields), [&](Field field) {
+                                    return IsOfAnItem(field) && Rule(field).has_value();
+                                  });
     plan_->details = wanted.position || wanted.item_created_at || Rule(Field::kItemsExposedAt).has_value();
     plan_->extras = wanted.scene || wanted.request_id || plan_->details || !plan_->only_if.empty() ||
                     !plan_->coverage.covers_all() || plan_->chooses_user ||

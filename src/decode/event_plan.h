@@ -39,10 +39,11 @@ struct EventPlan {
   const FieldPlan& operator[](Field field) const { return fields[static_cast<size_t>(field)]; }
 
   std::array<FieldPlan, kFields> fields;
-  Wanted wanted;            // as configured, and what coverage needs
-  bool extras = false;      // anything beyond kind, user, items and a time in milliseconds
-  bool details = false;     // position or creation time of each item
-  bool items_only = false;  // every event is a batch
+  Wanted wanted;                      // as configured, and what coverage needs
+  bool extras = false;                // anything beyond kind, user, items and a time in milliseconds
+  bool details = false;               // position or creation time of each item
+  bool items_only = false;            // every event is a batch
+  bool elements_may_be_text = false;  // an element of `items` may be a string that holds an object
   bool lenient = false;
   bool items_skip_invalid = false;
   bool chooses_user = false;  // several pointers, or ids that are no user's

@@ -32,7 +32,7 @@ TEST(EventDecoder, AllocatesNothingForAnotherFormatEither) {
   EventDecoder decoder(kCaseEventBytesMax, *EventPlan::Make(format));
   const std::string_view payloads[] = {
       R"({"app":"x","os":"ios","scene":"home","kind":"show","exposed_at":1,"data":{"uid":5,"pages":[)"
-      R"({"items":[1,2,{"item_id":3,"position":4,"item_created_at":5}]},{"items":["n"]}]}})",
+      R"({"items":[1,2,{"item_id":3,"position":4,"item_created_at":5}]},{"items":["n","{\"item_id\":6}"]}]}})",
       R"({"app":"x","kind":"ping"})", R"({"app":"y"})"};
   for (const std::string_view payload : payloads) ASSERT_TRUE(decoder.Decode(payload));
   const uint64_t before = AllocationCount();

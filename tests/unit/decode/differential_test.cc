@@ -169,7 +169,9 @@ std::string_view Piece(Random& random) {
                                                  "\xef\xbb\xbf",
                                                  "[1,\"n2\"]",
                                                  R"([{"item_id":"n3"}])",
-                                                 R"({"item_id":7,"position":1})"};
+                                                 R"({"item_id":7,"position":1})",
+                                                 R"("{\"item_id\":7,\"item\":{\"id\":8}}")",
+                                                 R"("{}")"};
   return PickOne(random, kPieces);
 }
 

@@ -249,6 +249,33 @@ TEST(EventFormat, StepsIntoStringsThatHoldJson) {
           {(R"({"message":"no JSON",)" + after + "}"), "missing_field user_id (/message/uid): missing"}});
 }
 
+TEST(EventFormat, StepsIntoElementsThatAreTextOfAnObject) {
+  EventFormat format;
+  format.wanted.position = true;
+  SetField(format, Field::kItems, "/list");
+  SetField(format, Field::kItemId, "/doc/id");
+  const auto said = [&](const std::string& list) {
+    return Said(format, R"({"user_id":"u","exposed_at":1,"list":)" + list + "}");
+  };
+  const auto accepted = [](const std::string& items) { return Accepted("u", "1", items); };
+  EXPECT_EQ(said(R"(["{\"doc\":{\"id\":\"a\"}}","{\"doc\":\"{\\\"id\\\":7}\"}"])"), accepted("a 7"));
+  EXPECT_EQ(said(R"("[\"{\\\"doc\\\":{\\\"id\\\":\\\"a\\\"}}\"]")"), accepted("a"));
+  EXPECT_EQ(said(R"(["{\"doc\":{\"id\":\"a\"},\"position\":3}","b"])"), accepted("a#3 b"));
+  EXPECT_EQ(said(R"(["{a","{}","{\"doc\":","[\"b\"]","{\u0022"])"), accepted("{a {} {\"doc\": [\"b\"] {\""))
+      << "no JSON, or no object with members";
+  EXPECT_EQ(said(R"(["{\"doc\":{}}"])"), "missing_field item_id (/list/0/doc/id): missing");
+  format.items_only_if = {AnyOf("/type", {"news"})};
+  EXPECT_EQ(said(R"(["{\"doc\":{\"id\":\"a\"},\"type\":\"news\"}","{\"doc\":{\"id\":\"b\"}}"])"),
+            accepted("a"));
+
+  // By default a string is an id.
+  const std::string event = R"({"user_id":"u","exposed_at":1,"items":["{\"item_id\":\"a\"}"]})";
+  EXPECT_EQ(Said({}, event), accepted("{\"item_id\":\"a\"}"));
+  EventFormat conditional;
+  conditional.items_only_if = {AnyOf("/item_id", {"a"})};
+  EXPECT_EQ(Said(conditional, event), accepted("a"));
+}
+
 TEST(EventFormat, ReadsAnEventInStringsToADepthOfFour) {
   std::string event = R"({"user_id":"u","item_id":"n","exposed_at":1})";
   for (size_t depth = 1; depth <= kStringsMax + 1; ++depth) {

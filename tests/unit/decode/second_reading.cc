@@ -173,7 +173,17 @@ class Reading {
     }
   }
 
-  void Item(const json& value, ReadEvent& read) {
+  /// An object that stands in a string, where a pointer of an element or of `items` is mapped.
+  json InText(const json& element) const {
+    const bool mapped = items_mapped_ || Rule(Field::kPosition) || Rule(Field::kItemCreatedAt);
+    if (!mapped || !element.is_string() || !element.get_ref<const std::string&>().starts_with('{')) return {};
+    const json within = json::parse(element.get_ref<const std::string&>(), nullptr, false);
+    return within.is_object() && !within.empty() ? within : json();
+  }
+
+  void Item(const json& element, ReadEvent& read) {
+    const json within = InText(element);
+    const json& value = within.is_null() ? element : within;
     ReadItem item;
     const json* id = &value;
     if (value.is_object()) {
