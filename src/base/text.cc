@@ -33,6 +33,11 @@ bool IsUtf8(std::string_view text) {
 
 namespace {
 
+/// U+202A to U+202E and U+2066 to U+2069 show the text behind them in another order than it has.
+bool OrdersText(std::string_view character) {
+  return (character >= "\u202a" && character <= "\u202e") || (character >= "\u2066" && character <= "\u2069");
+}
+
 std::string Escaped(std::string_view text, bool keeps_lines) {
   std::string shown;
   shown.reserve(text.size());
@@ -42,7 +47,7 @@ std::string Escaped(std::string_view text, bool keeps_lines) {
     const bool is_line_end = keeps_lines && byte == '\n';
     // U+0080 to U+009F are control characters, too: U+009B begins the commands of a terminal.
     const bool is_control = length == 2 ? byte == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0
-                                        : byte < 0x20 || byte == 0x7F;
+                                        : byte < 0x20 || byte == 0x7F || OrdersText(text.substr(0, length));
     const size_t taken = length == 0 ? 1 : length;
     for (const char each : text.substr(0, taken)) {
       if (length == 0 || (is_control && !is_line_end)) {

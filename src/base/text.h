@@ -61,8 +61,8 @@ size_t Utf8Length(std::string_view text);
 /// Whether all of `text` is UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF.
 bool IsUtf8(std::string_view text);
 
-/// `text` as a terminal may show it, in valid UTF-8. Control characters and bytes that aren't UTF-8 become
-/// \xNN. PrintableLines keeps ends of lines.
+/// `text` as a terminal may show it, in valid UTF-8. Control characters, also those for the direction of
+/// text, and bytes that aren't UTF-8 become \xNN. PrintableLines keeps ends of lines.
 std::string Printable(std::string_view text);
 std::string PrintableLines(std::string_view text);
 

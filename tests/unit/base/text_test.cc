@@ -22,6 +22,8 @@ TEST(Printable, ShowsAnyBytes) {
        "\\xc2\\x9b2J"},
       {"a\nb\tc", "a\\x0ab\\x09c"},
       {"\xe4\xb8", "\\xe4\\xb8"},
+      {"\u2029a\u202eb\u202f\u2066c\u2069\u206a",
+       "\u2029a\\xe2\\x80\\xaeb\u202f\\xe2\\x81\\xa6c\\xe2\\x81\\xa9\u206a"},
   };
   for (const auto& c : cases) EXPECT_EQ(Printable(c.text), c.shown);
   EXPECT_EQ(PrintableLines("a\x1b\nb\n"), "a\\x1b\nb\n");
