@@ -1,6 +1,7 @@
 #include "tools/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,12 @@ std::string Duration(double seconds) {
   const auto whole = static_cast<uint64_t>(std::llround(std::max(0.0, seconds)));
   if (whole >= 3600) return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
   return whole >= 60 ? fmt::format("{}m{:02}s", whole / 60, whole % 60) : fmt::format("{}s", whole);
+}
+
+/// Of a terminal; 80 where it doesn't say.
+size_t ColumnsOf(int terminal) {
+  winsize size{};
+  return ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -64,7 +71,7 @@ void Progress::Finish(std::string_view note) {
 }
 
 std::string Progress::Line(std::string_view label, uint64_t done, uint64_t total, std::string_view unit,
-                           double elapsed_s, std::string_view note, bool bar) {
+                           double elapsed_s, std::string_view note, bool bar, size_t columns) {
   std::string line(label);
   const double rate = static_cast<double>(done) / std::max(elapsed_s, 1e-9);
   if (total > 0) {
@@ -80,14 +87,19 @@ std::string Progress::Line(std::string_view label, uint64_t done, uint64_t total
   }
   line += fmt::format(", {}/s", WithThousands(static_cast<uint64_t>(rate)));
   if (!note.empty()) line.append(", ").append(note);
-  return line;
+  if (line.size() <= columns) return line;
+  if (bar) return Line(label, done, total, unit, elapsed_s, note, false, columns);
+  constexpr std::string_view kCut = "...";
+  return columns < kCut.size() ? std::string() : line.substr(0, columns - kCut.size()).append(kCut);
 }
 
 void Progress::Draw(std::string_view note, bool last) {
   drawn_ = true;
   const double elapsed_s = std::chrono::duration<double>(SystemClock().Now() - start_).count();
   const bool terminal = mode_ == Mode::kTerminal;
-  const std::string line = Line(label_, done_, total_, unit_, elapsed_s, note, terminal);
+  // A line that the terminal wraps isn't overwritten by the next one. The last line stays as it is.
+  const size_t columns = terminal && !last ? ColumnsOf(STDERR_FILENO) - 1 : SIZE_MAX;
+  const std::string line = Line(label_, done_, total_, unit_, elapsed_s, note, terminal, columns);
   std::fprintf(stderr, "%s%s%s", terminal ? "\r\x1b[K" : "", line.c_str(), terminal && !last ? "" : "\n");
   std::fflush(stderr);
 }

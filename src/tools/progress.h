@@ -33,9 +33,10 @@ class Progress {
   /// Draws once more and ends the line. Later calls do nothing.
   void Finish(std::string_view note = {});
 
-  /// The line to draw, without control codes. `elapsed_s` must be greater than 0.
+  /// The line to draw, without control codes. `elapsed_s` must be greater than 0. Where `columns` are too
+  /// few, the bar is left out, and then the end of the line.
   static std::string Line(std::string_view label, uint64_t done, uint64_t total, std::string_view unit,
-                          double elapsed_s, std::string_view note, bool bar);
+                          double elapsed_s, std::string_view note, bool bar, size_t columns = SIZE_MAX);
 
  private:
   void Draw(std::string_view note, bool last);

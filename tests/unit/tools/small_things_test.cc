@@ -92,6 +92,16 @@ TEST(Progress, ShowsHowFarAndHowLong) {
             "send [########################] 100% 200 of 100 bytes, 200/s");
 }
 
+TEST(Progress, FitsTheTerminal) {
+  const auto line = [](size_t columns) {
+    return Progress::Line("send", 50, 100, "bytes", 10, "3 rejected", true, columns);
+  };
+  EXPECT_EQ(line(79), "send [############............]  50% 50 of 100 bytes, 10s left, 5/s, 3 rejected");
+  EXPECT_EQ(line(78), "send  50% 50 of 100 bytes, 10s left, 5/s, 3 rejected");
+  EXPECT_EQ(line(40), "send  50% 50 of 100 bytes, 10s left, ...");
+  EXPECT_EQ(line(2), "");
+}
+
 TEST(Progress, WritesNumbersForPeople) {
   EXPECT_EQ(WithThousands(0), "0");
   EXPECT_EQ(WithThousands(999), "999");
