@@ -206,7 +206,7 @@ def test_users_elements_and_times_as_companies_write_them(topics, daemon, topic_
         topics,
         topic_name,
         logged(cards, userId=None, anonymousId="u1"),
-        logged(["d"], userId="undefined", anonymousId="u1"),
+        logged([json.dumps({"id": "d"})], userId="undefined", anonymousId="u1"),
         logged(["e"], userId=0),
         logged([None], userId="u1"),
         logged(["f"], at=at.replace(" ", "T").replace("+00", ":00,5Z"), userId="u1"),
