@@ -72,23 +72,30 @@ void Progress::Finish(std::string_view note) {
 
 std::string Progress::Line(std::string_view label, uint64_t done, uint64_t total, std::string_view unit,
                            double elapsed_s, std::string_view note, bool bar, size_t columns) {
-  std::string line(label);
   const double rate = static_cast<double>(done) / std::max(elapsed_s, 1e-9);
-  if (total > 0) {
-    const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
-    if (bar) {
-      const auto cells = static_cast<size_t>(part * static_cast<double>(kBarCells));
-      line += " [" + std::string(cells, '#') + std::string(kBarCells - cells, '.') + "]";
+  const auto with = [&](bool with_bar, bool with_amounts) {
+    std::string line(label);
+    if (total > 0) {
+      const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+      if (with_bar) {
+        const auto cells = static_cast<size_t>(part * static_cast<double>(kBarCells));
+        line += " [" + std::string(cells, '#') + std::string(kBarCells - cells, '.') + "]";
+      }
+      line += fmt::format(" {:3.0f}%", part * 100);
+      if (with_amounts) line += fmt::format(" {} of {} {}", WithThousands(done), WithThousands(total), unit);
+      if (done > 0 && done < total)
+        line += ", " + Duration(static_cast<double>(total - done) / rate) + " left";
+    } else {
+      line += fmt::format(" {} {}", WithThousands(done), unit);
     }
-    line += fmt::format(" {:3.0f}% {} of {} {}", part * 100, WithThousands(done), WithThousands(total), unit);
-    if (done > 0 && done < total) line += ", " + Duration(static_cast<double>(total - done) / rate) + " left";
-  } else {
-    line += fmt::format(" {} {}", WithThousands(done), unit);
-  }
-  line += fmt::format(", {}/s", WithThousands(static_cast<uint64_t>(rate)));
-  if (!note.empty()) line.append(", ").append(note);
+    if (with_amounts) line += fmt::format(", {}/s", WithThousands(static_cast<uint64_t>(rate)));
+    if (!note.empty()) line.append(", ").append(note);
+    return line;
+  };
+  std::string line = with(bar, true);
+  if (line.size() > columns && bar) line = with(false, true);
+  if (line.size() > columns && !note.empty()) line = with(false, false);
   if (line.size() <= columns) return line;
-  if (bar) return Line(label, done, total, unit, elapsed_s, note, false, columns);
   constexpr std::string_view kCut = "...";
   return columns < kCut.size() ? std::string() : line.substr(0, columns - kCut.size()).append(kCut);
 }

@@ -1,14 +1,17 @@
 """seenctl replay when something is wrong: it names the fault and changes nothing. Later the same command
 continues."""
 
+import fcntl
 import gzip
 import io
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
 import tarfile
+import termios
 import time
 
 from kafka_broker import Kafka
@@ -286,7 +289,24 @@ def test_a_terminal_shows_a_bar_with_the_daemons_lag(topics, daemon, topic_name,
     beats = topics.create(f"{topic_name}-beats", partitions=1, cleanup_policy="compact")
     seend = daemon(topic_name, {"watermarks": {"topic": beats}}).start()
     source = lines(tmp_path / "history.jsonl", 30_000)
+    wide = shown_on_a_terminal(seend, source, columns=200)
+    bar = (
+        r"replay \[#*\.*\] +\d+% [\d,]+ of [\d,]+ bytes, \d+s left, [\d,]+/s, [\d,]+ events at [\d,]+/s, "
+        r"0 rejected, reached \d{4}-\d\d-\d\d, lag \d+\.\d s"
+    )
+    assert re.search(bar.encode(), wide), wide[-2000:]
+    assert re.search(rb"100% .* 30,000 events .* 0 rejected.*\r\n", wide), "the last one stays"
+
+    narrow = shown_on_a_terminal(seend, source, columns=0)  # it doesn't say: 80
+    redraws = narrow.split(b"\r\x1b[K")[1:-1]
+    assert redraws and all(len(line) < 80 for line in redraws), narrow[-2000:]
+    short = rb"replay +\d+%, \d+s left, [\d,]+ events at [\d,]+/s, 0 rejected"
+    assert any(re.match(short, line) for line in redraws), redraws
+
+
+def shown_on_a_terminal(seend, source, columns):
     terminal, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 0, columns, 0, 0))
     running = subprocess.Popen(
         [str(SEENCTL), "replay", str(source), "--config", str(seend.config_path), "--rate", "10000"],
         stderr=theirs,
@@ -300,12 +320,7 @@ def test_a_terminal_shows_a_bar_with_the_daemons_lag(topics, daemon, topic_name,
         pass  # the other end is closed
     os.close(terminal)
     assert running.wait(60) == 0
-    bar = (
-        r"replay \[#*\.*\] +\d+% [\d,]+ of [\d,]+ bytes, \d+s left, [\d,]+/s, [\d,]+ events at [\d,]+/s, "
-        r"reached \d{4}-\d\d-\d\d, lag \d+\.\d s, 0 rejected"
-    )
-    assert re.search(bar.encode(), shown), shown[-2000:]
-    assert re.search(rb"100% .* 30,000 events .* 0 rejected\r\n", shown), "the last one stays"
+    return shown
 
 
 def test_names_and_texts_that_are_not_utf8_end_no_command(topics, topic_name, into, tmp_path):  # noqa: F811

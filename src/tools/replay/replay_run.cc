@@ -236,10 +236,10 @@ std::string ReplayRun::ProgressNote() const {
   const double elapsed_s = std::chrono::duration<double>(SystemClock().Now() - started_).count();
   const std::string day =
       reached_.value > 0 ? fmt::format(", reached {}", DayText(DayOf(reached_))) : std::string();
-  return fmt::format("{} events at {}/s{}{}, {} rejected", WithThousands(lines_),
+  return fmt::format("{} events at {}/s, {} rejected{}{}", WithThousands(lines_),
                      WithThousands(static_cast<uint64_t>(static_cast<double>(lines_) / (elapsed_s + 1e-9))),
-                     day, pacer_ ? fmt::format(", lag {:.1f} s", pacer_->lag_s()) : "",
-                     WithThousands(rejects_.total()));
+                     WithThousands(rejects_.total()), day,
+                     pacer_ ? fmt::format(", lag {:.1f} s", pacer_->lag_s()) : "");
 }
 
 std::string ReplayMetricsText(const Manifest& manifest, const Rejects& rejects, TimeMs reached) {

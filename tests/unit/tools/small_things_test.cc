@@ -98,7 +98,8 @@ TEST(Progress, FitsTheTerminal) {
   };
   EXPECT_EQ(line(79), "send [############............]  50% 50 of 100 bytes, 10s left, 5/s, 3 rejected");
   EXPECT_EQ(line(78), "send  50% 50 of 100 bytes, 10s left, 5/s, 3 rejected");
-  EXPECT_EQ(line(40), "send  50% 50 of 100 bytes, 10s left, ...");
+  EXPECT_EQ(line(51), "send  50%, 10s left, 3 rejected");
+  EXPECT_EQ(line(24), "send  50%, 10s left, ...");
   EXPECT_EQ(line(2), "");
 }
 
