@@ -27,7 +27,8 @@ constexpr milliseconds kAlone{500};             // for a letter to go out in its
 constexpr std::string_view kRefusalRemedy =
     "create the topic again, or correct its cleanup.policy (delete) and message.timestamp.*";
 constexpr size_t kBatchOverheadBytes = 512;  // record batch and record headers, varints
-constexpr size_t kHeadersBytesMax = 1024;    // ours: short ones and a topic name of at most 249 bytes
+constexpr size_t kHeadersBytesMax = 1024;    // ours: short ones, a topic name of at most 249 bytes, a message
+constexpr size_t kMessageBytesMax = 300;
 constexpr size_t kOverhead = kBatchOverheadBytes + kHeadersBytesMax;
 
 /// One letter, from TrySend to its acknowledgement. Its content is kept only if it must be sent again.
@@ -62,6 +63,13 @@ Kept KeptOf(size_t key, size_t value, size_t bytes_max) {
   kept.key = std::min(key, std::max(bytes_max / 4, bytes_max - std::min(value, bytes_max)));
   kept.value = std::min(value, bytes_max - kept.key);
   return kept;
+}
+
+/// At most `bytes_max` of `text`, without a part of a character at the end.
+std::string_view Beginning(std::string_view text, size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0) == 0x80) --bytes_max;
+  return text.substr(0, bytes_max);
 }
 
 void SetTruncated(rd_kafka_headers_t* headers, const Letter& letter, size_t key, size_t value) {
@@ -301,6 +309,8 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
   set("reason", RejectReasonName(letter.rejection.reason));
   // Never empty: readers take an empty header for a missing one.
   set("field", letter.rejection.field.empty() ? "value" : letter.rejection.field);
+  if (!letter.rejection.message.empty())
+    set("message", Beginning(letter.rejection.message, kMessageBytesMax));
   set("source-topic", impl_->options.source_topic);
   set("source-partition", std::to_string(letter.partition));
   set("source-offset", std::to_string(record.offset));

@@ -16,6 +16,7 @@ namespace seen {
 /// Headers:
 /// - reason;
 /// - field: "value" if the record's value as a whole is wrong;
+/// - message: what is wrong, and its place in the event, at most 300 bytes;
 /// - source-topic, source-partition, source-offset;
 /// - resent: the run that sent the record again, if the record was a dead letter before;
 /// - truncated: the value's original length in bytes, if it was cut to the topic's limit;

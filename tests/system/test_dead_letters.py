@@ -63,6 +63,7 @@ def test_every_kind_of_bad_event_carries_its_reason_and_place(topics, started, t
         assert headers["source-topic"] == topic_name
         assert (headers["reason"], letter.value()) == (reason, value), (headers, value)
         assert field is None or headers["field"] == (field or "value"), (headers, value)
+        assert headers["message"].startswith(field or ""), headers
         assert letter.key() == b"u1"
     metrics = seend.metrics()
     for reason in {reason for _, reason, _ in BAD}:
@@ -97,6 +98,7 @@ def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, started, t
     assert len(renamed_group["examples"]) == 3 and renamed_group["examples"][0]["topic"] == topic_name
     shown = run("dead-letters", *config, "--reason", "missing_field", "--examples", "1", "--quiet")[0]
     assert shown.startswith("missing_field of user_id: 40 records") and '"uid":' in shown.replace(" ", "")
+    assert ": user_id: missing\n" in shown and all(len(line) <= 80 for line in shown.splitlines()[:2])
     assert "40 dead letters" in shown and "not_json" not in shown
     assert "--progress" in run("dead-letters", *config, "--resend", status=2)[1]
 

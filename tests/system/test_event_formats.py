@@ -53,6 +53,10 @@ def test_nested_fields_with_seconds_as_the_page_shows_them(topics, daemon, topic
     assert skipped(seend, "condition") == 1
     assert seend.metric_sum("seen_removed_items_total") == 1
     assert not topics.partitions(f"{topic_name}-dead") or not topics.read_all(f"{topic_name}-dead")
+    send(topics, topic_name, page("item_show", [], ["n8", {}]), user="42")
+    ((_, headers),) = topics.letters(f"{topic_name}-dead").values()
+    assert headers["field"] == "item_id"
+    assert headers["message"].startswith("item_id (/data/pages/1/items/1/item/id): an object")
 
 
 def test_kinds_by_the_topics_own_names_and_null(topics, started, topic_name):

@@ -81,6 +81,7 @@ void AddLetter(const Record& record, size_t examples_max, DeadLetterGroups& grou
   group.examples.push_back({{"topic", LetterHeader(record, "source-topic")},
                             {"partition", LetterHeader(record, "source-partition")},
                             {"offset", LetterHeader(record, "source-offset")},
+                            {"message", Printable(LetterHeader(record, "message"))},
                             {"value", record.value_is_null ? "null" : ShownValue(record.value)}});
 }
 
@@ -111,13 +112,14 @@ std::string LettersText(const OrderedJson& letters) {
   };
   std::string text;
   for (const OrderedJson& group : letters["groups"]) {
-    text += fmt::format("{} of {}: {} records, {} to {}{}\n", word(group, "reason"), word(group, "field"),
-                        count(group, "records"), TimeText({group["first_at_ms"].get<int64_t>()}),
-                        TimeText({group["last_at_ms"].get<int64_t>()}),
-                        group["truncated"] > 0 ? ", " + count(group, "truncated") + " cut off" : "");
+    text += fmt::format(
+        "{} of {}: {} records{}\n    {} to {}\n", word(group, "reason"), word(group, "field"),
+        count(group, "records"), group["truncated"] > 0 ? ", " + count(group, "truncated") + " cut off" : "",
+        TimeText({group["first_at_ms"].get<int64_t>()}), TimeText({group["last_at_ms"].get<int64_t>()}));
     for (const OrderedJson& place : group["examples"])
-      text += fmt::format("    {} partition {} offset {}: {}\n", word(place, "topic"),
-                          word(place, "partition"), word(place, "offset"), word(place, "value"));
+      text += fmt::format("    {} partition {} offset {}: {}\n        {}\n", word(place, "topic"),
+                          word(place, "partition"), word(place, "offset"), word(place, "message"),
+                          word(place, "value"));
   }
   return text + (text.empty() ? "no dead letters\n" : count(letters, "records") + " dead letters\n");
 }

@@ -72,7 +72,8 @@ TEST_F(DeadLetters, CarryReasonAndOriginInHeaders) {
   const auto producer = DeadLetterProducer::Open(OptionsFor(topic)).value();
   const Record bad{17, {1'700'000'000'000}, "u1", "{\"user_id\"", false};
   const Record null{18, {1'700'000'000'001}, "u2", {}, true};
-  ASSERT_TRUE(producer->TrySend({{RejectReason::kMissingField, "item_id", ""}, 3, &bad}));
+  const std::string message = std::string(299, '.') + "曝光";
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kMissingField, "item_id", message}, 3, &bad}));
   ASSERT_TRUE(producer->TrySend({{RejectReason::kNullValue, "", ""}, 3, &null}));
   EXPECT_TRUE(producer->Flush(5s));
   const auto found = Read(topic, 2);
@@ -81,11 +82,13 @@ TEST_F(DeadLetters, CarryReasonAndOriginInHeaders) {
   EXPECT_EQ(found[0].value, "{\"user_id\"");
   EXPECT_EQ(found[0].headers, (std::map<std::string, std::string>{{"reason", "missing_field"},
                                                                   {"field", "item_id"},
+                                                                  {"message", std::string(299, '.')},
                                                                   {"source-topic", "exposures"},
                                                                   {"source-partition", "3"},
                                                                   {"source-offset", "17"}}));
   EXPECT_TRUE(found[1].value_is_null);
   EXPECT_EQ(found[1].headers.at("field"), "value");
+  EXPECT_FALSE(found[1].headers.contains("message"));
 }
 
 TEST_F(DeadLetters, AreCutToWhatTheTopicTakes) {
