@@ -438,3 +438,14 @@ def test_lines_that_were_rejected_are_tried_again(topics, topic_name, into, tmp_
     result = json.loads(run(*command)[0])
     assert (result["sent"], result["rejected"], result["finished"]) == (300, 0, True)
     assert count(topics, topic_name) == 300, "only those"
+
+
+def test_an_array_that_is_cut_between_its_elements_is_damage(topics, topic_name, into, tmp_path):  # noqa: F811
+    cut = tmp_path / "cut.json"
+    for begin_text, between, end in (("[\n", ",\n", ",\n"), ("[", ",", "")):
+        cut.write_text(begin_text + between.join(event("u", f"n{i}", now_ms()) for i in range(20)) + end)
+        for more in ({}, {"dry_run": True}):
+            for name, given in ((cut, {}), ("-", {"stdin": cut.read_bytes()})):
+                result = run("replay", name, *into, status=1, quiet=True, **given, **more)
+                assert f"{name}: cut off: the JSON array that begins it has no end" in "".join(result)
+    assert count(topics, topic_name) == 4 * 20, "what is there is sent"

@@ -116,11 +116,17 @@ Result<bool> LineReader::FindText() {
   while (true) {
     const auto filled = FillBehind(ahead);
     if (!filled) return Fail(filled.error());
-    if (!*filled) return false;
+    if (!*filled) {
+      Pass(ahead);
+      if (open_arrays_ == 0) return false;
+      failure_ = {Code::kMalformed,
+                  fmt::format("{}: cut off: the JSON array that begins it has no end", stream_.path())};
+      return Fail(*failure_);
+    }
     const char letter = buffer_[at_ + ahead];
     switch (letter) {
       case '{':
-        at_ += ahead;
+        Pass(ahead);
         return true;
       case '\r': {
         const auto behind = FillBehind(ahead + 1);
@@ -130,7 +136,7 @@ Result<bool> LineReader::FindText() {
       case '\n':
         ++line_;
         gave_object_ = false;
-        at_ += ahead + 1;
+        Pass(ahead + 1);
         ahead = 0;
         break;
       case ' ':
@@ -147,15 +153,24 @@ Result<bool> LineReader::FindText() {
       case ',':
         ++ahead;
         if (ahead >= kReadBytes) {
-          at_ += ahead;
+          Pass(ahead);
           ahead = 0;
         }
         break;
       default:
-        if (gave_object_) at_ += ahead;
+        if (gave_object_) Pass(ahead);
         return true;
     }
   }
+}
+
+/// Goes past what stands between texts. Only an array that begins the file can tell that the file was cut.
+void LineReader::Pass(size_t bytes) {
+  for (const char letter : std::string_view(buffer_.data() + at_, bytes)) {
+    if (letter == '[' && (line_number_ == 0 || open_arrays_ > 0)) ++open_arrays_;
+    if (letter == ']' && open_arrays_ > 0) --open_arrays_;
+  }
+  at_ += bytes;
 }
 
 /// The common case, without a look at each byte: an object without another one in it, which ends its line.
@@ -184,6 +199,8 @@ bool LineReader::TakeFlatObject(std::string_view& text) {
 LineReader::Found LineReader::Advance(Scan& scan) const {
   for (size_t at = at_ + scan.bytes; at < end_; ++at) {
     const char letter = buffer_[at];
+    if (letter == '{' && scan.is_broken && scan.next_object == 0 && IsBehindObject(at))
+      scan.next_object = at - at_;
     if (scan.in_string && letter != '\n' && letter != '\r') {
       if (scan.is_escaped) {
         scan.is_escaped = false;
@@ -194,16 +211,27 @@ LineReader::Found LineReader::Advance(Scan& scan) const {
       }
       continue;
     }
+    // Behind a string comes one of these. The first quote of a string is its last character here.
+    if (scan.last == '"' && std::string_view(":,}] \t\r\n").find(letter) == std::string_view::npos)
+      scan.is_broken = true;
     switch (letter) {
       case '"':
         scan.in_string = true;
         break;
       case '{':
+        // In an object, a value stands behind a colon. So this object lost its end, and the next one begins.
+        if (scan.depth > 0 && (scan.arrays & 1) == 0 && scan.last != ':' && BeginsKey(at)) {
+          scan.bytes = at - at_;
+          return Found::kEnd;
+        }
+        [[fallthrough]];
       case '[':
         ++scan.depth;
+        scan.arrays = scan.arrays << 1 | (letter == '[' ? 1U : 0U);
         break;
       case '}':
       case ']':
+        scan.arrays = scan.arrays >> 1 | uint64_t{1} << 63;
         if (--scan.depth == 0) {
           scan.bytes = at + 1 - at_;
           return Found::kEnd;
@@ -238,10 +266,28 @@ LineReader::Found LineReader::Advance(Scan& scan) const {
   return Found::kNeedsMore;
 }
 
+/// Whether the brace at `at` is followed by a key.
+bool LineReader::BeginsKey(size_t at) const {
+  while (++at < end_ && (buffer_[at] == ' ' || buffer_[at] == '\t')) {
+  }
+  return at < end_ && buffer_[at] == '"';
+}
+
+/// Whether an object ends before `at`, with nothing but blanks and a comma in between.
+bool LineReader::IsBehindObject(size_t at) const {
+  const std::string_view before(buffer_.data() + at_, at - at_);
+  size_t last = before.find_last_not_of(" \t");
+  if (last != std::string_view::npos && before[last] == ',') last = before.find_last_not_of(" \t,", last);
+  return last != std::string_view::npos && before[last] == '}';
+}
+
 Result<bool> LineReader::TakeObject(std::string_view& text) {
   Scan scan;
   ended_ = true;
+  // A single object of a line stays whole: it may be readable with its broken string.
+  const bool is_one_of_many = gave_object_ || open_arrays_ > 0;
   while (Advance(scan) == Found::kNeedsMore) {
+    if (is_one_of_many && scan.next_object > 0 && scan.bytes > scan.next_object + kReadBytes) break;
     if (scan.bytes >= kLineBytesMax) {
       ended_ = false;
       cut_ = Cut::kObject;
@@ -254,6 +300,11 @@ Result<bool> LineReader::TakeObject(std::string_view& text) {
       ended_ = false;
       break;
     }
+  }
+  if (is_one_of_many && scan.depth > 0 && scan.next_object > 0 && scan.lines == 0) {
+    scan.bytes = scan.next_object;
+    ended_ = true;
+    cut_ = Cut::kNothing;
   }
   text = {buffer_.data() + at_, std::min(scan.bytes, kLineBytesMax)};
   at_ += scan.bytes;
@@ -295,6 +346,7 @@ Result<bool> LineReader::TakeLine(std::string_view& text) {
     break;
   }
   at_ += text.size();
+  if (text.find(']') != std::string_view::npos) open_arrays_ = 0;  // which one it closes isn't known
   // What belongs to the array between the elements.
   if (at_ < end_ && buffer_[at_] == '{') text = text.substr(0, text.find_last_not_of(" \t,[") + 1);
   return true;

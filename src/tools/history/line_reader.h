@@ -27,7 +27,8 @@ class LineReader {
   /// as it comes: a line of many objects is never in memory as a whole. Lines end in LF, CRLF or CR. A text
   /// over kLineBytesMax is cut to its beginning. An object that ends too early, with its line or with the
   /// file, is a text, too. False: no more. Errors: as ByteStream::Read; kMalformed, too: a packed part begins
-  /// behind plain lines. line_number() is then the line before.
+  /// behind plain lines, or the file ends within the array that began it. line_number() is then the line
+  /// before.
   Result<bool> Next(std::string_view& text);
 
   /// Shows bytes that Next hasn't returned yet, and doesn't take them. They have at least the first line if
@@ -50,13 +51,19 @@ class LineReader {
     char last = '\0';  // the last character that isn't blank
     bool in_string = false;
     bool is_escaped = false;
-    uint64_t lines = 0;  // the ends of lines within it
+    uint64_t lines = 0;              // the ends of lines within it
+    uint64_t arrays = ~uint64_t{0};  // a bit for each level, the innermost last: not known to be an object
+    bool is_broken = false;          // a quote is missing or too many: what follows is inside out
+    size_t next_object = 0;          // if so, where the next object seems to begin; 0: not found
   };
   enum class Found : uint8_t { kEnd, kNeedsMore };
 
   Result<bool> Fill();
   Result<bool> FillBehind(size_t bytes);
   Result<bool> FindText();
+  void Pass(size_t bytes);
+  bool BeginsKey(size_t at) const;
+  bool IsBehindObject(size_t at) const;
   bool TakeFlatObject(std::string_view& text);
   Result<bool> TakeObject(std::string_view& text);
   Result<bool> TakeLine(std::string_view& text);
@@ -73,7 +80,8 @@ class LineReader {
   bool at_end_ = false;
   std::optional<Error> failure_;  // of the stream, which ends there
   bool ended_ = true;
-  bool gave_object_ = false;                                                   // the line at at_
+  uint64_t open_arrays_ = 0;  // that began before the first text, and those within
+  bool gave_object_ = false;  // the line at at_
   enum class Cut : uint8_t { kNothing, kLine, kObject } cut_ = Cut::kNothing;  // what Next returned in part
   Scan scan_;                                                                  // of the object that was cut
 };

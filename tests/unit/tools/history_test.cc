@@ -205,7 +205,7 @@ TEST(ForeignFormat, AControlCharacterInALineOfJsonMakesNoBinaryFile) {
   const std::string zeros(40, '\0'), good = "{\"a\":1}\n";
   for (const std::string& first :
        {zeros + "\"}\n", zeros + good, "\n" + zeros + "\n", "{\"a\":\"\x01\"}\n" + good,
-        std::string("\xef\xbb\xbf{\"a\":\"\x01\"}\n"), std::string("[{\"a\":\"\x01\"},\n")}) {
+        std::string("\xef\xbb\xbf{\"a\":\"\x01\"}\n"), std::string("[{\"a\":\"\x01\"}]\n")}) {
     const auto read = ReadAll(folder.Write("f", first + good));
     EXPECT_EQ(read.error, "");
     ASSERT_FALSE(read.events.empty());

@@ -72,6 +72,20 @@ std::vector<Text> Texts(const std::string& path) {
   return texts;
 }
 
+TEST(LineReader, TellsAnArrayThatWasCutBetweenItsElements) {
+  const ScratchFolder folder;
+  for (const char* const cut :
+       {"[\n{\"a\":1},\n", "[{\"a\":1}", "[{\"a\":[{}]},", "[[{}]\n", "[\n{\"a\":{"}) {
+    const auto lines = Lines(folder.Write("cut", cut));
+    ASSERT_FALSE(lines) << cut;
+    EXPECT_EQ(lines.error().code, Code::kMalformed);
+    EXPECT_NE(lines.error().message.find("cut: cut off"), std::string::npos) << lines.error().message;
+  }
+  for (const char* const whole : {"[\n{\"a\":1},\n]\n", "[]", "[{}]\n[{}]\n", "{}\n[\n{}\n", "[1,2]\n[{}]",
+                                  "[{},1]", "[{},[\"]\"]]\n{}"})
+    EXPECT_TRUE(Lines(folder.Write("whole", whole))) << whole;
+}
+
 TEST(LineReader, FindsObjectsWhereverTheyStand) {
   const ScratchFolder folder;
   const struct {
@@ -114,6 +128,20 @@ TEST(LineReader, FindsObjectsWhereverTheyStand) {
        R"([{"a":1},"x,{"b":2},{"c":3}])"
        "\n{}",
        {{1, R"({"a":1})"}, {1, "\"x"}, {1, R"({"b":2})"}, {1, R"({"c":3})"}, {2, "{}"}}},
+      {"an element without its brace",
+       R"([{"a":1},{"b":2,{"c":3},{"d":[{"e":{}},{}]}])",
+       {{1, R"({"a":1})"}, {1, R"({"b":2,)"}, {1, R"({"c":3})"}, {1, R"({"d":[{"e":{}},{}]})"}}},
+      {"an object without its brace, back to back",
+       R"({"a":1}{"b":2{"c":3}{ "d":4})",
+       {{1, R"({"a":1})"}, {1, R"({"b":2)"}, {1, R"({"c":3})"}, {1, R"({ "d":4})"}}},
+      {"an element without a quote",
+       R"([{"a":1},{"b":"x,"c":2},{"d":"3"},{"e":"4"}])"
+       "\n{}",
+       {{1, R"({"a":1})"}, {1, R"({"b":"x,"c":2},)"}, {1, R"({"d":"3"})"}, {1, R"({"e":"4"})"}, {2, "{}"}}},
+      {"a single object with a quote too many",
+       R"({"a":"he said "x","b":[{},{"c":1}]})"
+       "\n{}",
+       {{1, R"({"a":"he said "x","b":[{},{"c":1}]})"}, {2, "{}"}}},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(Texts(folder.Write("plain", c.text)), c.texts) << c.name;
