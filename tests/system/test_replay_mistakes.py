@@ -440,6 +440,42 @@ def test_lines_that_were_rejected_are_tried_again(topics, topic_name, into, tmp_
     assert count(topics, topic_name) == 300, "only those"
 
 
+def test_lines_that_other_rules_skipped_are_never_taken_for_sent(topics, kafka, topic_name, tmp_path):
+    topics.create(topic_name)
+    source, progress, config = tmp_path / "history.jsonl", tmp_path / "progress", tmp_path / "seend.json"
+    source.write_text(
+        "".join(event("u", f"n{i}", now_ms(), event=["show", "expose"][i % 2]) + "\n" for i in range(200))
+    )
+
+    def configure(*kinds):
+        only_if = {"at": "/event", "in": list(kinds)}
+        config.write_text(
+            json.dumps(
+                {
+                    "kafka": {"brokers": kafka.bootstrap},
+                    "input": {"topic": topic_name, "only_if": only_if},
+                }
+            )
+        )
+
+    command = ["replay", source, "--config", config]
+    configure("show")
+    said = run(*command, progress=progress)[1]
+    assert "100 events sent, 0 rejected, 100 skipped\n" in said
+    said = run(*command, progress=progress)[1]
+    assert "0 events sent, 0 rejected, 100 skipped; earlier runs sent 100\n" in said
+    configure("show", "expose")
+    said = run(*command, progress=progress, status=2)[1]
+    assert f"--progress: {progress}: earlier runs skipped 100 events by other fields" in said
+    assert "Remedy: put those back, or name another file" in said
+    assert count(topics, topic_name) == 100
+    times = {"progress": tmp_path / "other", "quiet": True}
+    run(*command, since=now_ms() + 60_000, status=1, **times)
+    assert "--since" in run(*command, status=2, **times)[1]
+    result = json.loads(run(*command, progress=tmp_path / "new", json=True, quiet=True)[0])
+    assert (result["sent"], result["sent_before"], result["skipped"]) == (200, 0, 0)
+
+
 def test_an_array_that_is_cut_between_its_elements_is_damage(topics, topic_name, into, tmp_path):  # noqa: F811
     cut = tmp_path / "cut.json"
     for begin_text, between, end in (("[\n", ",\n", ",\n"), ("[", ",", "")):

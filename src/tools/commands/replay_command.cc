@@ -146,18 +146,26 @@ int Finished(const ReplayOptions& options, const ReplayRun& run, const Status& o
   const Manifest& end = run.manifest();
   const LineCounts counts = end.Counts();
   const BuildCounts& of_run = run.counts();
+  const uint64_t sent_before = std::min(run.before().sent, counts.sent);
   static_cast<void>(ReportFiles(end, options.run.quiet));
   uint64_t not_read = 0;
   for (const ManifestFile& file : end.files) not_read += file.bytes_not_read;
   if (options.json) {
-    const OrderedJson result = {{"sent", counts.sent},        {"rejected", counts.rejected},
-                                {"skipped", counts.skipped},  {"beyond_windows", of_run.beyond_windows},
-                                {"bytes_not_read", not_read}, {"finished", end.finished},
-                                {"damaged", end.IsDamaged()}, {"run", end.run}};
+    const OrderedJson result = {{"sent", counts.sent},
+                                {"sent_before", sent_before},
+                                {"rejected", counts.rejected},
+                                {"skipped", counts.skipped},
+                                {"beyond_windows", of_run.beyond_windows},
+                                {"bytes_not_read", not_read},
+                                {"finished", end.finished},
+                                {"damaged", end.IsDamaged()},
+                                {"run", end.run}};
     fmt::print("{}\n", JsonText(result));
   } else if (!options.run.quiet) {
-    fmt::print(stderr, "{} events sent, {} rejected, {} skipped{}\n", WithThousands(counts.sent),
-               WithThousands(counts.rejected), WithThousands(counts.skipped),
+    fmt::print(stderr, "{} events sent, {} rejected, {} skipped{}{}\n",
+               WithThousands(counts.sent - sent_before), WithThousands(counts.rejected),
+               WithThousands(counts.skipped),
+               sent_before > 0 ? fmt::format("; earlier runs sent {}", WithThousands(sent_before)) : "",
                end.finished ? "" : "; not finished");
   }
   if (!outcome) {
@@ -261,8 +269,12 @@ int RunReplay(ReplayOptions& options, const CLI::App& app) {
   const bool sends = !options.dry_run && !BuildsState(options);
   const auto lock = sends ? LockManifest(options.run.manifest_path) : Result<std::optional<FileLock>>();
   if (!lock) return ExitWith(lock.error());
+  // The limits of topics are in their ranges.
+  const std::string skipped_times =
+      options.history.from_topics.empty() ? options.history.since + " " + options.history.until : "";
   auto manifest = !sends ? Result<Manifest>(Manifest{})
-                         : OpenManifest(options.run.manifest_path, target->topic, options.run.quiet);
+                         : OpenManifest(options.run.manifest_path, target->topic,
+                                        SkippingRules(target->config, skipped_times), options.run.quiet);
   if (!manifest) return ExitWith(manifest.error());
   // Before clients start their threads: those take this priority over.
   if (sends && options.pace == "live") YieldToOtherPrograms();

@@ -228,11 +228,12 @@ Result<uint64_t> CountRejectedAgain(const DeadLettersOptions& options, const Rep
   return records.size();
 }
 
-void PrintOutcome(const DeadLettersOptions& options, const Manifest& end, const Rejects& rejects,
-                  const Result<uint64_t>& rejected_again) {
+void PrintOutcome(const DeadLettersOptions& options, const Manifest& end, uint64_t sent_before,
+                  const Rejects& rejects, const Result<uint64_t>& rejected_again) {
   const LineCounts counts = end.Counts();
   if (options.json) {
     OrderedJson json = {{"sent", counts.sent},
+                        {"sent_before", sent_before},
                         {"still_rejected", counts.rejected},
                         {"rejected_again", rejected_again ? OrderedJson(*rejected_again) : nullptr},
                         {"left_alone", counts.skipped},
@@ -240,8 +241,10 @@ void PrintOutcome(const DeadLettersOptions& options, const Manifest& end, const 
     fmt::print("{}\n", JsonText(json));
     return;
   }
-  fmt::print("{} sent again, {} left behind, {} not selected{}\n", WithThousands(counts.sent),
-             WithThousands(counts.rejected), WithThousands(counts.skipped),
+  fmt::print("{} sent again, {} left behind, {} not selected{}{}\n",
+             WithThousands(counts.sent - std::min(sent_before, counts.sent)), WithThousands(counts.rejected),
+             WithThousands(counts.skipped),
+             sent_before > 0 ? fmt::format("; earlier runs sent {}", WithThousands(sent_before)) : "",
              end.finished ? "" : "; not finished");
   if (!rejected_again) {
     fmt::print("whether the daemon rejects some again isn't known: {}\n",
@@ -259,7 +262,8 @@ void PrintOutcome(const DeadLettersOptions& options, const Manifest& end, const 
 int Resend(const DeadLettersOptions& options, const ReplayTarget& target, const TopicRange& range) {
   const auto lock = LockManifest(options.progress);
   if (!lock) return ExitWith(lock.error());
-  auto manifest = OpenManifest(options.progress, target.topic, options.quiet);
+  auto manifest =
+      OpenManifest(options.progress, target.topic, SkippingRules(target.config, ""), options.quiet);
   if (!manifest) return ExitWith(manifest.error());
   auto source = MakeTopicSource({range}, *manifest);
   if (!source) return ExitWith(source.error());
@@ -278,7 +282,7 @@ int Resend(const DeadLettersOptions& options, const ReplayTarget& target, const 
   Result<uint64_t> rejected_again = 0;
   if (end.finished && end.Counts().sent > sent_before)
     rejected_again = CountRejectedAgain(options, target, range, end);
-  PrintOutcome(options, end, rejects, rejected_again);
+  PrintOutcome(options, end, sent_before, rejects, rejected_again);
   if (!outcome) return ExitWith(outcome.error());
   const bool is_clean = end.finished && end.Counts().rejected == 0 && rejected_again.value_or(0) == 0;
   return is_clean ? kExitOk : kExitFailed;

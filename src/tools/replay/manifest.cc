@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "model/hashes.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 
@@ -91,7 +92,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ManifestFile, name, size, first_
                                                 bytes_not_read, state, damage)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ManifestTopic, name, range, next_offsets, rejected, records,
                                                 done)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Manifest, run, target, files, topics, finished)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Manifest, run, target, files, topics, finished, rules, by_rules)
 
 namespace {
 
@@ -193,7 +194,19 @@ Result<std::optional<FileLock>> LockManifest(const std::string& path) {
   return std::optional(std::move(*lock));
 }
 
-Result<Manifest> OpenManifest(const std::string& path, const std::string& topic, bool quiet) {
+std::string SkippingRules(const Config& config, std::string_view times) {
+  const auto shown = SortedJson::parse(config.effective_json);
+  SortedJson rules = {{"times", times}};
+  for (const char* const key :
+       {"fields", "ids_ignored", "items_only_if", "items_skip_invalid", "kinds", "only_if"})
+    rules[key] = shown.at("input").at(key);
+  for (const SortedJson& filter : shown.at("filters"))
+    rules["filters"].push_back(SortedJson::array({filter.at("scenes"), filter.at("when")}));
+  return fmt::format("{:016x}", RecordHash({}, JsonText(rules)));
+}
+
+Result<Manifest> OpenManifest(const std::string& path, const std::string& topic, const std::string& rules,
+                              bool quiet) {
   std::optional<Manifest> stored;
   if (!path.empty()) {
     auto read = ReadManifest(path);
@@ -202,14 +215,26 @@ Result<Manifest> OpenManifest(const std::string& path, const std::string& topic,
   }
   if (!stored) {
     std::random_device chance;
-    return Manifest{
-        .run = fmt::format("{:08x}{:08x}", chance(), chance()), .target = topic, .files = {}, .topics = {}};
+    return Manifest{.run = fmt::format("{:08x}{:08x}", chance(), chance()),
+                    .target = topic,
+                    .files = {},
+                    .topics = {},
+                    .rules = rules};
   }
   if (stored->target != topic) {
     return Fail(Code::kRefused,
                 fmt::format("--progress: {}: the file is of topic {}, and --topic is {}: name another file",
                             path, stored->target, topic));
   }
+  if (stored->by_rules > 0 && stored->rules != rules) {
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("--progress: {}: earlier runs skipped {} events by other fields, kinds, conditions, "
+                    "filters, --since or --until. Remedy: put those back, or name another file to send "
+                    "everything again; an event that comes twice changes nothing",
+                    path, WithThousands(stored->by_rules)));
+  }
+  stored->rules = rules;
   if (!quiet) {
     const LineCounts counts = stored->Counts();
     fmt::print(stderr, "seenctl: continuing from {}: {} sent, {} rejected before\n", path,

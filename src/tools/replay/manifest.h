@@ -11,6 +11,7 @@
 
 #include "base/durable_file.h"
 #include "base/result.h"
+#include "config/config.h"
 
 namespace seen {
 
@@ -93,7 +94,9 @@ struct Manifest {
   std::string target;  // the topic
   std::vector<ManifestFile> files;
   std::vector<ManifestTopic> topics;
-  bool finished = false;  // the last run completed its whole input
+  bool finished = false;     // the last run completed its whole input
+  std::string rules = {};  // what decides which entries are skipped, as SkippingRules has it
+  uint64_t by_rules = 0;     // entries that were skipped on their account, at least
   friend bool operator==(const Manifest&, const Manifest&) = default;
 
   LineCounts Counts() const;
@@ -115,7 +118,10 @@ std::string ManifestJson(const Manifest& manifest);
 /// empty `path` locks nothing.
 Result<std::optional<FileLock>> LockManifest(const std::string& path);
 /// The stored manifest of an earlier run, or a new one. An empty `path` gives a new one. kRefused: the stored
-/// manifest is for another topic.
-Result<Manifest> OpenManifest(const std::string& path, const std::string& topic, bool quiet);
+/// manifest is for another topic. kInvalidArgument: it skipped entries by other rules than `rules`.
+Result<Manifest> OpenManifest(const std::string& path, const std::string& topic, const std::string& rules,
+                              bool quiet);
+/// A fingerprint of what makes replay skip an entry: the event format's conditions, and `times` as requested.
+std::string SkippingRules(const Config& config, std::string_view times);
 
 }  // namespace seen

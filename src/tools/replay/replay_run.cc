@@ -68,9 +68,10 @@ ReplayRun::ReplayRun(const ReplayTarget& to, TargetTopic topic, ReplaySettings s
       limiter_(settings_.rate),
       progress_("replay", source_->Total(), source_->Unit(), settings_.quiet),
       next_check_(kLinesUntilACheck),
+      before_(manifest_.Counts()),
+      by_rules_before_(manifest_.by_rules),
       started_(SystemClock().Now()) {
-  const LineCounts before = manifest_.Counts();
-  lines_before_ = before.done() - before.rejected;  // this run tries the rejected ones again
+  lines_before_ = before_.done() - before_.rejected;  // this run tries the rejected ones again
 }
 
 ReplayRun::~ReplayRun() = default;
@@ -223,6 +224,7 @@ Status ReplayRun::CheckRejects() {
 
 Status ReplayRun::Save() {
   source_->Describe(manifest_);
+  manifest_.by_rules = by_rules_before_ + judge_->counts().skipped;
   if (!settings_.metrics_path.empty()) {
     if (auto written = WriteReplayMetrics(settings_.metrics_path, manifest_, rejects_, reached_); !written)
       return written;

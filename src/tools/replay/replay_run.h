@@ -51,6 +51,7 @@ class ReplayRun {
   const Manifest& manifest() const { return manifest_; }
   const HistorySource& source() const { return *source_; }
   const BuildCounts& counts() const { return judge_->counts(); }  // of this run
+  const LineCounts& before() const { return before_; }            // of earlier runs
 
  private:
   ReplayRun(const ReplayTarget& to, TargetTopic topic, ReplaySettings settings, Manifest manifest,
@@ -88,6 +89,8 @@ class ReplayRun {
   TimeMs reached_;      // time of the last event
   uint64_t lines_ = 0;  // of this run
   uint64_t lines_before_ = 0;
+  const LineCounts before_;  // of earlier runs
+  const uint64_t by_rules_before_;
   uint64_t next_check_ = 0;
   Instant started_;
 };

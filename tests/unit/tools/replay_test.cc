@@ -33,7 +33,9 @@ Manifest AManifest() {
                       .next_offsets = {{0, 5}, {11, int64_t{1} << 40}},
                       .records = {.sent = 5, .rejected = 0, .skipped = 0},
                       .done = true}},
-          .finished = true};
+          .finished = true,
+          .rules = "0123",
+          .by_rules = 3};
 }
 
 TEST(Manifest, ComesBackAsItWasWritten) {
