@@ -44,6 +44,7 @@ struct BulkProducer::Impl {
   std::atomic<uint64_t> delivered{0};
   std::atomic<uint64_t> failed{0};
   std::string last_failure;
+  std::map<int32_t, int64_t> last_offsets;
   size_t since_poll = 0;
   std::vector<rd_kafka_message_t> batch;
   kafka::Producer producer;
@@ -87,11 +88,14 @@ struct BulkProducer::Impl {
     const bool well = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
     (well ? delivered : failed).fetch_add(1, std::memory_order_relaxed);
     if (!well) last_failure = kafka::Explain(message.err, kafka::WriteTo(options.topic));
+    if (well && message.offset >= 0)
+      last_offsets[message.partition] = std::max(last_offsets[message.partition], message.offset);
     if (options.on_delivery) options.on_delivery(reinterpret_cast<uint64_t>(message._private), well);
   }
 };
 
 BulkProducer::BulkProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+const std::map<int32_t, int64_t>& BulkProducer::last_offsets() const { return impl_->last_offsets; }
 BulkProducer::~BulkProducer() { impl_->options.on_delivery = nullptr; }
 
 Result<std::unique_ptr<BulkProducer>> BulkProducer::Open(const Options& options) {

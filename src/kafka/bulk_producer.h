@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -75,6 +76,8 @@ class BulkProducer {
   uint64_t outstanding() const;  // neither acknowledged nor given up
   uint64_t delivered_total() const;
   uint64_t failed_total() const;
+  /// By partition, the greatest offset that a broker acknowledged.
+  const std::map<int32_t, int64_t>& last_offsets() const;
   std::string last_failure() const;  // for people; empty: none
 
  private:

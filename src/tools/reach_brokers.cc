@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "kafka/admin.h"
 #include "tools/common_options.h"
@@ -77,6 +78,51 @@ Result<std::map<int32_t, int64_t>> EndsOf(const WholeTopic& whole) {
   std::map<int32_t, int64_t> ends;
   for (const auto& range : (*reader)->ranges()) ends[range.partition] = range.to;
   return ends;
+}
+
+Status CheckSameTopic(const WholeTopic& topic, const std::map<int32_t, int64_t>& offsets,
+                      const IsSameRecord& is_same) {
+  constexpr std::chrono::seconds kTimeout(15);
+  const auto other = [&](int32_t partition) {
+    return LogWasCut(fmt::format("{}/{}: offset {} has another record than an earlier run had there",
+                                 topic.topic, partition, offsets.at(partition)),
+                     "name another file with --progress, and everything is sent again");
+  };
+  const auto whole = OpenWhole(topic);
+  if (!whole) return Fail(whole.error());
+  std::map<int32_t, int64_t> from, to;
+  for (const auto& range : (*whole)->ranges()) {
+    from[range.partition] = to[range.partition] = range.to;
+    const auto at = offsets.find(range.partition);
+    if (at == offsets.end() || at->second < range.from) continue;
+    if (at->second >= range.to) return Fail(other(range.partition));
+    from[range.partition] = at->second;
+    to[range.partition] = at->second + 1;
+  }
+  for (const auto& [partition, offset] : offsets) {
+    if (!to.contains(partition)) return Fail(other(partition));
+  }
+  const auto reader = TopicReader::Open({.brokers = topic.brokers,
+                                         .client = topic.client,
+                                         .topic = topic.topic,
+                                         .reads_uncommitted = true,
+                                         .from_offsets = from,
+                                         .to_offsets = to},
+                                        kTimeout);
+  if (!reader) return Fail(reader.error());
+  for (const Instant until = SystemClock().Now() + kTimeout; SystemClock().Now() < until;) {
+    const auto more = (*reader)->Poll(
+        std::chrono::milliseconds(200), [&](int32_t partition, std::span<const Record> records) {
+          for (const Record& record : records) {
+            if (record.offset == offsets.at(partition) && !is_same(partition, record))
+              return Status(Fail(other(partition)));
+          }
+          return Status();
+        });
+    if (!more) return Fail(more.error());
+    if (!*more) return {};
+  }
+  return Fail(Code::kUnavailable, fmt::format("{}: its records can't be read", topic.topic));
 }
 
 }  // namespace seen

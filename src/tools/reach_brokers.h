@@ -43,4 +43,10 @@ Result<std::vector<TopicReader::Range>> ReadShrinkingTopic(const WholeTopic& who
 /// Partition -> end offset (exclusive). Errors: as above.
 Result<std::map<int32_t, int64_t>> EndsOf(const WholeTopic& whole);
 
+/// Passes what stands at each of these offsets to `is_same`, by partition. Passes over what retention
+/// deleted. kRefused: it isn't the same, or the partition ends before it. Other errors: as above.
+using IsSameRecord = std::function<bool(int32_t partition, const Record& record)>;
+Status CheckSameTopic(const WholeTopic& topic, const std::map<int32_t, int64_t>& offsets,
+                      const IsSameRecord& is_same);
+
 }  // namespace seen

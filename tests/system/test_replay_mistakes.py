@@ -476,6 +476,35 @@ def test_lines_that_other_rules_skipped_are_never_taken_for_sent(topics, kafka, 
     assert (result["sent"], result["sent_before"], result["skipped"]) == (200, 0, 0)
 
 
+def test_a_topic_that_was_recreated_is_never_taken_for_filled(topics, topic_name, into, tmp_path):  # noqa: F811
+    source, archive = lines(tmp_path / "history.jsonl", 100), f"{topic_name}-archive"
+    topics.create(archive, partitions=1)
+    events = [(f"u{i}", event(f"u{i}", "n", now_ms())) for i in range(20)]
+    topics.produce(archive, events[:10])
+    of_files = ["replay", source, *into, "--progress", tmp_path / "files", "--quiet"]
+    of_topic = ["replay", "--from-topic", archive, *into, "--progress", tmp_path / "topic", "--quiet"]
+    run(*of_files)
+    run(*of_topic)
+    run(*of_files)
+    topics.produce(archive, events[10:11])
+    result = json.loads(run(*of_topic, json=True)[0])
+    assert (result["sent"], result["sent_before"]) == (11, 10), "the same topic, read on"
+
+    def recreate(name, partitions):
+        topics.delete(name)
+        topics.create(name, partitions=partitions)
+
+    recreate(archive, 1)
+    topics.produce(archive, list(reversed(events)))
+    said = run(*of_topic, status=1)[1]
+    assert f"{archive}/0: offset 10 has another record" in said and "the topic was recreated" in said
+    assert "Remedy: name another file with --progress" in said
+    recreate(topic_name, 2)
+    assert "the topic was recreated" in run(*of_files, status=1)[1]
+    topics.produce(topic_name, [(f"u{i}", event(f"u{i}", "n", now_ms())) for i in range(400)])
+    assert "the topic was recreated" in run(*of_files, status=1)[1], "however long it is"
+
+
 def test_an_array_that_is_cut_between_its_elements_is_damage(topics, topic_name, into, tmp_path):  # noqa: F811
     cut = tmp_path / "cut.json"
     for begin_text, between, end in (("[\n", ",\n", ",\n"), ("[", ",", "")):

@@ -87,12 +87,23 @@ void LineOutcomes::Finish(uint64_t number, LineOutcome outcome) {
 NLOHMANN_JSON_SERIALIZE_ENUM(ManifestFile::State, {{ManifestFile::State::kPartly, "partly"},
                                                    {ManifestFile::State::kDone, "done"},
                                                    {ManifestFile::State::kDamaged, "damaged"}})
+template <typename Json>
+void to_json(Json& json, const Anchor& anchor) {
+  json = {anchor.offset, anchor.timestamp.value, anchor.hash};
+}
+template <typename Json>
+void from_json(const Json& json, Anchor& anchor) {
+  anchor = {json.at(0).template get<int64_t>(),
+            {json.at(1).template get<int64_t>()},
+            json.at(2).template get<uint64_t>()};
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LineCounts, sent, rejected, skipped)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ManifestFile, name, size, first_block_hash, lines, rejected,
                                                 bytes_not_read, state, damage)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ManifestTopic, name, range, next_offsets, rejected, records,
-                                                done)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Manifest, run, target, files, topics, finished, rules, by_rules)
+                                                done, anchors)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Manifest, run, target, files, topics, finished, rules,
+                                                by_rules, acknowledged)
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include "base/durable_file.h"
 #include "base/result.h"
 #include "config/config.h"
+#include "flow/store_port.h"
 
 namespace seen {
 
@@ -86,6 +87,7 @@ struct ManifestTopic {
   std::map<int32_t, OffsetRanges> rejected = {};  // below next_offsets; the next run tries them again
   LineCounts records;
   bool done = false;
+  std::map<int32_t, Anchor> anchors = {};  // the last record that is done, of each partition
   friend bool operator==(const ManifestTopic&, const ManifestTopic&) = default;
 };
 
@@ -94,9 +96,10 @@ struct Manifest {
   std::string target;  // the topic
   std::vector<ManifestFile> files;
   std::vector<ManifestTopic> topics;
-  bool finished = false;     // the last run completed its whole input
+  bool finished = false;   // the last run completed its whole input
   std::string rules = {};  // what decides which entries are skipped, as SkippingRules has it
-  uint64_t by_rules = 0;     // entries that were skipped on their account, at least
+  std::map<int32_t, int64_t> acknowledged = {};  // the run's last record in each partition of the target
+  uint64_t by_rules = 0;                         // entries that were skipped on their account, at least
   friend bool operator==(const Manifest&, const Manifest&) = default;
 
   LineCounts Counts() const;

@@ -10,6 +10,7 @@
 #include "flow/replay_runs.h"
 #include "tools/common_options.h"
 #include "tools/load/event_sink.h"
+#include "tools/reach_brokers.h"
 
 namespace seen {
 
@@ -44,6 +45,13 @@ Result<std::unique_ptr<ReplayRun>> ReplayRun::Make(const ReplayTarget& to, Repla
   for (const TargetProblem& problem : ProblemsOf(*topic, to.partitioner, settings.stamps_exposure)) {
     if (problem.prevents) return Fail(Code::kRefused, problem.what);
     fmt::print(stderr, "seenctl: {}\n", Printable(problem.what));
+  }
+  if (!manifest.acknowledged.empty()) {
+    const auto is_ours = [&](int32_t, const Record& record) {
+      return HeaderOf(record, std::string(kReplayHeader).c_str()) == manifest.run;
+    };
+    const Status same = CheckSameTopic({to.brokers, to.client, to.topic}, manifest.acknowledged, is_ours);
+    if (!same) return Fail(same.error());
   }
   std::unique_ptr<ReplayRun> run(new ReplayRun(to, std::move(*topic), std::move(settings),
                                                std::move(manifest), std::move(source), rejects));
@@ -224,6 +232,8 @@ Status ReplayRun::CheckRejects() {
 
 Status ReplayRun::Save() {
   source_->Describe(manifest_);
+  for (const auto& [partition, offset] : producer_->last_offsets())
+    manifest_.acknowledged[partition] = offset;
   manifest_.by_rules = by_rules_before_ + judge_->counts().skipped;
   if (!settings_.metrics_path.empty()) {
     if (auto written = WriteReplayMetrics(settings_.metrics_path, manifest_, rejects_, reached_); !written)

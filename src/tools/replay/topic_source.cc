@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "decode/record_events.h"
 #include "kafka/topic_reader.h"
+#include "tools/reach_brokers.h"
 #include "tools/replay/history_source.h"
 
 namespace seen {
@@ -21,6 +22,17 @@ constexpr int kPartitionBits = 16;
 EntryProblem ProblemOf(const TopicRange& range, const Record& record) {
   if (record.value_is_null) return {"null_value", "a null value"};
   return range.problem_of ? range.problem_of(record) : EntryProblem();
+}
+
+/// kRefused: the topic isn't the one that an earlier run read.
+Status CheckSame(const TopicRange& range, const ManifestTopic& known) {
+  std::map<int32_t, int64_t> offsets;
+  for (const auto& [partition, anchor] : known.anchors) offsets[partition] = anchor.offset;
+  if (offsets.empty()) return {};
+  return CheckSameTopic({range.brokers, range.client, range.topic}, offsets,
+                        [&](int32_t partition, const Record& record) {
+                          return AnchorOf(record) == known.anchors.at(partition);
+                        });
 }
 
 class TopicSource final : public HistorySource {
@@ -35,6 +47,8 @@ class TopicSource final : public HistorySource {
     Part part{.range = range, .reader = {}, .tracks = {}, .before = {}};
     std::map<int32_t, int64_t> from = range.from_offsets, from_or_later;
     if (known != nullptr) {
+      if (Status same = CheckSame(range, *known); !same) return same;
+      for (const auto& [partition, anchor] : known->anchors) part.tracks[partition].last = anchor;
       for (const auto& [partition, offset] : known->next_offsets) from[partition] = offset;
       for (const auto& [partition, rejected] : known->rejected) {
         if (rejected.empty()) continue;
@@ -96,8 +110,9 @@ class TopicSource final : public HistorySource {
         if (record.replay != nullptr) continue;  // a mark of an earlier replay is no event
         if (record.offset < track.read_to && !HasOffset(track.again, record.offset)) continue;
         const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
+        const Anchor anchor = AnchorOf(record);
         const auto begin = [&](bool is_last) {
-          track.pending.push_back({.offset = record.offset, .is_last = is_last});
+          track.pending.push_back({.record = anchor, .is_last = is_last});
           return place << kSequenceBits | track.outcomes.Begin();
         };
         if (!part.range.times.Has(record.timestamp) || (part.range.takes && !part.range.takes(record))) {
@@ -136,8 +151,10 @@ class TopicSource final : public HistorySource {
     track.pending[sequence - before].is_rejected = outcome == LineOutcome::kRejected;
     for (uint64_t i = before; i < track.outcomes.done(); ++i) {
       const Pending& done = track.pending.front();
-      track.next_offset = done.offset + (done.is_last ? 1 : 0);  // a record is done with its last event
-      if (done.is_rejected && !HasOffset(track.rejected, done.offset)) AddOffset(track.rejected, done.offset);
+      const int64_t offset = done.record.offset;
+      track.next_offset = offset + (done.is_last ? 1 : 0);  // a record is done with its last event
+      if (offset > track.last.offset) track.last = done.record;
+      if (done.is_rejected && !HasOffset(track.rejected, offset)) AddOffset(track.rejected, offset);
       track.pending.pop_front();
     }
   }
@@ -151,6 +168,7 @@ class TopicSource final : public HistorySource {
                         .done = part.read_whole};
       for (const auto& [partition, track] : part.tracks) {
         now.next_offsets[partition] = std::max(track.next_offset, track.read_to);
+        if (track.last.offset >= 0) now.anchors[partition] = track.last;
         now.records += track.outcomes.counts();
         const bool is_done = part.read_whole && track.outcomes.outstanding() == 0;
         now.done = now.done && is_done;
@@ -194,7 +212,7 @@ class TopicSource final : public HistorySource {
 
  private:
   struct Pending {
-    int64_t offset = 0;
+    Anchor record;
     bool is_last = true;  // of the record's events
     bool is_rejected = false;
   };
@@ -202,6 +220,7 @@ class TopicSource final : public HistorySource {
     LineOutcomes outcomes;
     std::deque<Pending> pending;  // events that are not finished without a gap
     int64_t next_offset = 0;
+    Anchor last;            // of the records that are done
     OffsetRanges rejected;  // by this run, below next_offset
     OffsetRanges again;     // rejected by an earlier run, which read up to read_to
     int64_t read_to = 0;

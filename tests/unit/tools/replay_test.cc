@@ -32,9 +32,11 @@ Manifest AManifest() {
                       .range = "from its start to its end",
                       .next_offsets = {{0, 5}, {11, int64_t{1} << 40}},
                       .records = {.sent = 5, .rejected = 0, .skipped = 0},
-                      .done = true}},
+                      .done = true,
+                      .anchors = {{11, {int64_t{1} << 40, TimeMs{5}, 0xfedcba9876543210}}}}},
           .finished = true,
           .rules = "0123",
+          .acknowledged = {{1, 2}},
           .by_rules = 3};
 }
 
