@@ -16,9 +16,9 @@ namespace {
 
 using Errors = std::vector<ConfigError>;
 
-/// Suggests a known key for an unknown one: the nearest sibling. If none is near, a key of another section
-/// that has exactly this name.
-std::string NearestKey(const ConfigNode& section, std::string_view unknown) {
+/// Suggests known keys for an unknown one: the nearest sibling. If none is near, a key of another section
+/// that has exactly this name, else all siblings.
+std::string KnownKeys(const ConfigNode& section, std::string_view unknown) {
   const std::string_view name = unknown.substr(0, 64);
   std::string nearest;
   size_t distance = std::string::npos;
@@ -28,11 +28,15 @@ std::string NearestKey(const ConfigNode& section, std::string_view unknown) {
     nearest = child.name;
     distance = each;
   }
-  if (distance <= std::max<size_t>(2, name.size() / 3)) return nearest;
+  const auto one = [](std::string_view key) { return fmt::format("did you mean \"{}\"?", key); };
+  if (distance <= std::max<size_t>(2, name.size() / 3)) return one(nearest);
+  std::vector<std::string_view> names;
   for (const ConfigKey& key : ConfigKeys()) {
-    if (key.path.substr(key.path.rfind('.') + 1) == name) return std::string(key.path);
+    if (key.path.substr(key.path.rfind('.') + 1) == name) return one(key.path);
   }
-  return nearest;
+  names.reserve(section.children.size());
+  for (const ConfigNode& child : section.children) names.push_back(child.name);
+  return fmt::format("the keys are \"{}\"", fmt::join(names, "\", \""));
 }
 
 bool Matches(const TextRule& rule, const std::string& text) {
@@ -83,8 +87,7 @@ class Checker {
       // Editors read $schema to find the schema.
       if (path.empty() && name == "$schema" && value.is_string()) continue;
       if (node.Find(name) == nullptr) {
-        errors.push_back(
-            {JoinPath(path, name), fmt::format("unknown key; did you mean \"{}\"?", NearestKey(node, name))});
+        errors.push_back({JoinPath(path, name), "unknown key; " + KnownKeys(node, name)});
       }
     }
     Value result{ConfigJson::object(), ConfigJson::object()};

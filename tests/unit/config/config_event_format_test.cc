@@ -109,6 +109,9 @@ TEST(EventFormatConfig, SaysWhatIsWrongAndWhatToWriteInstead) {
       {R"(input.fields.exposed_at={"at":"/a","unit":1})",
        R"(input.fields.exposed_at.unit: 1: must be one of "ms", "s", "us", "rfc3339")"},
       {"input.fields.userid=/a", R"(input.fields.userid: unknown key; did you mean "user_id"?)"},
+      {"input.fields.timestamp=/a",
+       R"(input.fields.timestamp: unknown key; the keys are "user_id", "item_id", "items", "exposed_at", )"
+       R"("kind", "scene", "position", "request_id", "item_created_at", "items_exposed_at")"},
       {"input.fields.scene=/a/~x",
        R"(input.fields.scene: "/a/~x": has a "~" that is neither "~0" (a tilde) nor "~1" (a slash))"},
       {"input.fields.user_id=/users/*/id",

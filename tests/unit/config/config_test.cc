@@ -321,16 +321,17 @@ TEST(Config, NamesTheNearestKeyForOneItDoesNotKnow) {
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"snapshot":{"false_positiv_rate":9}}]})",
        "filters[0].snapshot.false_positiv_rate", "false_positive_rate"},
       {R"({"kafka":{"brokers":"a:1"},"http":{"memory_mib":9}})", "http.memory_mib", "store.memory_mib"},
-      {R"({"kafka":{"brokers":"a:1"},"":1})", R"([""])", "log"},
-      {R"({"kafka":{"brokers":"a:1"},"a\nb":1})", R"(["a\nb"])", "kafka"},
+      {R"({"kafka":{"brokers":"a:1"},"":1})", R"([""])", nullptr},
+      {R"({"kafka":{"brokers":"a:1"},"a\nb":1})", R"(["a\nb"])", nullptr},
   };
   for (const UnknownCase& c : cases) {
     const auto config = LoadConfig(c.text);
     ASSERT_FALSE(config) << c.text;
     ASSERT_EQ(config.error().size(), 1u) << Lines(config.error());
     EXPECT_EQ(config.error()[0].path, c.path);
-    EXPECT_EQ(config.error()[0].message.find("unknown key; did you mean"), 0u);
-    if (std::string_view(c.path).find("[\"") == std::string_view::npos) {
+    if (c.nearest == nullptr) {
+      EXPECT_EQ(config.error()[0].message.find("unknown key; the keys are \"role\", \""), 0u);
+    } else {
       EXPECT_EQ(config.error()[0].message, fmt::format("unknown key; did you mean \"{}\"?", c.nearest));
     }
   }
