@@ -154,7 +154,7 @@ Result<std::optional<Manifest>> ReadManifest(const std::string& path) {
     const auto json = SortedJson::parse(text.str());
     if (json.at("version").get<int>() != kVersion) return malformed;
     auto manifest = json.get<Manifest>();
-    for (ManifestFile& file : manifest.files) file.name = Printable(file.name);
+    for (ManifestFile& each : manifest.files) each.name = Printable(each.name);
     return std::optional(std::move(manifest));
   } catch (const SortedJson::exception&) {
     return malformed;
