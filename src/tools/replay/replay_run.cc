@@ -75,9 +75,9 @@ ReplayRun::ReplayRun(const ReplayTarget& to, TargetTopic topic, ReplaySettings s
       rejects_(rejects),
       limiter_(settings_.rate),
       progress_("replay", source_->Total(), source_->Unit(), settings_.quiet),
-      next_check_(kLinesUntilACheck),
       before_(manifest_.Counts()),
       by_rules_before_(manifest_.by_rules),
+      next_check_(kLinesUntilACheck),
       started_(SystemClock().Now()) {
   lines_before_ = before_.done() - before_.rejected;  // this run tries the rejected ones again
 }

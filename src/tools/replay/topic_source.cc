@@ -48,7 +48,7 @@ class TopicSource final : public HistorySource {
     std::map<int32_t, int64_t> from = range.from_offsets, from_or_later;
     if (known != nullptr) {
       if (Status same = CheckSame(range, *known); !same) return same;
-      for (const auto& [partition, anchor] : known->anchors) part.tracks[partition].last = anchor;
+      for (const auto& [partition, anchor] : known->anchors) part.tracks[partition].last_done = anchor;
       for (const auto& [partition, offset] : known->next_offsets) from[partition] = offset;
       for (const auto& [partition, rejected] : known->rejected) {
         if (rejected.empty()) continue;
@@ -153,7 +153,7 @@ class TopicSource final : public HistorySource {
       const Pending& done = track.pending.front();
       const int64_t offset = done.record.offset;
       track.next_offset = offset + (done.is_last ? 1 : 0);  // a record is done with its last event
-      if (offset > track.last.offset) track.last = done.record;
+      if (offset > track.last_done.offset) track.last_done = done.record;
       if (done.is_rejected && !HasOffset(track.rejected, offset)) AddOffset(track.rejected, offset);
       track.pending.pop_front();
     }
@@ -168,7 +168,7 @@ class TopicSource final : public HistorySource {
                         .done = part.read_whole};
       for (const auto& [partition, track] : part.tracks) {
         now.next_offsets[partition] = std::max(track.next_offset, track.read_to);
-        if (track.last.offset >= 0) now.anchors[partition] = track.last;
+        if (track.last_done.offset >= 0) now.anchors[partition] = track.last_done;
         now.records += track.outcomes.counts();
         const bool is_done = part.read_whole && track.outcomes.outstanding() == 0;
         now.done = now.done && is_done;
@@ -220,7 +220,7 @@ class TopicSource final : public HistorySource {
     LineOutcomes outcomes;
     std::deque<Pending> pending;  // events that are not finished without a gap
     int64_t next_offset = 0;
-    Anchor last;            // of the records that are done
+    Anchor last_done;
     OffsetRanges rejected;  // by this run, below next_offset
     OffsetRanges again;     // rejected by an earlier run, which read up to read_to
     int64_t read_to = 0;
