@@ -48,7 +48,7 @@ std::optional<std::vector<Fingerprint>> World::Actual(const Lane& lane, const st
 
 std::string World::CheckErased(const Lane& lane, const std::string& user) const {
   for (FilterIndex filter; filter < filters_.size(); filter = FilterIndex(filter + 1)) {
-    const auto delta = lane.flow().reader.ReadUser(filter, UserKeyOf(user));
+    const auto delta = ReadDecoded(lane.flow().reader, filter, UserKeyOf(user));
     if (!delta) return "read: " + delta.error().message;
     if (delta->HasSegments()) return "user " + user + " is erased, and has something";
   }
