@@ -119,15 +119,15 @@ TopicLoss LossWatch::Look() const {
     share.share_max = options_.limits.MaxOf(cause);
     const uint64_t of = EventsFor(cause, sum);
     if (of > 0) share.share = static_cast<double>(share.lost) / static_cast<double>(of);
-    if (cause == LossCause::kTooOld && share.share_max < 1 && IsOutOfWindows(window)) {
+    if (of >= options_.limits.events_min && share.share > share.share_max) {
+      share.trouble = TroubleOf(cause, sum);
+    } else if (cause == LossCause::kTooOld && share.share_max < 1 && IsOutOfWindows(window)) {
       share.lost = sum.events;
       share.share = 1;
       share.trouble = fmt::format(
           "all events that come to \"{}\" are older than every window by this machine's clock, the newest of "
           "{}: is the clock of this machine or of the producers wrong?",
           options_.topic, TimeText(window.newest));
-    } else if (of >= options_.limits.events_min && share.share > share.share_max) {
-      share.trouble = TroubleOf(cause, sum);
     }
   }
   return loss;

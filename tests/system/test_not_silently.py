@@ -4,6 +4,7 @@ events."""
 import shutil
 
 import pytest
+from faults import clock_ahead
 
 from hashes import partition_of
 from http_json import user_path
@@ -237,6 +238,16 @@ def test_a_filter_that_no_event_reaches_is_named_though_another_has_them_all(top
     wait_until(lambda: "events are lost" in seend.log(), "the log says so", 120)
     send(1, "hmoe")
     assert loss_troubles(seend) == [], "one event is enough"
+
+
+def test_a_clock_by_which_all_events_are_out_of_their_windows_is_asked_for(topics, daemon, topic_name):
+    topics.create(topic_name)
+    seend = daemon(topic_name)
+    seend.environment = clock_ahead(seend.directory, 40 * 24)
+    seend.start()
+    topics.produce(topic_name, [("u", event("u", f"n{i}", now_ms())) for i in range(150)])
+    trouble = trouble_of(seend, "is the clock of this machine or of the producers wrong?")
+    assert trouble.startswith(f'all events that come to "{topic_name}" are older than every window')
 
 
 def test_what_a_replay_loses_is_no_trouble(topics, started, topic_name):

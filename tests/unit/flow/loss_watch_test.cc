@@ -96,6 +96,12 @@ TEST_F(LossWatchTest, EventsOfNowThatAreOutOfEveryWindowAskForTheClock) {
       << share.trouble;
   EXPECT_EQ(share.share, 1);
   EXPECT_EQ(too_old(100, 0).trouble, "");
+  LiveReport of_1970 = Batch(100, LossCause::kTooOld, 100);
+  of_1970.counts.at_end = of_1970.counts.before_1971 = 100;
+  of_1970.newest = {1'763'700'000};
+  LossWatch other(options, clock);
+  other.Add(of_1970);
+  EXPECT_TRUE(other.Look().causes[0].trouble.starts_with("100% of events are before 1971: is the unit"));
 }
 
 TEST_F(LossWatchTest, MisroutedEventsOfHistoriesCountToo) {
