@@ -268,9 +268,9 @@ LineReader::Found LineReader::Advance(Scan& scan) const {
 
 /// Whether the brace at `at` is followed by a key.
 bool LineReader::BeginsKey(size_t at) const {
-  while (++at < end_ && (buffer_[at] == ' ' || buffer_[at] == '\t')) {
-  }
-  return at < end_ && buffer_[at] == '"';
+  const std::string_view behind(buffer_.data() + at + 1, end_ - at - 1);
+  const size_t next = behind.find_first_not_of(" \t");
+  return next != std::string_view::npos && behind[next] == '"';
 }
 
 /// Whether an object ends before `at`, with nothing but blanks and a comma in between.
