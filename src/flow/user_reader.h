@@ -35,9 +35,9 @@ class UserReader {
   /// thread.
   Status ReadSeen(FilterIndex filter_index, const UserKey& user, const AnswerLimits& limits,
                   SeenReader& reader) const;
-  /// When the newest thing of the user was, in any filter, also in former ones; at most `until`. Of what is
-  /// kept by day, the start of the day. What was taken back since the last checkpoint may count, too.
-  /// nullopt: nothing is known until then.
+  /// The time of the newest thing of the user in any filter, also in former ones, at most `until`. A filter
+  /// that keeps only days gives the start of the day. A thing that was taken back since the last checkpoint
+  /// may count, too. nullopt: nothing is known until then.
   Result<std::optional<TimeMs>> Newest(const UserKey& user, TimeMs until) const;
   /// The user's last published snapshot, if the filter is incomplete and the state may lack items in it. Else
   /// empty.

@@ -148,8 +148,8 @@ class AllCounted {
     counted_.erase(kept, counted_.end());
   }
 
-  // Of what was added from place `from` on, keeps the newest groups, until they hold items_max items. Of the
-  // last group it keeps the smallest fingerprints.
+  // Cuts what was added from place `from` on. It keeps the newest groups, until they hold items_max items. It
+  // keeps the smallest fingerprints of the last group.
   void Cut(size_t from) {
     if (counted_.size() - from <= limits_.items_max) return;
     // A heap, because a heavy user has many times more items than count.

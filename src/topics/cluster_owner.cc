@@ -25,7 +25,7 @@ constexpr uint64_t kClusterFetchBytes = 1 << 20;
 // A live group writes one beat a second for each partition.
 constexpr milliseconds kBeatsAwaited{4'000};
 
-/// Reads all partitions from their start, or from their present end, for ever.
+/// The reader begins at the start of all partitions, or at their present end. It never ends.
 Result<std::unique_ptr<TopicReader>> FollowTopic(const KafkaConfig& kafka, const std::string& topic,
                                                  bool from_start) {
   auto follower = TopicReader::OpenToFollow({.brokers = kafka.brokers,

@@ -83,7 +83,7 @@ class EntryJudge {
   /// The time by which events are judged. At first the present time.
   void SetNow(TimeMs now) { now_ = now; }
   TimeMs now() const { return now_; }
-  /// Of what was judged: the events, and how many of them no window reaches.
+  /// The events that were judged, and how many of them no window reaches.
   const BuildCounts& counts() const { return counts_; }
 
  private:
