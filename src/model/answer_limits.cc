@@ -60,8 +60,7 @@ class AllCounted {
     if (limits.exposures_min > 1) DropShownTooLittle();
     Cut(0);
     AddWithOwnWindows(delta);
-    std::sort(counted_.begin(), counted_.end(),
-              [](const Counted& a, const Counted& b) { return a.fingerprint < b.fingerprint; });
+    SortByFingerprint();
   }
 
   // By fingerprint.
@@ -69,6 +68,11 @@ class AllCounted {
   const Stretch& StretchOf(const Counted& one) const { return stretches_[one.stretch]; }
 
  private:
+  void SortByFingerprint() {
+    std::sort(counted_.begin(), counted_.end(),
+              [](const Counted& a, const Counted& b) { return a.fingerprint < b.fingerprint; });
+  }
+
   uint32_t Add(const Stretch& stretch) {
     stretches_.push_back(stretch);
     return static_cast<uint32_t>(stretches_.size() - 1);
@@ -131,8 +135,7 @@ class AllCounted {
   }
 
   void DropShownTooLittle() {
-    std::sort(counted_.begin(), counted_.end(),
-              [](const Counted& a, const Counted& b) { return a.fingerprint < b.fingerprint; });
+    SortByFingerprint();
     auto kept = counted_.begin();
     for (auto from = counted_.begin(); from != counted_.end();) {
       auto to = from;
