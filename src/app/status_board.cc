@@ -99,8 +99,9 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
   if (!status.assigned && status.state != "stopped") {
     status.state = "unassigned";
     status.reason =
-        "the group doesn't assign this partition to this daemon now. Answers come from the state that this "
-        "daemon holds";
+        std::string("the group doesn't assign this partition to this daemon now. ") +
+        (status.answers ? "Answers come from the state that this daemon holds"
+                        : "This daemon hadn't read all of it, so it doesn't answer for its users");
   }
   const MutexLock lock(mutex_);
   if (retention_ms_ && status.lag_messages > 0 && status.partition_time.value > 0) {

@@ -120,7 +120,9 @@ class ExposuresHandler::Handler final : public PartitionHandler {
       const MutexLock checkpoint(open_->checkpoint_mutex);
       recorder->Pause();
     }
-    log::Info(open_->assigned.load() ? "partition closed" : "partition isn't assigned, and still answers",
+    log::Info(open_->assigned.load() ? "partition closed"
+              : open_->CaughtUp()    ? "partition isn't assigned, and still answers"
+                                     : "partition isn't assigned, and doesn't answer",
               {{"partition", open_->partition}, {"next_offset", next_offset()}});
   }
 
@@ -296,11 +298,12 @@ void ExposuresHandler::Step(GroupLog& log) {
   }
 }
 
-// The new owner may first have to restore the state and to read new records.
+// The new owner may first have to restore the state and to read new records. Once it answers, the group has
+// decided, also if it has left this daemon without a partition.
 bool ExposuresHandler::IsClosedNow(const OpenPartition& open, bool decided) const {
-  if (!options_.ready_elsewhere || !decided) return decided;
+  if (!options_.ready_elsewhere) return decided;
   return options_.ready_elsewhere(open.partition, open.unassigned_at) ||
-         clock_.Now() - open.unassigned_at >= kAnswersForOthers;
+         (decided && clock_.Now() - open.unassigned_at >= kAnswersForOthers);
 }
 
 Status ExposuresHandler::CloseUnassigned(int32_t partition) {

@@ -89,7 +89,7 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
     if (partition.IsRefused()) continue;  // `unread` names it
     Trouble trouble = TroubleOf(partition, ready_lag_messages);
     any_serves |= trouble.serves;
-    all_serve &= trouble.serves;
+    all_serve &= trouble.serves || !partition.assigned;  // it isn't read on here, so it would never serve
     without_end += partition.lag_is_known ? 0 : 1;
     if (!trouble.text.empty()) readiness.troubles.push_back(std::move(trouble.text));
   }

@@ -287,6 +287,16 @@ TEST_F(ExposuresTakerTest, APartitionThatMovesAnswersUntilItsNewOwnerDoes) {
   EXPECT_EQ(Next(1), -1) << "not for ever";
 }
 
+TEST_F(ExposuresTakerTest, ADaemonThatIsLeftWithoutPartitionsClosesThemOnceTheirNewOwnerAnswers) {
+  ready_elsewhere_ = [](int32_t partition, Instant) { return partition == 0; };
+  Fill(0, 10);
+  Start();
+  log_->Revoke({0, 1}, false);
+  Steps();
+  EXPECT_EQ(Next(0), -1) << "its old copy would answer, although another daemon knows more";
+  EXPECT_EQ(Next(1), 0);
+}
+
 TEST_F(ExposuresTakerTest, ACorruptStoreStopsItsPartitionAndRebuildDropsIt) {
   Fill(0, 10);
   Fill(1, 10);

@@ -11,6 +11,7 @@ PartitionStatus Partition(int32_t number, std::string state, std::string reason 
   PartitionStatus partition;
   partition.partition = number;
   partition.answers = state == "ready" || state == "held" || state == "unassigned";
+  partition.assigned = state != "unassigned";
   partition.state = std::move(state);
   partition.reason = std::move(reason);
   return partition;
@@ -35,6 +36,10 @@ TEST(ReadinessTest, ADaemonThatPassesRequestsOnIsReadyWithoutPartitions) {
   status.passes_on = true;
   EXPECT_FALSE(JudgeReadiness(status, kLagMax, {}, false).ready) << "its own come first";
   EXPECT_TRUE(JudgeReadiness(status, kLagMax, {}, true).ready);
+  status = With({Partition(0, "unassigned")});
+  status.partitions[0].answers = false;
+  status.passes_on = true;
+  EXPECT_TRUE(JudgeReadiness(status, kLagMax, {}, false).ready) << "the new owner answers for it";
   status.not_ready_reason = "Kafka was never reached";
   EXPECT_FALSE(JudgeReadiness(status, kLagMax, {}, true).ready);
 }
@@ -49,6 +54,10 @@ TEST(ReadinessTest, WaitsForEveryPartitionThatIsReadAndThenStaysWhileAnyAnswers)
   };
   PartitionStatus behind = Partition(1, "ready");
   behind.lag_messages = kLagMax + 1;
+  PartitionStatus given_away = Partition(1, "unassigned");
+  given_away.lag_messages = kLagMax + 1;
+  PartitionStatus never_read = Partition(1, "unassigned");
+  never_read.answers = false;
   const Case cases[] = {
       {"nothing is assigned", {}, false, false, 1},
       {"all are ready", {Partition(0, "ready"), Partition(1, "ready")}, true, true, 0},
@@ -60,6 +69,9 @@ TEST(ReadinessTest, WaitsForEveryPartitionThatIsReadAndThenStaysWhileAnyAnswers)
       {"one is held, and answers", {Partition(0, "ready"), Partition(1, "held")}, true, true, 1},
       {"all are held, and answer", {Partition(0, "held"), Partition(1, "held")}, true, true, 2},
       {"all are unassigned, and answer", {Partition(0, "unassigned")}, true, true, 1},
+      {"one was given away, and gets older", {Partition(0, "ready"), given_away}, true, true, 1},
+      {"one was given away before it answered", {Partition(0, "ready"), never_read}, true, true, 1},
+      {"the only one was given away before it answered", {never_read}, false, false, 1},
       {"all are stopped", {Partition(0, "stopped"), Partition(1, "stopped")}, false, false, 2},
   };
   for (const Case& c : cases) {
