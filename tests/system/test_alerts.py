@@ -61,7 +61,7 @@ def test_events_that_do_not_reach_the_state(own, topic_name):
     without any; the log has both."""
     limits = {"skipped_share_max": 0.05, "no_filter_share_max": 0.05, "unreached_events_min": 100}
     scenes = one_filter(topic_name, scenes=["home"])
-    scenes["filters"].append({"name": "rare", "scenes": ["rare"]})
+    scenes["filters"].append({"name": "rare", "scenes": ["rare"], "snapshot": None})
     watched = own({"input": {"kinds": {"ping": None}, "loss": limits}} | scenes, partitions=2)
     watched.start()
     elsewhere = 1 - partition_of("u", 2)

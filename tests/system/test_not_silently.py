@@ -223,7 +223,12 @@ def test_events_that_are_all_rejected_are_named_with_what_is_wrong(topics, start
 
 
 def test_a_filter_that_no_event_reaches_is_named_though_another_has_them_all(topics, started, topic_name):
-    filters = {"filters": [{"name": "all"}, {"name": "home", "scenes": ["hmoe"], "snapshot": None}]}
+    filters = {
+        "filters": [
+            {"name": "all", "snapshot": None},
+            {"name": "home", "scenes": ["hmoe"], "snapshot": None},
+        ]
+    }
     seend = started(filters | {"input": {"loss": {"unreached_events_min": 20}}})
 
     def send(count, scene):
