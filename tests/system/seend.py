@@ -50,25 +50,36 @@ def in_group(topic, name, replica=False, **more):
     )
 
 
-def wait_shared(daemons, partitions, timeout_s=60):
-    """Waits until each of these daemons owns some partitions, and each partition is owned once."""
+def wait_routed(daemons, timeout_s=60):
+    """Waits until each of these daemons owns some partition, and every partition has one owner that every
+    daemon knows. No former owner answers any more. Returns {partition: its owner's name}."""
 
-    def shared():
-        owned = [d.owned() for d in daemons]
-        return all(owned) and sorted(p for of in owned for p in of) == list(range(partitions))
+    def routed():
+        owned = {d.name: d.owned() for d in daemons}
+        if any(not owned[d.name] or set(d.partition_status()) != owned[d.name] for d in daemons):
+            return False
+        owners = {p: name for name, of in owned.items() for p in of}
+        return (
+            len(owners) == daemons[0].status()["partitions_total"] == sum(map(len, owned.values()))
+            and all({r["partition"]: r["instance"] for r in d.routes()} == owners for d in daemons)
+            and owners
+        )
 
-    wait_until(shared, "the daemons share all partitions", timeout_s)
+    return wait_until(routed, "each daemon knows every partition's owner", timeout_s)
 
 
 def wait_read_by(daemons, topics, topic, published=False, timeout_s=60):
-    """Waits until these daemons have read their partitions of `topic` as far as it goes now; `published`: and
-    have published all of it. Returns the ends of all partitions."""
+    """Waits until these daemons have read their partitions of `topic` as far as it goes now, and no former owner
+    answers from what it had read; `published`: and have published all of it. Returns the ends of all
+    partitions."""
     ends = topics.end_offsets(topic)
 
     def read():
-        states = [(p, s) for d in daemons for p, s in d.partition_status().items() if s["assigned"]]
+        states = [(p, s) for d in daemons for p, s in d.partition_status().items()]
         return {p for p, _ in states} == set(ends) and all(
-            (s["next_offset"] or 0) >= ends[p] and not (published and s["marks_outstanding"])
+            s["assigned"]
+            and (s["next_offset"] or 0) >= ends[p]
+            and not (published and s["marks_outstanding"])
             for p, s in states
         )
 

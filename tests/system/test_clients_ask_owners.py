@@ -9,7 +9,7 @@ import pytest
 from hashes import partition_of
 from oracle import event
 from places import free_port, now_ms, wait_until
-from seend import wait_read_by, wait_shared
+from seend import wait_read_by, wait_routed
 
 PARTITIONS = 6
 TIMEOUT_MS = 2_000  # the time-out that the examples get
@@ -40,15 +40,7 @@ class PairOfDaemons:
         return [name for name in names if partition_of(name, PARTITIONS) == partition][:2]
 
     def wait_owned(self, members):
-        """Waits until each member owns a partition, every partition has one owner, and each member knows the
-        owners."""
-        wait_shared(members, PARTITIONS)
-        self.owners = {p: m.name for m in members for p in m.owned()}
-        wait_until(
-            lambda: all({r["partition"]: r["instance"] for r in m.routes()} == self.owners for m in members),
-            "each member knows every partition's owner",
-            60,
-        )
+        self.owners = wait_routed(members)
 
     def start_replica(self):
         self.replica.start(ready=False)

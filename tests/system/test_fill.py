@@ -9,7 +9,7 @@ import pytest
 from oracle import DAY_MS, event
 from places import now_ms, wait_until
 from seenctl_tool import by_partition, digest, run_json, sums
-from seend import in_group, wait_shared
+from seend import in_group, wait_routed
 
 PARTITIONS = 3
 USERS = [f"u{i}" for i in range(120)]
@@ -275,7 +275,7 @@ def make_group(topics, daemon, topic_name, records):
     config = filters(topic, "default")
     names = ("member-0", "member-1")
     members = [daemon(topic, in_group(topic, n, **config), n).start(ready=False) for n in names]
-    wait_shared(members, PARTITIONS)
+    wait_routed(members)
     for each in members:
         wait_until(
             lambda each=each: all(s["lag_messages"] == 0 for s in each.partition_status().values()),
@@ -286,8 +286,7 @@ def make_group(topics, daemon, topic_name, records):
     for each in members:
         each.config["filters"] = filters(topic, "default", "video")["filters"]
         each.start(ready=False)
-    wait_shared(members, PARTITIONS)
-    wait_until(lambda: len(members[0].routes()) == PARTITIONS, "routes are known")
+    wait_routed(members)
     return control, members
 
 
@@ -315,7 +314,7 @@ def test_a_partition_that_moved_within_a_fill_is_filled_where_it_is(group):
     }
     (members[0].store / "fills.json").write_text(json.dumps({"fills": [asked]}))
     members[0].start(ready=False)
-    wait_shared(members, PARTITIONS)
+    wait_routed(members)
     fill(members[0], "video", "--id", "joined")
     assert all(whole(m, "video") for m in members)
     for member in members:

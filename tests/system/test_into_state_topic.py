@@ -13,7 +13,7 @@ import seenctl_tool
 from load import Load
 from oracle import Oracle
 from seenctl_tool import begin, by_partition, digest, run, run_json
-from seend import wait_read_by, wait_shared
+from seend import wait_read_by, wait_routed
 from test_into_state import history
 from test_replay import replay
 
@@ -58,7 +58,7 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(
     for each in members:
         each.start(ready=False)
     load.send(topics, topic_name, 3_000, rate=2_000)
-    wait_shared(members, PARTITIONS)
+    wait_routed(members)
     wait_read_by(members, topics, topic_name, published=True)
     assert sum(map(restored, members)) >= PARTITIONS
     load.oracle.check_http(members[0])
@@ -86,7 +86,7 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(
     members[1].stop()
     shutil.rmtree(members[1].store)
     members[1].start(ready=False)
-    wait_shared(members, PARTITIONS)
+    wait_routed(members)
     load.oracle.check_http(members[0])
 
 

@@ -9,32 +9,13 @@ import pytest
 from faults import clock_ahead
 from http_json import Http, user_path
 from load import Aside, Load, one_by_one
+from hashes import partition_of
 from places import wait_until
 from seenctl_tool import run_json
-from seend import SESSION, wait_read_by, wait_streamed
+from seend import SESSION, wait_read_by, wait_routed, wait_streamed
+from test_broker_outage import as_of
 
 PARTITIONS = 6
-
-
-def routes(seend):
-    return {route["partition"]: route for route in seend.routes()}
-
-
-def wait_routed(members, timeout_s=60):
-    """Waits until each member owns some partition, and every partition has one owner that every member knows.
-    No former owner answers any more."""
-
-    def done():
-        if any(not m.owned() or set(m.partition_status()) != m.owned() for m in members):
-            return False
-        owners = {p: m.name for m in members for p in m.owned()}
-        return (
-            len(owners) == PARTITIONS == sum(len(m.owned()) for m in members)
-            and all({p: r["instance"] for p, r in routes(m).items()} == owners for m in members)
-            and owners
-        )
-
-    return wait_until(done, "each member knows every partition's owner", timeout_s)
 
 
 @pytest.fixture
@@ -64,9 +45,9 @@ def test_any_daemon_answers_for_any_user(topics, routed, topic_name):
         load.oracle.check_http(m, users=load.oracle.users())
     assert len(answered_by) == 9, "each passes on to each other, and answers for itself"
     assert sum(m.metric_sum("seen_forwarded_requests_total") for m in members) > 0
-    for partition, route in routes(members[0]).items():
+    for route in members[0].routes():
         direct = next(m for m in members if m.address == route["address"])
-        assert partition in direct.owned(), "a client that asks there saves the hop"
+        assert route["partition"] in direct.owned(), "a client that asks there saves the hop"
 
 
 def test_verify_asks_any_daemon_about_what_all_have(routed):
@@ -240,18 +221,31 @@ def test_a_daemon_that_joins_and_takes_long_leaves_nobody_without_an_answer(
     third.config["http"]["ready_lag_messages"] = 10
     if not has_state_topic:
         third.config["state"]["topic"] = None
-    with Asker(members[0], load.oracle.users()) as asker:
+    users = load.oracle.users()
+    with Asker(members[0], users) as asker:
         with kafka.quota(topic_name, consumer=10_000):
             third.start(ready=False)
+
+            def says_how_old_it_is():
+                load.send(topics, topic_name, 200)
+                states = members[1].partition_status()
+                given_away = {p for p, s in states.items() if s["state"] == "unassigned"}
+                theirs = next((u for u in users if partition_of(u, PARTITIONS) in given_away), None)
+                answer = theirs and members[1].http.get(user_path(theirs))
+                return answer and answer.headers["Seen-Answered-By"] == members[1].name and as_of(answer)
+
             wait_until(
-                lambda: any(s["state"] == "unassigned" for s in members[1].partition_status().values()),
-                "a partition moves",
+                lambda: (of := says_how_old_it_is()) and of[0] and (of[1] or 0) > 2_000,
+                "a partition moves, and what its former owner answers gets older",
+                120,
+                every_s=0.5,
             )
             time.sleep(15)
             assert not third.owned()
         wait_routed([*members, third])
     assert not asker.failures, asker.failures
-    load.oracle.check_http(third, users=chance.sample(load.oracle.users(), 100))
+    wait_read_by([*members, third], topics, topic_name, timeout_s=120)
+    load.oracle.check_http(third, users=chance.sample(users, 100))
 
 
 def test_a_daemon_without_a_partition_is_ready_once_others_answer_for_it(topics, member, topic_name, chance):
@@ -261,10 +255,15 @@ def test_a_daemon_without_a_partition_is_ready_once_others_answer_for_it(topics,
     members = [member(number).start(ready=False) for number in range(2)]
     load = Load(chance, users=10)
     load.send(topics, topic_name, 100)
-    wait_until(lambda: all(m.http.get("/readyz").status == 200 for m in members), "both are ready")
-    assert sorted(len(m.owned()) for m in members) == [0, 1]
-    for m in members:
-        assert m.http.get(user_path(load.oracle.users()[0])).status == 200
+
+    def settled():
+        return sorted(len(m.owned()) for m in members) == [0, 1] and all(
+            m.http.get(page).status == 200
+            for m in members
+            for page in ("/readyz", user_path(load.oracle.users()[0]))
+        )
+
+    wait_until(settled, "one owns the partition, and both are ready and answer", 60)
 
 
 def test_copies_of_what_others_own_go_when_they_are_over_their_budget(topics, member, topic_name, chance):

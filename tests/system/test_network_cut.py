@@ -6,8 +6,8 @@ from http_json import user_path
 from load import Load
 from faults import Network
 from places import wait_until
-from seend import wait_read_by
-from test_many_daemons import PARTITIONS, wait_routed
+from seend import wait_read_by, wait_routed
+from test_many_daemons import PARTITIONS
 
 
 def started(member, topics, tmp_path, count):
