@@ -82,9 +82,10 @@ def test_no_answer_is_wrong_whatever_happens_to_daemons_and_brokers(
         if any(m.status()["owner_group"] != owner for m in members):
             return False
         for group in groups:
-            status = {
-                p: s for m in groups[group] for p, s in m.partition_status().items() if s["state"] == "ready"
-            }
+            states = [(p, s) for m in groups[group] for p, s in m.partition_status().items()]
+            if not all(s["assigned"] for _, s in states):
+                return False  # a former owner still answers
+            status = {p: s for p, s in states if s["state"] == "ready"}
             if sorted(status) != list(range(PARTITIONS)) or any(
                 s["next_offset"] < ends[p] for p, s in status.items()
             ):

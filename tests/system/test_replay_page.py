@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from oracle import Oracle, event
-from places import BUILD, SOURCE, now_ms, wait_until
-from seend import in_group
+from places import BUILD, SOURCE, now_ms
+from seend import in_group, wait_routed
 
 DAY_MS = 86_400_000
 PAGE = (SOURCE / "docs" / "REPLAY.md").read_text()
@@ -113,14 +113,8 @@ def test_the_first_day_from_files_with_several_daemons(case, daemon):
     case.run(into_topic)
     for each in members:
         each.start(ready=False)
+    wait_routed(members)
     for each in members:
-        each.wait_ready()
-
-    def routes(each):
-        return {route["partition"] for route in each.routes() if route["state"] == "ready"}
-
-    for each in members:
-        wait_until(lambda each=each: routes(each) == {0, 1}, "it has heard of both partitions' owners")
         case.oracle.check_http(each)
     assert sum(each.log().count("state restored from the state topic") for each in members) >= 2
 

@@ -56,8 +56,10 @@ def wait_at_rest(members, topics, topic):
     ends = topics.end_offsets(topic)
 
     def unrest():
-        status = {p: s for m in members for p, s in m.partition_status().items() if s["state"] == "ready"}
-        found = [f"partition {p} isn't ready" for p in set(ends) - set(status)]
+        states = [(p, s) for m in members for p, s in m.partition_status().items()]
+        found = [f"a former owner still answers for partition {p}" for p, s in states if not s["assigned"]]
+        status = {p: s for p, s in states if s["state"] == "ready"}
+        found += [f"partition {p} isn't ready" for p in set(ends) - set(status)]
         for p, s in status.items():
             if s["next_offset"] < ends[p]:
                 found.append(f"partition {p} is at {s['next_offset']} of {ends[p]}")
