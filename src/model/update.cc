@@ -1,0 +1,118 @@
+#include "model/update.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/byte_codec.h"
+#include "base/result.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kSectionBytes = 16;
+constexpr size_t kUserBytes = sizeof(uint64_t) + sizeof(uint16_t);
+constexpr size_t kItemBytes = sizeof(uint32_t);
+constexpr size_t kItemsAnEntry = UINT16_MAX;
+constexpr size_t kHeaderBytesMin = 56;
+constexpr size_t kChecksumAt = 8;
+
+}  // namespace
+
+uint64_t UpdateUserOf(std::string_view user_id) { return XXH64(user_id.data(), user_id.size(), 0); }
+
+UpdateRows::Section& UpdateRows::Find(uint16_t mask, AdditionKind kind, uint32_t until_s) {
+  const auto is_it = [&](const Section& section) {
+    return section.mask == mask && section.kind == kind && section.until_s == until_s;
+  };
+  if (last_ < used_ && is_it(sections_[last_])) [[likely]]
+    return sections_[last_];
+  for (last_ = 0; last_ < used_; ++last_) {
+    if (is_it(sections_[last_])) return sections_[last_];
+  }
+  if (used_ == sections_.size()) sections_.emplace_back();
+  Section& section = sections_[used_++];
+  section.mask = mask;
+  section.kind = kind;
+  section.until_s = until_s;
+  bytes_ += kSectionBytes;
+  return section;
+}
+
+void UpdateRows::Add(uint16_t mask, AdditionKind kind, uint32_t until_s, uint64_t user,
+                     std::span<const Fingerprint> items) {
+  Section& section = Find(mask, kind, until_s);
+  for (const Fingerprint item : items) section.items.push_back(item.value);
+  for (size_t left = items.size(); left > 0;) {
+    const size_t here = std::min(left, kItemsAnEntry);
+    section.users.push_back(user);
+    section.counts.push_back(static_cast<uint16_t>(here));
+    bytes_ += kUserBytes;
+    left -= here;
+  }
+  bytes_ += items.size() * kItemBytes;
+  items_ += items.size();
+}
+
+void UpdateRows::Clear() {
+  for (size_t i = 0; i < used_; ++i) {
+    sections_[i].users.clear();
+    sections_[i].counts.clear();
+    sections_[i].items.clear();
+  }
+  used_ = 0;
+  last_ = 0;
+  bytes_ = 0;
+  items_ = 0;
+}
+
+void UpdateRows::AppendTo(std::string& out) const {
+  for (size_t i = 0; i < used_; ++i) {
+    const Section& section = sections_[i];
+    PutLittleEndian(section.mask, out);
+    PutLittleEndian(static_cast<uint8_t>(section.kind), out);
+    PutLittleEndian(uint8_t{0}, out);
+    PutLittleEndian(section.until_s, out);
+    PutLittleEndian(static_cast<uint32_t>(section.users.size()), out);
+    PutLittleEndian(static_cast<uint32_t>(section.items.size()), out);
+    PutAll(section.users, out);
+    PutAll(section.counts, out);
+    PutAll(section.items, out);
+  }
+}
+
+void EncodeUpdate(const UpdateHeader& header, std::span<const std::string> names, const UpdateRows& rows,
+                  std::string& out) {
+  size_t header_bytes = 49;
+  for (const std::string& name : names) header_bytes += 1 + name.size();
+  header_bytes = std::max(kHeaderBytesMin, header_bytes);
+  Check(!names.empty() && names.size() <= 16, "an update names 1 to 16 filters");
+  out.clear();
+  out.append("SEEU");
+  PutLittleEndian(uint8_t{1}, out);
+  PutLittleEndian(uint8_t{0}, out);
+  PutLittleEndian(static_cast<uint16_t>(header_bytes), out);
+  PutLittleEndian(uint32_t{0}, out);  // the checksum's place
+  PutLittleEndian(header.partition, out);
+  PutLittleEndian(header.generation, out);
+  PutLittleEndian(header.from, out);
+  PutLittleEndian(header.to, out);
+  PutLittleEndian(header.as_of.value, out);
+  PutLittleEndian(static_cast<uint8_t>(names.size()), out);
+  for (const std::string& name : names) {
+    Check(!name.empty() && name.size() <= UINT8_MAX, "a filter's name has 1 to 255 bytes");
+    PutText<uint8_t>(name, out);
+  }
+  out.resize(header_bytes, '\0');
+  rows.AppendTo(out);
+  XXH64_state_t state;
+  XXH64_reset(&state, 0);
+  XXH64_update(&state, out.data(), kChecksumAt);
+  XXH64_update(&state, out.data() + kChecksumAt + 4, out.size() - kChecksumAt - 4);
+  std::string checksum;
+  PutLittleEndian(static_cast<uint32_t>(XXH64_digest(&state)), checksum);
+  std::memcpy(out.data() + kChecksumAt, checksum.data(), checksum.size());
+}
+
+}  // namespace seen
