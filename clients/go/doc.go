@@ -13,5 +13,8 @@
 // All eleven kinds of filters are read; which one a user's snapshot is makes no difference to the caller. The bytes
 // are specified in schemas/snapshot.md of the project.
 //
+// A filter with updates tells what is new within a moment on a topic of its own, and publishes its snapshots late. A
+// FilterReader follows both, and knows since when its answers may miss something: schemas/update.md.
+//
 // A look-up allocates nothing. Snapshots and views never change once made, so any number of goroutines may use them.
 package seen

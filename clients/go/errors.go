@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	// ErrMalformed: the bytes break a rule of the format. They were cut, damaged, or never a snapshot.
+	// ErrMalformed: the bytes break a rule of the format. They were cut, damaged, or never a snapshot or an update.
 	ErrMalformed = errors.New("malformed")
 
 	// ErrUnsupported: a version, format, hash, flag or watermark version that this reader doesn't know. The bytes may
@@ -17,7 +17,7 @@ var (
 // ParseError says why bytes were refused. errors.Is tells the two reasons there are apart: ErrMalformed and
 // ErrUnsupported.
 type ParseError struct {
-	Field   string // as schemas/snapshot.md names it, such as "checksum" or "payload.buckets"
+	Field   string // as schemas/*.md names it, such as "checksum", "payload.buckets" or "update.to"
 	Problem string // its value, and what it should be
 	Reason  error  // ErrMalformed or ErrUnsupported
 }

@@ -69,3 +69,48 @@ func FuzzWatermark(f *testing.F) {
 		marks.AsOf(Empty(3))
 	})
 }
+
+// FuzzUpdate: any bytes give an update that a reader takes, or a *ParseError.
+func FuzzUpdate(f *testing.F) {
+	f.Add(exampleUpdate().bytes())
+	f.Add(testUpdate{0, 7, 100, 110, -1, []string{"f"}, []testSection{{1, 1, 5, []testEntry{{"u", printsOf("a")}}}}}.bytes())
+	f.Add([]byte("SEEU"))
+	f.Fuzz(func(t *testing.T, data []byte) { tryUpdate(t, data) })
+}
+
+// tryUpdate tries the bytes as they are, and with a right checksum. It is how many of the two were taken.
+func tryUpdate(t *testing.T, data []byte) (taken int) {
+	tries := [][]byte{data}
+	if len(data) >= 12 {
+		tries = append(tries, sealUpdate(append([]byte{}, data...)))
+	}
+	for _, try := range tries {
+		r := begun(t, 100)
+		update, err := ParseUpdate(try)
+		var parse *ParseError
+		switch takes := r.TakeUpdate(try); {
+		case (err == nil) != (takes == nil):
+			t.Errorf("%v, but %v", err, takes)
+		case err != nil && (!errors.As(err, &parse) || parse.Field == "" || parse.Problem == "" || update != nil):
+			t.Errorf("%v %v", update, err)
+		case err == nil:
+			taken++
+			count := 0
+			for i := range update.Sections {
+				count += update.Sections[i].Additions()
+				update.Sections[i].Each(func(_ uint64, items int, at func(int) Fingerprint) {
+					for n := 0; n < items; n++ {
+						at(n)
+						count--
+					}
+				})
+			}
+			if count != 0 {
+				t.Errorf("%d additions more than Each gives", count)
+			}
+			r.MightContain("u1", "n1")
+			r.MightBeNear("u3", "n1")
+		}
+	}
+	return taken
+}

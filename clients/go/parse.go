@@ -15,6 +15,7 @@ const (
 	checksumAt     = 52
 
 	flagSimilar               = 1
+	flagUpdates               = 2
 	headerBytesMinWithSimilar = 72
 )
 
@@ -24,7 +25,12 @@ const (
 //
 // The snapshot keeps `data`, which must not change afterwards, and copies nothing of it, but for the kind Fingerprints,
 // which is decoded to 4 bytes an item and doesn't keep it.
-func Parse(data []byte) (*Snapshot, error) {
+//
+// A filter with updates publishes its snapshots late, so Parse refuses them: see FilterReader.
+func Parse(data []byte) (*Snapshot, error) { return parse(data, false) }
+
+// parse is Parse; `updates`: for a reader that reads updates as well.
+func parse(data []byte, updates bool) (*Snapshot, error) {
 	if len(data) < len(magic) || string(data[:len(magic)]) != magic {
 		return nil, malformed("magic", "the first of %d bytes are not SEEN: this is no snapshot", len(data))
 	}
@@ -53,14 +59,22 @@ func Parse(data []byte) (*Snapshot, error) {
 	if data[6] != 1 {
 		return nil, unsupported("hash", "%d; this reader knows 1", data[6])
 	}
-	if data[7]&^flagSimilar != 0 {
-		return nil, unsupported("flags", "%#02x; this reader knows bit 0", data[7])
+	if data[7]&^(flagSimilar|flagUpdates) != 0 {
+		return nil, unsupported("flags", "%#02x; this reader knows the bits 0 and 1", data[7])
+	}
+	if data[7]&flagUpdates != 0 && !updates {
+		return nil, &ParseError{"flags", "bit 1 is set: this filter publishes updates; read them as well (FilterReader, " +
+			"schemas/update.md)", ErrUnsupported}
 	}
 	rate := math.Float64frombits(binary.LittleEndian.Uint64(data[40:]))
 	if !(rate > 0 && rate <= 0.5) {
 		return nil, malformed("false_positive_rate", "%g; it is above 0 and at most 0.5", rate)
 	}
 	payload, similar, err := splitPayload(data, headerBytes)
+	if err != nil {
+		return nil, err
+	}
+	generation, err := generationOf(data, headerBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +90,7 @@ func Parse(data []byte) (*Snapshot, error) {
 		horizon:      Day(binary.LittleEndian.Uint32(data[24:])),
 		partition:    int32(binary.LittleEndian.Uint32(data[28:])),
 		inputOffset:  int64(binary.LittleEndian.Uint64(data[32:])),
+		generation:   generation,
 		rate:         rate,
 		payloadBytes: int(payloadBytes),
 	}
@@ -114,6 +129,25 @@ func splitPayload(data []byte, headerBytes uint32) (items, similar []byte, err e
 	}
 	end := len(payload) - int(similarBytes)
 	return payload[:end:end], payload[end:], nil
+}
+
+// generationOf is the generation of the snapshot's offset, behind the fields of what is similar. 0: it has none.
+func generationOf(data []byte, headerBytes uint32) (int64, error) {
+	if data[7]&flagUpdates == 0 {
+		return 0, nil
+	}
+	at := uint32(headerBytesMin)
+	if data[7]&flagSimilar != 0 {
+		at = headerBytesMinWithSimilar
+	}
+	if headerBytes < at+8 {
+		return 0, malformed("header_bytes", "%d; with bit 1 of flags it is %d or more", headerBytes, at+8)
+	}
+	generation := int64(binary.LittleEndian.Uint64(data[at:]))
+	if generation < 1 {
+		return 0, malformed("generation", "%d; it is 1 or more", generation)
+	}
+	return generation, nil
 }
 
 // checksumOf is the lower half of XXH64 over all bytes but the checksum's own four.

@@ -14,6 +14,7 @@ type Snapshot struct {
 	horizon      Day
 	partition    int32
 	inputOffset  int64
+	generation   int64 // of inputOffset; 0 where the snapshot doesn't say
 	rate         float64
 	payloadBytes int
 

@@ -23,32 +23,56 @@ const watermarkBytesMax = 64 << 10
 
 // ParseWatermark reads the value of a record of the topic of watermarks. Errors are as Parse's.
 func ParseWatermark(value []byte) (Watermark, error) {
+	members, err := watermarkMembers(value)
+	if err != nil {
+		return Watermark{}, err
+	}
+	return watermarkOf(members)
+}
+
+// watermarkMembers are those of a record of the version that this reader knows.
+func watermarkMembers(value []byte) (map[string]json.RawMessage, error) {
 	if len(value) > watermarkBytesMax {
-		return Watermark{}, malformed("watermark", "%d bytes; at most %d", len(value), watermarkBytesMax)
+		return nil, malformed("watermark", "%d bytes; at most %d", len(value), watermarkBytesMax)
 	}
 	// A map: a struct's members would be found by names of another case as well.
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(value, &members); err != nil {
-		return Watermark{}, malformed("watermark", "%v; it is a JSON object", err)
+		return nil, malformed("watermark", "%v; it is a JSON object", err)
 	}
 	// The version first, alone: what another one says of the others isn't known.
 	if v := string(members["version"]); v != "1" {
 		if v == "" {
-			return Watermark{}, malformed("watermark.version", "missing")
+			return nil, malformed("watermark.version", "missing")
 		}
-		return Watermark{}, unsupported("watermark.version", "%.20s; this reader knows 1", v)
+		return nil, unsupported("watermark.version", "%.20s; this reader knows 1", v)
 	}
+	return members, nil
+}
+
+// watermarkNumber is an integer of 64 bits, and whether it is there.
+func watermarkNumber(members map[string]json.RawMessage, name string) (number int64, there bool, err error) {
+	text := string(members[name])
+	if text == "" || text == "null" {
+		return 0, false, nil
+	}
+	if number, err = strconv.ParseInt(text, 10, 64); err != nil {
+		return 0, true, malformed("watermark."+name, "%.40s; it is an integer of 64 bits", text)
+	}
+	return number, true, nil
+}
+
+func watermarkOf(members map[string]json.RawMessage) (Watermark, error) {
 	names := [...]string{"partition", "partition_time_ms", "next_offset", "lag_messages", "unpublished_users",
 		"heartbeat_ms"}
 	var numbers [len(names)]int64
 	for i, name := range names {
-		text := string(members[name])
-		if text == "" || text == "null" {
-			return Watermark{}, malformed("watermark."+name, "missing")
-		}
-		number, err := strconv.ParseInt(text, 10, 64)
+		number, there, err := watermarkNumber(members, name)
 		if err != nil {
-			return Watermark{}, malformed("watermark."+name, "%.40s; it is an integer of 64 bits", text)
+			return Watermark{}, err
+		}
+		if !there {
+			return Watermark{}, malformed("watermark."+name, "missing")
 		}
 		numbers[i] = number
 	}
@@ -94,22 +118,15 @@ type Watermarks struct {
 // Apply takes in one record of the topic of watermarks; a nil value forgets the partition. After an error what was
 // known is unchanged.
 func (w *Watermarks) Apply(key, value []byte) error {
-	partition, err := strconv.ParseUint(string(key), 10, 31)
-	if err != nil || strconv.FormatUint(partition, 10) != string(key) {
-		return malformed("watermark key", "%.20q; it is a partition's number", key)
+	partition, mark, _, err := parseWatermarkRecord(key, value)
+	if err != nil {
+		return err
 	}
 	if value == nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.last, int32(partition))
+		delete(w.last, partition)
 		return nil
-	}
-	mark, err := ParseWatermark(value)
-	if err != nil {
-		return err
-	}
-	if uint64(mark.Partition) != partition {
-		return malformed("watermark.partition", "%d; the key says %d", mark.Partition, partition)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,6 +135,24 @@ func (w *Watermarks) Apply(key, value []byte) error {
 	}
 	w.last[mark.Partition] = mark
 	return nil
+}
+
+// parseWatermarkRecord checks a record, whose value may be nil, and gives all of its members besides.
+func parseWatermarkRecord(key, value []byte) (partition int32, mark Watermark, members map[string]json.RawMessage, err error) {
+	number, err := strconv.ParseUint(string(key), 10, 31)
+	if err != nil || strconv.FormatUint(number, 10) != string(key) {
+		return 0, mark, nil, malformed("watermark key", "%.20q; it is a partition's number", key)
+	}
+	if value == nil {
+		return int32(number), mark, nil, nil
+	}
+	if members, err = watermarkMembers(value); err != nil {
+		return 0, mark, nil, err
+	}
+	if mark, err = watermarkOf(members); err == nil && uint64(mark.Partition) != number {
+		err = malformed("watermark.partition", "%d; the key says %d", mark.Partition, number)
+	}
+	return int32(number), mark, members, err
 }
 
 // Last is the partition's last watermark, and whether there is one.
