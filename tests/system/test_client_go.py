@@ -1,11 +1,14 @@
 """The examples of clients/go against a real daemon and a real Kafka."""
 
 import functools
+import json
+import struct
 import time
 
 import pytest
 
 from client_example import beat
+from hashes import fingerprint, xxh64
 from oracle import event
 from places import now_ms, wait_until
 
@@ -105,3 +108,80 @@ def test_a_quiet_stream_is_not_a_stale_one(seend, example, topics, topic_name):
     assert tail("u1") == ("cache", ["b", "c"]), "quiet, and up to date"
     seend.kill9()
     wait_until(lambda: tail("u1") == ("stale cache", ["b", "c"]), "heartbeats ended", timeout_s=10)
+
+
+def update(partition, first, end, seen=()):
+    """A record of `schemas/update.md`: what users have seen in the range [first, end) of offsets, (user, item)"""
+    names = bytes([len("default")]) + b"default"
+    fields = struct.pack("<iqqqqB", partition, 7, first, end, now_ms(), 1) + names
+    head = b"SEEU" + struct.pack("<BBH", 1, 0, 12 + len(fields))
+    if seen:
+        fields += struct.pack("<HBBIII", 1, 0, 0, 0, len(seen), len(seen))
+        fields += b"".join(struct.pack("<Q", xxh64(user.encode())) for user, _ in seen)
+        fields += struct.pack(f"<{len(seen)}H", *[1] * len(seen))
+        fields += b"".join(struct.pack("<I", fingerprint(item)) for _, item in seen)
+    return head + struct.pack("<I", xxh64(head + fields) & 0xFFFFFFFF) + fields
+
+
+def test_tailing_the_updates(example, topics, topic_name):
+    """This test writes all three topics as a daemon does. The topic of snapshots is empty at first."""
+    marks = topics.create(f"{topic_name}-marks", 1, cleanup_policy="compact")
+    snapshots = topics.create(f"{topic_name}-filters", 2, cleanup_policy="compact")
+    updates = topics.create(f"{topic_name}-updates", 2)
+    end = [100, 100]
+
+    def write(partition, first, seen=()):
+        end[partition] = first + 10
+        topics.produce(
+            updates, [(None, update(partition, first, end[partition], seen), {"partition": partition})]
+        )
+
+    def beat_with(**members):
+        """A beat of both partitions, and an update without sections"""
+        watermark = {
+            "version": 1,
+            "partition_time_ms": now_ms(),
+            "next_offset": 100,
+            "lag_messages": 0,
+            "unpublished_users": 0,
+            "heartbeat_ms": now_ms(),
+            "generation": 7,
+            "published_to": 100,
+            "snapshots_to": {"default": 0},
+            "updates_from": 1,
+            **members,
+        }
+        topics.produce(marks, [(str(p), json.dumps({**watermark, "partition": p})) for p in range(2)])
+        for partition in range(2):
+            write(partition, end[partition])
+        return True
+
+    # The beat says that the updates of offset 0 are in snapshots.
+    topics.produce(updates, [(None, update(p, 0, 100, [("u1", "7")]), {"partition": p}) for p in range(2)])
+    flags = {"brokers": topics.bootstrap, "snapshots": snapshots, "watermarks": marks, "updates": updates}
+    tail = example("go", "tail", **flags, http="http://127.0.0.1:1", stale_max="5s")
+    tail = functools.partial(asked, tail)
+
+    def until(user, answer, what, **members):
+        wait_until(lambda: beat_with(**members) and tail(user) == answer, what, every_s=0.2)
+
+    until("u1", ("cache", ["a", "b", "c", "7"]), "it is fresh")
+    write(0, end[0], [("u1", "b"), ("u2", "7")])
+    until("u1", ("cache", ["a", "c", "7"]), "what is new comes by itself")
+    assert tail("u2", also_seen=["a"])[1] == ["b", "c"]
+
+    # The last record of the snapshots lies at offset 0 of each partition.
+    topics.produce(snapshots, [("nobody", None, {"partition": p}) for p in range(2)])
+    until(
+        "u1",
+        ("cache", ["a", "b", "c", "7"]),
+        "snapshots have it",
+        published_to=end[0],
+        snapshots_to={"default": 1},
+    )
+
+    # Beyond a gap, the answers are as old as before it. HTTP doesn't answer here.
+    behind_gap = end[1] + 5
+    write(1, behind_gap, [("u1", "c")])
+    until("u1", ("stale cache", ["a", "b", "7"]), "a gap")
+    until("u1", ("cache", ["a", "b", "7"]), "the gap is in snapshots", published_to=behind_gap)

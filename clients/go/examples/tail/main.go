@@ -1,5 +1,6 @@
 // Tail answers which items a user has not seen from a local cache of snapshots, which it keeps up to date by reading
-// their topic. It asks over HTTP where the cache has no such user, or is too old.
+// their topic. It asks over HTTP where the cache has no such user, or is too old. Of a filter with updates (-updates) it
+// keeps the snapshots of all users, and knows what was shown a moment ago.
 //
 //	echo '{"user":"u1","items":["n1","n2"]}' | go run ./tail -brokers 127.0.0.1:9092 -http http://127.0.0.1:8080
 package main
@@ -30,27 +31,66 @@ func main() {
 	usersMax := flag.Int("users-max", 1_000_000, "how many users to keep")
 	bytesMax := flag.Int64("bytes-max", 1<<30, "how many bytes to keep")
 	staleMax := flag.Duration("stale-max", 10*time.Second, "how old an answer of the cache may be")
+	updates := flag.String("updates", "", "the topic of updates, where the filter has them")
+	additionsMax := flag.Int("additions-max", 0, "how many additions of updates to keep; 0: the client's default")
 	flag.Parse()
 
-	users := cache.New(*usersMax, *bytesMax)
-	follower, err := follow.New(follow.Config{
-		Brokers: strings.Split(*brokers, ","), SnapshotTopic: *snapshots, WatermarkTopic: *watermarks}, users)
-	if err != nil {
-		log.Fatal(err)
-	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	go follower.Run(ctx)
-
 	client := seenhttp.New(strings.Split(*addresses, ","), *filter, *timeout, 64)
 	defer client.Close()
-	r := recommender{users, follower, client, *staleMax}
-	err = lines.Serve(os.Stdin, os.Stdout, func(user string, items, alsoSeen []string) lines.Answer {
-		return r.unseen(ctx, user, items, alsoSeen)
+	config := follow.Config{
+		Brokers: strings.Split(*brokers, ","), SnapshotTopic: *snapshots, WatermarkTopic: *watermarks}
+	var unseen func(ctx context.Context, user string, items, alsoSeen []string) lines.Answer
+	if *updates == "" {
+		users := cache.New(*usersMax, *bytesMax)
+		follower, err := follow.New(config, users)
+		if err != nil {
+			log.Fatal(err)
+		}
+		go follower.Run(ctx)
+		unseen = (&recommender{users, follower, client, *staleMax}).unseen
+	} else {
+		follower, err := follow.NewUpdates(config, *updates,
+			seen.FilterReaderConfig{Filter: *filter, AdditionsMax: *additionsMax})
+		if err != nil {
+			log.Fatal(err)
+		}
+		go follower.Run(ctx)
+		unseen = (&readerRecommender{follower.FilterReader, client, *staleMax}).unseen
+	}
+	err := lines.Serve(os.Stdin, os.Stdout, func(user string, items, alsoSeen []string) lines.Answer {
+		return unseen(ctx, user, items, alsoSeen)
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// readerRecommender goes by updates, too. It may be asked by any number of goroutines.
+type readerRecommender struct {
+	reader   *seen.FilterReader
+	http     *seenhttp.Client
+	staleMax time.Duration
+}
+
+func (r *readerRecommender) unseen(ctx context.Context, user string, items, alsoSeen []string) lines.Answer {
+	answer := lines.Answer{From: "cache"}
+	if asOf, known := r.reader.OldestAsOf(); !known || time.Since(asOf) > r.staleMax || r.reader.IsRefused(user) {
+		unseen, by, err := r.http.Unseen(ctx, user, items, alsoSeen)
+		if err == nil {
+			return lines.Answer{Unseen: unseen, From: "http", By: by}
+		}
+		answer = lines.Answer{From: "stale cache", Error: err.Error()} // what is known, and what this request knows
+	}
+	answer.Unseen = r.reader.Unseen(user, items, alsoSeen)
+	sortByNear(answer.Unseen, func(id string) bool { return r.reader.MightBeNear(user, id) })
+	return answer
+}
+
+// sortByNear puts what is like something seen last.
+func sortByNear(unseen []string, near func(id string) bool) {
+	sort.SliceStable(unseen, func(i, j int) bool { return !near(unseen[i]) && near(unseen[j]) })
 }
 
 // recommender may be asked by any number of goroutines.
@@ -81,9 +121,7 @@ func (r *recommender) unseen(ctx context.Context, user string, items, alsoSeen [
 		from = "stale cache" // what was seen up to then, and what this request knows
 	}
 	answer := lines.Answer{Unseen: snapshot.AlsoSeen(alsoSeen...).Unseen(items), From: from}
-	sort.SliceStable(answer.Unseen, func(i, j int) bool { // what is like something seen goes last
-		return !snapshot.MightBeNear(answer.Unseen[i]) && snapshot.MightBeNear(answer.Unseen[j])
-	})
+	sortByNear(answer.Unseen, snapshot.MightBeNear)
 	if err != nil {
 		answer.Error = err.Error()
 	}

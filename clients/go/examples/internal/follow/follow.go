@@ -29,39 +29,47 @@ type Follower struct {
 	cache    *cache.Cache
 	marks    seen.Watermarks
 	progress progress
-	refused  int64 // records that couldn't be read; Run's
+	refused  refusals // Run's
 }
 
 // New is a follower that hasn't begun.
 func New(config Config, into *cache.Cache) (*Follower, error) {
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(config.Brokers...),
-		kgo.ConsumeTopics(config.SnapshotTopic, config.WatermarkTopic),
-		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), // no group: every process reads all of it
-		kgo.FetchMaxBytes(8<<20),
-		kgo.FetchMaxWait(500*time.Millisecond),
-		kgo.KeepControlRecords(), // they take offsets, too
-	)
+	client, err := newClient(config, kgo.FetchMaxWait(500*time.Millisecond))
 	if err != nil {
 		return nil, err
 	}
 	return &Follower{config: config, client: client, cache: into}, nil
 }
 
+func newClient(config Config, wait ...kgo.Opt) (*kgo.Client, error) {
+	return kgo.NewClient(append(wait,
+		kgo.SeedBrokers(config.Brokers...),
+		kgo.ConsumeTopics(config.SnapshotTopic, config.WatermarkTopic),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), // no group: every process reads all of it
+		kgo.FetchMaxBytes(8<<20),
+		kgo.KeepControlRecords(), // they take offsets, too
+	)...)
+}
+
 // Run reads until the context ends.
 func (f *Follower) Run(ctx context.Context) {
 	defer f.client.Close()
 	go f.check(ctx)
-	for {
-		fetches := f.client.PollFetches(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		fetches.EachError(func(topic string, partition int32, err error) {
-			log.Printf("reading %s/%d: %v", topic, partition, err) // the client tries again by itself
-		})
-		fetches.EachRecord(f.apply)
+	for poll(ctx, f.client, f.apply) {
 	}
+}
+
+// poll waits for records, and is false at the context's end.
+func poll(ctx context.Context, client *kgo.Client, apply func(*kgo.Record)) bool {
+	fetches := client.PollFetches(ctx)
+	if ctx.Err() != nil {
+		return false
+	}
+	fetches.EachError(func(topic string, partition int32, err error) {
+		log.Printf("reading %s/%d: %v", topic, partition, err) // the client tries again by itself
+	})
+	fetches.EachRecord(apply)
+	return true
 }
 
 func (f *Follower) apply(record *kgo.Record) {
@@ -69,7 +77,7 @@ func (f *Follower) apply(record *kgo.Record) {
 	case record.Attrs.IsControl():
 	case record.Topic == f.config.WatermarkTopic:
 		if err := f.marks.Apply(record.Key, record.Value); err != nil {
-			f.refuse(record, err)
+			f.refused.report(record, err)
 		}
 	case record.Value == nil: // a tombstone: nothing is known of the user
 		f.cache.Forget(string(record.Key))
@@ -79,7 +87,7 @@ func (f *Follower) apply(record *kgo.Record) {
 		snapshot, err := seen.Parse(value)
 		if err != nil {
 			f.cache.Forget(string(record.Key)) // unknown, never empty
-			f.refuse(record, err)
+			f.refused.report(record, err)
 			break
 		}
 		f.cache.Put(string(record.Key), snapshot, len(value))
@@ -89,10 +97,13 @@ func (f *Follower) apply(record *kgo.Record) {
 	}
 }
 
-func (f *Follower) refuse(record *kgo.Record, err error) {
-	f.refused++
-	if f.refused&(f.refused-1) == 0 { // the 1st, 2nd, 4th, 8th...: seldom enough not to flood the log
-		log.Printf("%s/%d, offset %d: %v (%d refused so far)", record.Topic, record.Partition, record.Offset, err, f.refused)
+// refusals is how many records couldn't be read.
+type refusals int64
+
+func (r *refusals) report(record *kgo.Record, err error) {
+	*r++
+	if *r&(*r-1) == 0 { // the 1st, 2nd, 4th, 8th...: seldom enough not to flood the log
+		log.Printf("%s/%d, offset %d: %v (%d refused so far)", record.Topic, record.Partition, record.Offset, err, *r)
 	}
 }
 
