@@ -11,7 +11,7 @@ import (
 // FilterReaderConfig says what a FilterReader follows.
 type FilterReaderConfig struct {
 	Filter       string           // its name in seend's configuration
-	Partitions   []int32          // the input partitions to follow; those of which something comes are added
+	Partitions   []int32          // the input partitions to follow; beats of others don't matter. Empty: all that come
 	AdditionsMax int              // how many additions to hold, of all partitions. 0: 64 Mi, of 12 bytes and more each
 	Now          func() time.Time // the clock for what ends by time; nil: time.Now
 }
@@ -69,6 +69,9 @@ func (r *FilterReader) TakeBeat(key, value []byte) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if _, known := r.logs[partition]; !known && len(r.config.Partitions) > 0 {
+		return nil // all partitions have their beats in one
+	}
 	log := r.follow(partition)
 	for _, generation := range r.partitions[log].takeBeat(b) {
 		r.additions.drop(log, func(s *heldSection) bool { return s.generation == generation })

@@ -490,6 +490,8 @@ func TestAReaderIsAsFreshAsItsOldestPartition(t *testing.T) {
 		followed{r, t}.take(testUpdate{int32(partition), 7, 100, 100, asOf, []string{"f"}, nil})
 	}
 	expect("the oldest", 1000)
+	followed{r, t}.beat(2, testBeat{7, 100, 0, -1})
+	expect("a beat of a partition that isn't followed", 1000)
 	followed{r, t}.take(testUpdate{2, 7, 100, 100, 3000, []string{"f"}, nil})
 	expect("one more is followed", -1)
 	if _, known := r.AsOf(5); known {
