@@ -2,7 +2,7 @@ package io.seen.client;
 
 import java.nio.ByteBuffer;
 
-/** A filter's bytes, read in place by absolute positions: little-endian, any thread. */
+/** Bytes of a filter or an update, read in place by absolute positions: little-endian, any thread. */
 final class Payload {
   private static final int LONG_BITS_MAX = 57; // what a long holds of a bit string that starts within a byte
 
@@ -33,6 +33,14 @@ final class Payload {
 
   long u64(int at) {
     return bytes.getLong(at);
+  }
+
+  byte[] bytes(int at, int count) {
+    byte[] copy = new byte[count];
+    ByteBuffer from = bytes.duplicate();
+    from.position(at);
+    from.get(copy);
+    return copy;
   }
 
   /** {@code width} bits, at most 57, from bit {@code at} of the payload on. */

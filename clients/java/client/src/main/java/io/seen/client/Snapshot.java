@@ -26,6 +26,7 @@ public final class Snapshot implements SeenItems {
   private final Filter similar; // null: nothing is said of it
   private final Kind similarKind;
   private final long similarCount;
+  private final long generation; // 0: of a filter without updates
 
   private Snapshot(Header header, Filter filter, Filter similar) {
     this.kind = header.kind;
@@ -40,6 +41,7 @@ public final class Snapshot implements SeenItems {
     this.similar = similar;
     this.similarKind = header.similarKind;
     this.similarCount = header.similarCount;
+    this.generation = header.generation;
   }
 
   private Snapshot(Snapshot other, int firstDay) {
@@ -55,6 +57,7 @@ public final class Snapshot implements SeenItems {
     this.similar = other.similar;
     this.similarKind = other.similarKind;
     this.similarCount = other.similarCount;
+    this.generation = other.generation;
   }
 
   private Snapshot(int partition) {
@@ -70,13 +73,15 @@ public final class Snapshot implements SeenItems {
     this.similar = null;
     this.similarKind = null;
     this.similarCount = 0;
+    this.generation = 0;
   }
 
   /**
    * Checks the bytes and reads them where they are. It costs a pass over them for the checksum, well under a
    * microsecond a kilobyte.
    *
-   * @throws UnknownFormatException if they are of a version or kind this library doesn't know: update it
+   * @throws UnknownFormatException if they are of a version or kind this library doesn't know: update it. Also if the
+   *     filter publishes updates: its snapshots are late by themselves, so {@link FilterReader} reads them
    * @throws MalformedException if they are damaged, or no snapshot. A refused snapshot must never be taken for an empty
    *     one: keep the one before it, or treat the user as unknown
    */
@@ -86,8 +91,17 @@ public final class Snapshot implements SeenItems {
 
   /** As with an array: the bytes from the position to the limit, neither of which moves. */
   public static Snapshot parse(ByteBuffer bytes) throws RefusedException {
+    return parse(bytes, false);
+  }
+
+  /** For one who reads the filter's updates as well. */
+  static Snapshot parseWithUpdates(byte[] bytes) throws RefusedException {
+    return parse(ByteBuffer.wrap(bytes), true);
+  }
+
+  private static Snapshot parse(ByteBuffer bytes, boolean readsUpdates) throws RefusedException {
     ByteBuffer all = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
-    Header header = new Header(all);
+    Header header = new Header(all, readsUpdates);
     int similarAt = all.limit() - header.similarBytes;
     Filter filter = Filter.read(header.kind, part(all, header.bytes, similarAt));
     if (header.similarKind == null) {
@@ -284,6 +298,11 @@ public final class Snapshot implements SeenItems {
   /** Every record of the input partition below this offset has been applied. */
   public long inputOffset() {
     return inputOffset;
+  }
+
+  /** Of {@link #inputOffset}; 0 if the filter publishes no updates. */
+  long generation() {
+    return generation;
   }
 
   /** The share of unseen items that are taken for seen, as configured: above 0, at most 0.5; of an empty one 0. */

@@ -1,10 +1,17 @@
 package io.seen.client;
 
-/** Written by a newer program, in a version or of a kind this library doesn't know: update the library. */
+/**
+ * Written in a version or of a kind that this class doesn't read: update the library, or use the class that the message
+ * names.
+ */
 public final class UnknownFormatException extends RefusedException {
   private static final long serialVersionUID = 1L;
 
   UnknownFormatException(String message) {
-    super(message + ": update seen-client");
+    this(message, "update seen-client");
+  }
+
+  UnknownFormatException(String message, String remedy) {
+    super(message + ": " + remedy);
   }
 }

@@ -7,6 +7,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
 
 /** How far the daemon has come with one input partition, as it says once a second. Immutable. */
 public final class Watermark {
@@ -14,13 +18,21 @@ public final class Watermark {
   private static final int VERSION = 1;
   private static final int BYTES_MAX = 65_536;
   private static final String[] FIELDS = {
-    "version", "partition", "partition_time_ms", "next_offset", "lag_messages", "unpublished_users", "heartbeat_ms"
+    "version", "partition", "partition_time_ms", "next_offset", "lag_messages", "unpublished_users", "heartbeat_ms",
+    "generation", "published_to", "updates_from"
   };
+  private static final int REQUIRED = 7;
+  private static final int GENERATION = 7;
+  private static final int PUBLISHED_TO = 8;
+  private static final int UPDATES_FROM = 9;
+  private static final String SNAPSHOTS_TO = "snapshots_to";
 
-  private final long[] values; // by FIELDS
+  private final long[] values = new long[FIELDS.length]; // by FIELDS; -1: absent
+  private final Map<String, Long> snapshotsTo = new HashMap<>();
+  private String wrong; // a member that is there for updates, and isn't as it should be; null: none
 
-  private Watermark(long[] values) {
-    this.values = values;
+  private Watermark() {
+    Arrays.fill(values, -1);
   }
 
   /**
@@ -33,11 +45,12 @@ public final class Watermark {
     if (json.length > BYTES_MAX) {
       throw new MalformedException("watermark: " + json.length + " bytes; at most " + BYTES_MAX);
     }
-    long[] values = new long[FIELDS.length];
+    Watermark watermark = new Watermark();
+    long[] values = watermark.values;
     boolean[] given = new boolean[FIELDS.length];
     // From bytes the parser would take a byte order mark, and other encodings.
     try (JsonParser parser = JSON.createParser(new String(json, StandardCharsets.UTF_8))) {
-      read(parser, values, given);
+      watermark.read(parser, given);
     } catch (RefusedException refused) {
       throw refused;
     } catch (IOException notJson) {
@@ -46,7 +59,7 @@ public final class Watermark {
     if (given[0] && values[0] != VERSION) {
       throw new UnknownFormatException("watermark: version " + values[0] + "; this reader knows " + VERSION);
     }
-    for (int i = 0; i < FIELDS.length; ++i) {
+    for (int i = 0; i < REQUIRED; ++i) {
       if (!given[i]) {
         throw new MalformedException("watermark: " + FIELDS[i] + ": missing");
       }
@@ -54,10 +67,10 @@ public final class Watermark {
     if (values[1] < 0 || values[1] > Integer.MAX_VALUE) {
       throw new MalformedException("watermark: partition " + values[1] + " is none");
     }
-    return new Watermark(values);
+    return watermark;
   }
 
-  private static void read(JsonParser parser, long[] values, boolean[] given) throws IOException {
+  private void read(JsonParser parser, boolean[] given) throws IOException {
     if (parser.nextToken() != JsonToken.START_OBJECT) {
       throw new MalformedException("watermark: not a JSON object");
     }
@@ -67,8 +80,12 @@ public final class Watermark {
       while (field < FIELDS.length && !FIELDS[field].equals(name)) {
         ++field;
       }
-      if (field == FIELDS.length) {
+      if (name.equals(SNAPSHOTS_TO)) {
+        readSnapshotsTo(parser);
+      } else if (field == FIELDS.length) {
         parser.skipChildren();
+      } else if (field >= REQUIRED) {
+        values[field] = offset(parser, name, field == GENERATION ? 1 : 0);
       } else if (token == JsonToken.VALUE_NUMBER_INT) {
         values[field] = parser.getLongValue();
         given[field] = true;
@@ -79,6 +96,39 @@ public final class Watermark {
     if (parser.currentToken() != JsonToken.END_OBJECT || parser.nextToken() != null) {
       throw new MalformedException("watermark: more than one JSON object, or less");
     }
+  }
+
+  private void readSnapshotsTo(JsonParser parser) throws IOException {
+    if (parser.currentToken() != JsonToken.START_OBJECT) {
+      wrong = SNAPSHOTS_TO;
+      parser.skipChildren();
+      return;
+    }
+    for (String filter = parser.nextFieldName(); filter != null; filter = parser.nextFieldName()) {
+      parser.nextToken();
+      snapshotsTo.put(filter, offset(parser, SNAPSHOTS_TO, 0));
+    }
+  }
+
+  /** Who reads no updates must not mind what these members are. So a wrong one is only noted. */
+  private long offset(JsonParser parser, String name, long min) throws IOException {
+    boolean fits = parser.currentToken() == JsonToken.VALUE_NUMBER_INT
+        && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER && parser.getLongValue() >= min;
+    if (fits) {
+      return parser.getLongValue();
+    }
+    wrong = name;
+    parser.skipChildren();
+    return -1;
+  }
+
+  /** For one who reads updates: the members that are there for them must be right. */
+  Watermark forUpdates() throws MalformedException {
+    if (wrong != null) {
+      String what = wrong.equals(SNAPSHOTS_TO) ? "not an object of whole numbers" : "not a whole number";
+      throw new MalformedException("watermark: " + wrong + ": " + what + " in its range");
+    }
+    return this;
   }
 
   /** The input partition. */
@@ -109,6 +159,31 @@ public final class Watermark {
   /** When this was written, by the daemon's clock. */
   public Instant heartbeat() {
     return Instant.ofEpochMilli(values[6]);
+  }
+
+  /** Of the partition's state; empty if the daemon publishes no updates. */
+  public OptionalLong generation() {
+    return optional(GENERATION);
+  }
+
+  /** Each change below this input offset is in a snapshot that the brokers have. Empty: not known. */
+  public OptionalLong publishedTo() {
+    return optional(PUBLISHED_TO);
+  }
+
+  /** Where the filter's topic of snapshots ended in this partition when {@link #publishedTo} became true. */
+  public OptionalLong snapshotsTo(String filter) {
+    Long offset = snapshotsTo.get(filter);
+    return offset == null ? OptionalLong.empty() : OptionalLong.of(offset);
+  }
+
+  /** Where in this partition of the updates to begin: what stands before it, snapshots have. Empty: at the start. */
+  public OptionalLong updatesFrom() {
+    return optional(UPDATES_FROM);
+  }
+
+  private OptionalLong optional(int field) {
+    return values[field] < 0 ? OptionalLong.empty() : OptionalLong.of(values[field]);
   }
 
   /** Up to when all is known: the heartbeat where nothing is left to read, else how far reading has come. */

@@ -24,17 +24,22 @@ public final class Watermarks {
     int partition = partitionOf(key);
     if (value == null) {
       byPartition.remove(partition);
-      return;
+    } else {
+      byPartition.put(partition, parse(partition, value));
     }
+  }
+
+  /** The value of a key for this partition. */
+  static Watermark parse(int partition, byte[] value) throws RefusedException {
     Watermark watermark = Watermark.parse(value);
     if (watermark.partition() != partition) {
       throw new MalformedException("watermark: partition " + watermark.partition() + " under the key " + partition);
     }
-    byPartition.put(partition, watermark);
+    return watermark;
   }
 
   /** The key's number in decimal, as it is written and in no other way. */
-  private static int partitionOf(byte[] key) throws MalformedException {
+  static int partitionOf(byte[] key) throws MalformedException {
     String name = key == null ? "null" : new String(key, StandardCharsets.UTF_8);
     try {
       int partition = Integer.parseInt(name);

@@ -34,14 +34,27 @@ final class Envelopes {
     return signed(bytes.array());
   }
 
+  /** The snapshot as a filter with updates has it. */
+  static byte[] withUpdates(byte[] snapshot, long generation, int partition, long inputOffset) {
+    int at = (snapshot[7] & 1) == 0 ? HEADER_BYTES : HEADER_BYTES + 16;
+    ByteBuffer bytes = Payloads.little(snapshot.length + 8);
+    bytes.put(snapshot, 0, at).putLong(generation).put(snapshot, at, snapshot.length - at);
+    bytes.put(7, (byte) (snapshot[7] | 2)).putInt(8, at + 8).putInt(28, partition).putLong(32, inputOffset);
+    return signed(bytes.array());
+  }
+
   /** With the checksum made right; all else as it is. */
   static byte[] signed(byte[] snapshot) {
-    byte[] checked = new byte[snapshot.length - 4];
-    System.arraycopy(snapshot, 0, checked, 0, 52);
-    System.arraycopy(snapshot, 56, checked, 52, snapshot.length - 56);
+    return signed(snapshot, 52);
+  }
+
+  static byte[] signed(byte[] bytes, int checksumAt) {
+    byte[] checked = new byte[bytes.length - 4];
+    System.arraycopy(bytes, 0, checked, 0, checksumAt);
+    System.arraycopy(bytes, checksumAt + 4, checked, checksumAt, bytes.length - checksumAt - 4);
     int checksum = (int) Fingerprints.XXH64.hashBytesToLong(checked, 0, checked.length);
-    ByteBuffer.wrap(snapshot).order(ByteOrder.LITTLE_ENDIAN).putInt(52, checksum);
-    return snapshot;
+    ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(checksumAt, checksum);
+    return bytes;
   }
 
   /** Different prints, always the same for a seed. */

@@ -1,0 +1,106 @@
+package io.seen.client;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a reader knows of one partition, without its snapshots: "The reader" of schemas/update.md. */
+final class FollowedPartition {
+  private static final int BEATS_MAX = 60; // that an unnamed generation is kept for
+  private static final long NONE = -1;
+
+  final int partition;
+  final List<Generation> generations = new ArrayList<>(1);
+  private final Additions additions;
+  private Generation current; // of the newest beat; null: none
+  private long publishedTo = NONE; // with snapshotsTo the base
+  private long snapshotsTo;
+  private long standsAt = NONE;
+
+  FollowedPartition(int partition, Additions additions) {
+    this.partition = partition;
+    this.additions = additions;
+  }
+
+  /** {@code beat}: null if the partition has none any more. */
+  void takeBeat(Watermark beat, String filter) {
+    long named = beat == null ? NONE : beat.generation().orElse(NONE);
+    if (current != null && current.number != named) {
+      current.isPast = true;
+      current = null;
+    }
+    publishedTo = NONE;
+    if (named != NONE) {
+      current = generation(named);
+      current.isPast = false;
+      if (beat.publishedTo().isPresent() && beat.snapshotsTo(filter).isPresent()) {
+        publishedTo = beat.publishedTo().getAsLong();
+        snapshotsTo = beat.snapshotsTo(filter).getAsLong();
+      }
+    }
+    if (beat != null) {
+      generations.removeIf(this::isForgotten);
+    }
+    settle();
+  }
+
+  private boolean isForgotten(Generation generation) {
+    if (generation == current || ++generation.beatsWithout < BEATS_MAX) {
+      return false;
+    }
+    additions.dropAll(generation);
+    return true;
+  }
+
+  /** {@code bit}: the filter's in the masks of the update. */
+  void takeUpdate(Update update, int bit, long record) {
+    Generation generation = generation(update.generation());
+    for (Update.Section section : update.sections()) {
+      if ((section.mask() >>> bit & 1) == 1) {
+        additions.add(generation, section, record, update.to());
+      }
+    }
+    generation.cover(update);
+    settle();
+  }
+
+  /** NONE: the reader starts over. */
+  void standsAt(long position) {
+    standsAt = position;
+    settle();
+  }
+
+  private Generation generation(long number) {
+    Generation found = null;
+    for (Generation generation : generations) {
+      found = generation.number == number ? generation : found;
+    }
+    if (found == null) {
+      found = new Generation(partition, number);
+      generations.add(found);
+    }
+    found.beatsWithout = 0;
+    return found;
+  }
+
+  private void settle() {
+    if (current == null || publishedTo == NONE || standsAt == NONE || standsAt < snapshotsTo) {
+      return;
+    }
+    current.settle(publishedTo);
+    additions.dropTo(current, publishedTo);
+    for (Generation generation : generations) {
+      if (generation.isPast) {
+        additions.dropAll(generation);
+        generation.forget();
+      }
+    }
+  }
+
+  long completeTo() {
+    return current == null ? NONE : current.completeTo;
+  }
+
+  long asOfMs() {
+    return current == null ? NONE : current.freshAsOfMs();
+  }
+}

@@ -1,0 +1,76 @@
+package io.seen.client;
+
+/** What a reader knows of one life of a partition's state: "The reader" of schemas/update.md. */
+final class Generation {
+  private static final long UNKNOWN = -1;
+
+  final int partition;
+  final long number;
+  final Additions.Queue queue = new Additions.Queue();
+  boolean isPast; // a beat named it, and a later one didn't
+  int beatsWithout; // since the last record of it, or the last beat that named it
+
+  long completeTo = UNKNOWN; // each live event below it is known,
+  long asOfMs = UNKNOWN; // and with that all that the log held then
+  private long runFrom = UNKNOWN; // the run beyond a gap
+  private long runTo;
+  private long runAsOfMs;
+  private long lostTo = UNKNOWN; // of the records that were dropped for the limit
+  private long lostAsOfMs;
+
+  Generation(int partition, long number) {
+    this.partition = partition;
+    this.number = number;
+  }
+
+  /** The reader has the update's additions. */
+  void cover(Update update) {
+    if (completeTo != UNKNOWN && update.from() <= completeTo) {
+      if (update.to() >= completeTo) {
+        completeTo = update.to();
+        asOfMs = Math.max(asOfMs, update.asOfMs());
+      }
+    } else if (runFrom == UNKNOWN || update.from() > runTo) {
+      runFrom = update.from();
+      runTo = update.to();
+      runAsOfMs = update.asOfMs();
+    } else if (update.to() >= runFrom) {
+      runFrom = Math.min(runFrom, update.from());
+      runTo = Math.max(runTo, update.to());
+      runAsOfMs = Math.max(runAsOfMs, update.asOfMs());
+    }
+  }
+
+  /** The reader has the snapshots that have each change below {@code publishedTo}. */
+  void settle(long publishedTo) {
+    completeTo = Math.max(completeTo, publishedTo);
+    if (lostTo <= publishedTo) {
+      lostTo = UNKNOWN;
+    }
+    if (runFrom != UNKNOWN && runFrom <= completeTo) {
+      if (runTo >= completeTo) {
+        completeTo = runTo;
+        asOfMs = Math.max(asOfMs, runAsOfMs);
+      }
+      runFrom = UNKNOWN;
+    }
+  }
+
+  /** The reader has dropped this for the limit. */
+  void lose(Additions.Block block) {
+    lostAsOfMs = lostTo == UNKNOWN ? block.asOfBefore : Math.min(lostAsOfMs, block.asOfBefore);
+    lostTo = Math.max(lostTo, block.to);
+  }
+
+  /** All that the log held then is known; -1: not known. */
+  long freshAsOfMs() {
+    return completeTo == UNKNOWN ? UNKNOWN : lostTo == UNKNOWN ? asOfMs : Math.min(asOfMs, lostAsOfMs);
+  }
+
+  void forget() {
+    completeTo = UNKNOWN;
+    asOfMs = UNKNOWN;
+    runFrom = UNKNOWN;
+    lostTo = UNKNOWN;
+  }
+}

@@ -1,0 +1,348 @@
+package io.seen.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Random records, and after each the same answers as those of a model that follows the page word by word. Seeded. */
+class FilterReaderModelTest {
+  private static final int WORLDS = 400;
+  private static final int STEPS = 150;
+  private static final String[] USERS = {"u1", "u2", "u3", "u4"};
+  private static final String[] ITEMS = {"n1", "n2", "n3", "n4", "n5"};
+
+  private static final class Addition {
+    String user;
+    int kind;
+    int print;
+    long generation;
+    int partition;
+    long to;
+    long until;
+    int record;
+    long asOfBefore;
+  }
+
+  private static final class Run {
+    long from;
+    long to;
+    long asOf;
+  }
+
+  private static final class Taken {
+    long generation;
+    int partition;
+    long inputOffset;
+    Set<String> items = new HashSet<>();
+  }
+
+  private static final class Partition {
+    Long current;
+    Long published;
+    long snapshotsTo;
+    Long standsAt;
+    final Map<Long, Long> complete = new HashMap<>();
+    final Map<Long, Long> asOf = new HashMap<>();
+    final Map<Long, Run> run = new HashMap<>();
+    final Map<Long, Long> lostTo = new HashMap<>();
+    final Map<Long, Long> lostAsOf = new HashMap<>();
+    final Set<Long> past = new HashSet<>();
+    final Map<Long, Integer> beatsWithout = new HashMap<>();
+    final Map<String, Taken> snapshots = new HashMap<>();
+    final Set<String> refused = new HashSet<>();
+  }
+
+  private final Random random = new Random(40);
+  private List<Addition> additions;
+  private Partition[] partitions;
+  private FilterReader reader;
+  private long nowMs;
+  private int max;
+  private int records;
+  private int fresh;
+  private int lost;
+
+  private void drop(int partition, long generation, long to) {
+    additions.removeIf(a -> a.partition == partition && a.generation == generation && a.to <= to);
+  }
+
+  private void forget(int p, long generation) {
+    drop(p, generation, Long.MAX_VALUE);
+    for (Map<Long, ?> map : List.of(partitions[p].complete, partitions[p].asOf, partitions[p].run,
+        partitions[p].lostTo, partitions[p].lostAsOf)) {
+      map.remove(generation);
+    }
+  }
+
+  private void settle(int p) {
+    Partition at = partitions[p];
+    if (at.current == null || at.published == null || at.standsAt == null || at.standsAt < at.snapshotsTo) {
+      return;
+    }
+    long g = at.current;
+    at.complete.merge(g, at.published, Math::max);
+    drop(p, g, at.published);
+    if (at.lostTo.getOrDefault(g, Long.MAX_VALUE) <= at.published) {
+      at.lostTo.remove(g);
+      at.lostAsOf.remove(g);
+    }
+    at.past.forEach(old -> forget(p, old));
+    Run run = at.run.get(g);
+    if (run != null && run.from <= at.complete.get(g)) {
+      if (run.to >= at.complete.get(g)) {
+        at.asOf.merge(g, run.asOf, Math::max);
+      }
+      at.complete.merge(g, run.to, Math::max);
+      at.run.remove(g);
+    }
+  }
+
+  private void beat(int p) throws RefusedException {
+    Partition at = partitions[p];
+    byte[] key = Integer.toString(p).getBytes(StandardCharsets.UTF_8);
+    boolean isTombstone = random.nextInt(30) == 0;
+    Long generation = isTombstone || random.nextInt(10) == 0 ? null : Long.valueOf(1 + random.nextInt(14) / 6);
+    if (generation != null && at.current != null && random.nextInt(3) > 0) {
+      generation = at.current;
+    }
+    Long published = random.nextInt(8) == 0 ? null : Long.valueOf(random.nextInt(60));
+    Long snapshotsTo = random.nextInt(8) == 0 ? null : Long.valueOf(random.nextInt(10));
+    if (isTombstone) {
+      reader.takeBeat(key, null);
+    } else {
+      reader.takeBeat(key, FilterReaderTest.beatOf(p, (generation == null ? "" : ",'generation':" + generation)
+          + (published == null ? "" : ",'published_to':" + published)
+          + ",'snapshots_to':{" + (snapshotsTo == null ? "" : "'F':" + snapshotsTo) + "}"));
+    }
+    if (at.current != null && !at.current.equals(generation)) {
+      at.past.add(at.current);
+    }
+    at.current = generation;
+    at.past.remove(generation);
+    at.published = generation == null || snapshotsTo == null ? null : published;
+    at.snapshotsTo = snapshotsTo == null ? 0 : snapshotsTo;
+    if (!isTombstone) {
+      at.beatsWithout.replaceAll((g, beats) -> beats + 1);
+      for (long g : List.copyOf(at.beatsWithout.keySet())) {
+        if (!Long.valueOf(g).equals(generation) && at.beatsWithout.get(g) >= 60) {
+          forget(p, g);
+          at.beatsWithout.remove(g);
+          at.past.remove(g);
+        }
+      }
+    }
+    if (generation != null) {
+      at.beatsWithout.put(generation, 0);
+    }
+    settle(p);
+  }
+
+  private void update(int p) throws RefusedException {
+    Partition at = partitions[p];
+    long g = 1 + random.nextInt(3);
+    if (at.current != null && random.nextInt(4) > 0) {
+      g = at.current;
+    }
+    long known = at.complete.getOrDefault(g, (long) random.nextInt(40));
+    long from = Math.max(0, known + (random.nextInt(3) > 0 ? 0 : random.nextInt(20) - 10));
+    long to = from + random.nextInt(8);
+    long asOf = random.nextInt(5) == 0 ? -1 : 1_000 + 10 * to + random.nextInt(3);
+    Updates update = Updates.of(p, g, from, to).asOf(asOf).filters("E", "F");
+    List<Addition> added = new ArrayList<>();
+    ++records;
+    for (int sections = random.nextInt(3); sections > 0; --sections) {
+      int mask = 1 + random.nextInt(3);
+      int kind = random.nextInt(3) == 0 ? 1 : 0;
+      long until = random.nextInt(4) == 0 ? nowMs / 1000 + random.nextInt(5) : 0;
+      String[] users = new String[1 + random.nextInt(3)];
+      int[][] prints = new int[users.length][];
+      for (int i = 0; i < users.length; ++i) {
+        users[i] = USERS[random.nextInt(USERS.length)];
+        prints[i] = new int[1 + random.nextInt(3)];
+        for (int j = 0; j < prints[i].length; ++j) {
+          prints[i][j] = Fingerprints.of(ITEMS[random.nextInt(ITEMS.length)]);
+          prints[i][j] = kind == 0 ? prints[i][j] : Fingerprints.inDomain(prints[i][j], 1 + random.nextInt(2));
+          Addition one = new Addition();
+          one.user = users[i];
+          one.kind = kind;
+          one.print = prints[i][j];
+          one.generation = g;
+          one.partition = p;
+          one.to = to;
+          one.until = until;
+          one.record = records;
+          one.asOfBefore = at.asOf.getOrDefault(g, -1L);
+          if ((mask & 2) != 0) {
+            added.add(one);
+          }
+        }
+      }
+      update.section(mask, kind, until, users, prints);
+    }
+    reader.takeUpdate(update.bytes());
+    additions.addAll(added);
+    at.beatsWithout.put(g, 0);
+    if (at.complete.containsKey(g) && from <= at.complete.get(g)) {
+      if (to >= at.complete.get(g)) {
+        at.complete.put(g, to);
+        at.asOf.merge(g, asOf, Math::max);
+      }
+    } else {
+      Run run = at.run.get(g);
+      if (run == null || from > run.to) {
+        run = new Run();
+        run.from = from;
+        run.to = to;
+        run.asOf = asOf;
+        at.run.put(g, run);
+      } else if (to >= run.from) {
+        run.from = Math.min(from, run.from);
+        run.to = Math.max(to, run.to);
+        run.asOf = Math.max(asOf, run.asOf);
+      }
+    }
+    settle(p);
+    while (additions.size() > max) {
+      Addition oldest = Collections.min(additions, (a, b) -> a.record - b.record);
+      partitions[oldest.partition].lostTo.merge(oldest.generation, oldest.to, Math::max);
+      partitions[oldest.partition].lostAsOf.merge(oldest.generation, oldest.asOfBefore, Math::min);
+      additions.removeIf(a -> a.record == oldest.record);
+      ++lost;
+    }
+  }
+
+  private void snapshot(int p) {
+    String user = USERS[random.nextInt(USERS.length)];
+    Partition at = partitions[p];
+    int what = random.nextInt(8);
+    Taken taken = new Taken();
+    taken.generation = random.nextInt(4);
+    taken.partition = what == 7 ? 1 - p : p;
+    taken.inputOffset = random.nextInt(60);
+    for (String item : ITEMS) {
+      if (random.nextInt(3) == 0) {
+        taken.items.add(item);
+      }
+    }
+    byte[] bytes = FilterReaderTest.snapshotOf(
+        taken.generation, taken.partition, taken.inputOffset, taken.items.toArray(new String[0]));
+    boolean isRefused = false;
+    try {
+      reader.takeSnapshot(p, user, what == 0 ? null : what == 1 ? Arrays.copyOf(bytes, 60) : bytes);
+    } catch (RefusedException refused) {
+      isRefused = true;
+    }
+    assertEquals(what == 1, isRefused);
+    if (what == 0) {
+      at.snapshots.remove(user);
+      at.refused.remove(user);
+    } else if (what == 1) {
+      at.refused.add(user);
+    } else {
+      at.refused.remove(user);
+      at.snapshots.put(user, taken);
+    }
+  }
+
+  private boolean counts(Addition a) {
+    for (Partition at : partitions) {
+      Taken taken = at.snapshots.get(a.user);
+      if (taken != null && taken.generation == a.generation && taken.partition == a.partition
+          && taken.inputOffset >= a.to) {
+        return false;
+      }
+    }
+    return a.until == 0 || nowMs < 1000 * a.until;
+  }
+
+  private void compare(String at) {
+    assertEquals(additions.size(), reader.additions(), at);
+    for (int p = 0; p < partitions.length; ++p) {
+      Partition model = partitions[p];
+      Long complete = model.complete.get(model.current);
+      Long asOf = complete == null ? null : model.asOf.get(model.current);
+      if (asOf != null && model.lostAsOf.containsKey(model.current)) {
+        asOf = Math.min(asOf, model.lostAsOf.get(model.current));
+      }
+      assertEquals(complete == null ? OptionalLong.empty() : OptionalLong.of(complete), reader.completeTo(p), at);
+      assertEquals(asOf == null || asOf < 0 ? OptionalLong.empty() : OptionalLong.of(asOf), reader.asOf(p), at);
+      fresh += asOf == null ? 0 : 1;
+    }
+    for (String user : USERS) {
+      boolean isRefused = partitions[0].refused.contains(user) || partitions[1].refused.contains(user);
+      assertEquals(isRefused, reader.isRefused(user), at);
+      List<String> unseen = new ArrayList<>();
+      for (String item : ITEMS) {
+        int print = Fingerprints.of(item);
+        int near = Fingerprints.inDomain(print, Fingerprints.NEAR);
+        int group = Fingerprints.inDomain(print, Fingerprints.GROUP);
+        boolean isSeen = false;
+        boolean isNear = false;
+        boolean isGroup = false;
+        for (Partition model : partitions) {
+          isSeen |= model.snapshots.containsKey(user) && model.snapshots.get(user).items.contains(item);
+        }
+        for (Addition a : additions) {
+          boolean isCounted = a.user.equals(user) && counts(a);
+          isSeen |= isCounted && a.kind == 0 && a.print == print;
+          isNear |= isCounted && a.kind == 1 && a.print == near;
+          isGroup |= isCounted && a.kind == 1 && a.print == group;
+        }
+        assertEquals(isSeen, reader.mightContain(user, item), at);
+        assertEquals(isNear, reader.mightBeNear(user, item), at);
+        assertEquals(isGroup, reader.mightHoldGroup(user, item), at);
+        if (!isSeen) {
+          unseen.add(item);
+        }
+      }
+      assertEquals(unseen, reader.unseen(user, List.of(ITEMS), List.of()), at);
+    }
+  }
+
+  @Test
+  void theAnswersAreThoseOfTheModel() throws Exception {
+    for (int world = 0; world < WORLDS; ++world) {
+      additions = new ArrayList<>();
+      partitions = new Partition[] {new Partition(), new Partition()};
+      nowMs = 1_700_000_000_000L;
+      max = random.nextInt(3) == 0 ? 5 + random.nextInt(40) : 100_000;
+      boolean hasManyBeats = random.nextInt(4) == 0; // so that generations are forgotten
+      reader = new FilterReader("F", List.of(0, 1), max, () -> nowMs);
+      for (int step = 0; step < STEPS; ++step) {
+        int p = random.nextInt(2);
+        int what = random.nextInt(hasManyBeats ? 80 : 20);
+        if (what < 9) {
+          update(p);
+        } else if (what < 13) {
+          snapshot(p);
+        } else if (what == 13) {
+          reader.snapshotsRestart(p);
+          partitions[p].standsAt = null;
+        } else if (what < 16) {
+          long position = random.nextInt(12);
+          reader.snapshotsEnd(p, position);
+          partitions[p].standsAt = position;
+          settle(p);
+        } else if (what == 16) {
+          nowMs += random.nextInt(2_000);
+        } else {
+          beat(p);
+        }
+        compare("world " + world + ", step " + step);
+      }
+    }
+    assertTrue(fresh > WORLDS * STEPS / 4 && lost > WORLDS, fresh + " fresh, " + lost + " lost: too tame");
+  }
+}
