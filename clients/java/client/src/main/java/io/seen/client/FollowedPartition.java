@@ -54,9 +54,13 @@ final class FollowedPartition {
   /** {@code bit}: the filter's in the masks of the update. */
   void takeUpdate(Update update, int bit, long record) {
     Generation generation = generation(update.generation());
+    long to = update.to();
+    if (update.from() == to && to < Long.MAX_VALUE) {
+      ++to; // a part of the event at this offset: only what is beyond the event has its additions
+    }
     for (Update.Section section : update.sections()) {
       if ((section.mask() >>> bit & 1) == 1) {
-        additions.add(generation, section, record, update.to());
+        additions.add(generation, section, record, to);
       }
     }
     generation.cover(update);

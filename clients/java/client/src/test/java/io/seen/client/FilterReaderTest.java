@@ -170,6 +170,12 @@ class FilterReaderTest {
     assertKnows(115, 1_000);
     update(7, 115, 116, 2_000, "n4");
     assertKnows(116, 2_000);
+    reader.takeSnapshot(P, "u1", snapshotOf(7, P, 115));
+    beat(7, 115, 50);
+    assertTrue(reader.mightContain("u1", "n3"), "neither has the event at 115");
+    assertFalse(reader.mightContain("u1", "n2"));
+    reader.takeSnapshot(P, "u1", snapshotOf(7, P, 116));
+    assertFalse(reader.mightContain("u1", "n3"));
   }
 
   @Test
