@@ -3,12 +3,14 @@ anyway."""
 
 import http.server
 import json
+import struct
 import threading
 import time
 
 from client_example import HOUR_MS, beat
+from hashes import fingerprint, xxh64
 from oracle import event
-from places import now_ms, wait_until
+from places import SOURCE, free_port, now_ms, wait_until
 
 
 def flags_of(seend, topics, topic_name, **more):
@@ -109,6 +111,61 @@ def test_a_quiet_stream_is_fresh_until_the_daemon_dies_and_http_falls_back_to_sh
         "no heartbeats any more",
         timeout_s=10,
     )
+
+
+def signed(record, at):
+    """With the right checksum, whose four bytes stand at this offset."""
+    checksum = xxh64(record[:at] + record[at + 4 :]) & 0xFFFFFFFF
+    return record[:at] + struct.pack("<I", checksum) + record[at + 4 :]
+
+
+def update(begin, end, as_of_ms, item):
+    """An update of partition 0, generation 1: u1 has seen the item."""
+    header = struct.pack("<4sBBHIiqqqqB", b"SEEU", 1, 0, 57, 0, 0, 1, begin, end, as_of_ms, 1)
+    section = struct.pack("<HBBIIIQHI", 1, 0, 0, 0, 1, 1, xxh64(b"u1"), 1, fingerprint(item))
+    return signed(header + b"\x07default" + section, 8)
+
+
+def test_the_updates_count_at_once_and_say_how_fresh_they_are(topics, topic_name, example):
+    names = {kind: f"{topic_name}-{kind}" for kind in ("filters", "marks", "updates")}
+    topics.create(names["filters"], partitions=1, cleanup_policy="compact")
+    topics.create(names["marks"], partitions=1, cleanup_policy="compact")
+    topics.create(names["updates"], partitions=1)
+
+    def produce(kind, key, value):
+        topics.produce(names[kind], [(key, value)])
+
+    one = (SOURCE / "tests/golden/snapshot/one.bin").read_bytes()  # has n1
+    one = one[:7] + b"\x02" + struct.pack("<I", 64) + one[12:56] + struct.pack("<q", 1) + one[56:]
+    produce("filters", "u1", signed(one, 52))
+    produce("updates", None, update(0, 5, 0, "n8"))
+    produce("updates", None, update(10, 20, now_ms() - HOUR_MS, "n2"))
+    base = {"generation": 1, "published_to": 10, "snapshots_to": {"default": 1}, "updates_from": 1}
+    numbers = (
+        "lag_messages",
+        "unpublished_users",
+        "next_offset",
+        "partition_time_ms",
+        "heartbeat_ms",
+        "partition",
+    )
+    produce("marks", "0", json.dumps({"version": 1, **dict.fromkeys(numbers, 0), **base}))
+    flags = {"http": f"http://127.0.0.1:{free_port()}", "brokers": topics.bootstrap, "stale_ms": 60_000}
+    held = example("java", "TailExample", **flags, snapshots=names["filters"], watermarks=names["marks"],
+                   updates=names["updates"])  # fmt: skip
+
+    def answers(items, unseen, source):
+        wait_until(lambda: held.ask("u1", items) == (unseen, source), f"{unseen} by {source}", timeout_s=60)
+
+    answers(["n1", "n2", "n3", "n8"], ["n3", "n8"], "old snapshot")  # n8: before updates_from
+    produce("updates", None, update(20, 30, now_ms() + HOUR_MS, "n3"))
+    answers(["n1", "n2", "n3", "n4"], ["n4"], "snapshot")
+    produce("updates", None, update(40, 50, now_ms() + HOUR_MS, "n4"))  # beyond a gap
+    answers(["n1", "n4", "n5"], ["n5"], "snapshot")
+    produce("filters", "u1", b"damaged")
+    answers(["n1", "n4", "n5"], ["n5"], "old snapshot")
+    produce("filters", "u1", None)
+    answers(["n1", "n4", "n5"], ["n1", "n5"], "snapshot")
 
 
 class Slow(http.server.BaseHTTPRequestHandler):

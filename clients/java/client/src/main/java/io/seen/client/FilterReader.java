@@ -302,7 +302,7 @@ public final class FilterReader {
   private FollowedPartition followed(int partition) {
     FollowedPartition followed = partitions.get(partition);
     if (followed == null) {
-      throw new IllegalArgumentException("partition " + partition + " isn't followed; those are: " + partitions.keySet());
+      throw new IllegalArgumentException("partition " + partition + " isn't followed, but " + partitions.keySet());
     }
     return followed;
   }

@@ -202,8 +202,8 @@ public final class Update {
       }
       long bytes = FIELDS_BYTES + 10 * users + 4 * fingerprints;
       if (users == 0 || fingerprints == 0 || bytes > left) {
-        throw malformed("section at " + at + ": " + users + " users with " + fingerprints + " items, each 1 or more, in "
-            + left + " bytes");
+        throw malformed("section at " + at + ": " + users + " users with " + fingerprints
+            + " items, each 1 or more, in " + left + " bytes");
       }
       entries = (int) users;
       items = (int) fingerprints;

@@ -181,7 +181,9 @@ class FilterReaderTest {
   @Test
   void aSnapshotTakesTheAdditionsPlaceOnlyInItsGenerationAndPartition() throws Exception {
     update(7, 90, 110, 1_000, "n1");
-    for (byte[] other : List.of(snapshotOf(8, P, 110), snapshotOf(7, 4, 110), snapshotOf(7, P, 109), snapshotOf(0, P, 0))) {
+    List<byte[]> others =
+        List.of(snapshotOf(8, P, 110), snapshotOf(7, 4, 110), snapshotOf(7, P, 109), snapshotOf(0, P, 0));
+    for (byte[] other : others) {
       reader.takeSnapshot(P, "u1", other);
       assertTrue(reader.mightContain("u1", "n1"));
       assertEquals(List.of(), reader.unseen("u1", List.of("n1"), List.of()));
@@ -376,7 +378,8 @@ class FilterReaderTest {
 
   @Test
   void aBeatSaysWhereToBegin() throws Exception {
-    Watermark beat = Watermark.parse(beatOf(P, ",'generation':7,'published_to':8,'updates_from':9,'snapshots_to':{'F':1}"));
+    Watermark beat = Watermark.parse(
+        beatOf(P, ",'generation':7,'published_to':8,'updates_from':9,'snapshots_to':{'F':1}"));
     assertEquals(OptionalLong.of(7), beat.generation());
     assertEquals(OptionalLong.of(8), beat.publishedTo());
     assertEquals(OptionalLong.of(9), beat.updatesFrom());

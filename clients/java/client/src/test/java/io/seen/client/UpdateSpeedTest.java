@@ -85,8 +85,8 @@ class UpdateSpeedTest {
     }
     double dropNs = (double) (THREADS.getCurrentThreadCpuTime() - start) / additions;
     System.out.printf(Locale.ROOT, "%,d additions, %,d users, %d a page: %.0f ns to take (%.1f M/s), %.0f ns to drop "
-        + "(both %.1f M/s), %.1f bytes each; 500 candidates %.0f us (%d)%n", additions, users, page, takeNs, 1e3 / takeNs,
-        dropNs, 1e3 / (takeNs + dropNs), bytes, askUs, unseen);
+        + "(both %.1f M/s), %.1f bytes each; 500 candidates %.0f us (%d)%n", additions, users, page, takeNs,
+        1e3 / takeNs, dropNs, 1e3 / (takeNs + dropNs), bytes, askUs, unseen);
   }
 
   public static void main(String[] arguments) throws Exception {

@@ -1,6 +1,8 @@
 package io.seen.examples;
 
+import io.seen.client.FilterReader;
 import io.seen.client.Partitioner;
+import io.seen.client.SeenItems;
 import io.seen.client.Snapshot;
 import io.seen.client.Watermarks;
 import io.seen.examples.Request.Answer;
@@ -10,9 +12,13 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
- * Holds the snapshots of the users used last and answers from them while they are fresh. What it doesn't hold, and what
+ * Holds the snapshots of the users used last, or with updates those of all users, and answers from them while they are
+ * fresh. What it doesn't hold, and what
  * is too old, it asks seend over HTTP; where that fails, too, an old snapshot is better than none, and the request's
  * own list better than an error.
  */
@@ -21,6 +27,8 @@ final class TailExample {
       + "\n  --brokers       127.0.0.1:9092          Kafka"
       + "\n  --snapshots     seen-filters            the topic of snapshots"
       + "\n  --watermarks    seen-watermarks         the topic of watermarks"
+      + "\n  --updates       none                    the topic of updates, if the filter publishes them"
+      + "\n  --additions-max 10000000                of them held; --users-max and --mib-max then have no effect"
       + "\n  --partitioner   murmur2                 how users map to partitions: murmur2, crc32 or fnv1a"
       + "\n  --users-max     100000                  users held"
       + "\n  --mib-max       256                     and their bytes"
@@ -43,8 +51,7 @@ final class TailExample {
     staleMax = Duration.ofMillis(flags.number("--stale-ms"));
     Duration timeout = Duration.ofMillis(flags.number("--timeout-ms"));
     http = new SeenHttp(flags.text("--http"), flags.text("--filter"), timeout);
-    String brokers = flags.text("--brokers");
-    tail = new TopicTail(brokers, flags.text("--snapshots"), flags.text("--watermarks"), cache, watermarks).start();
+    tail = new TopicTail(flags, cache, watermarks).start();
   }
 
   public static void main(String[] arguments) throws IOException, InterruptedException {
@@ -58,23 +65,41 @@ final class TailExample {
   }
 
   private Answer unseen(Request request) {
+    if (tail.reader() != null) {
+      return unseen(request, tail.reader());
+    }
     Snapshot snapshot = find(request.user);
     if (snapshot != null && watermarks.staleBy(snapshot, Instant.now()).compareTo(staleMax) <= 0) {
-      return new Answer("snapshot", by(snapshot, request));
+      return new Answer("snapshot", by(snapshot, snapshot::mightBeNear, request));
     }
+    Snapshot known = snapshot == null ? Snapshot.empty() : snapshot;
+    return unseen(request, () -> new Answer(
+        snapshot == null ? "own list" : "old snapshot", by(known, known::mightBeNear, request)));
+  }
+
+  private Answer unseen(Request request, FilterReader reader) {
+    OptionalLong asOf = reader.asOf(partitioner.partition(request.user, tail.partitions())); // before the items
+    SeenItems items = reader.itemsOf(request.user);
+    List<String> unseen = by(items, id -> reader.mightBeNear(request.user, id), request);
+    boolean isFresh = asOf.isPresent() && System.currentTimeMillis() - asOf.getAsLong() <= staleMax.toMillis();
+    if (isFresh && !reader.isRefused(request.user)) {
+      return new Answer("snapshot", unseen);
+    }
+    return unseen(request, () -> new Answer("old snapshot", unseen));
+  }
+
+  private Answer unseen(Request request, Supplier<Answer> withoutHttp) {
     try {
       return new Answer("http", http.unseen(request.user, request.items, request.alsoSeen).items);
     } catch (IOException away) {
       System.err.println("decided without the newest: " + away); // count these: users may see items twice
-      Snapshot known = snapshot == null ? Snapshot.empty() : snapshot;
-      String by = snapshot == null ? "own list" : "old snapshot";
-      return new Answer(by, by(known, request));
+      return withoutHttp.get();
     }
   }
 
-  private static List<String> by(Snapshot snapshot, Request request) {
-    List<String> unseen = snapshot.alsoSeen(request.alsoSeen).unseen(request.items);
-    unseen.sort(Comparator.comparing((String id) -> snapshot.mightBeNear(id))); // like something seen: last
+  private static List<String> by(SeenItems seen, Predicate<String> isNear, Request request) {
+    List<String> unseen = seen.alsoSeen(request.alsoSeen).unseen(request.items);
+    unseen.sort(Comparator.comparing(isNear::test)); // like something seen: last
     return unseen;
   }
 

@@ -1,7 +1,9 @@
 package io.seen.examples;
 
+import io.seen.client.FilterReader;
 import io.seen.client.RefusedException;
 import io.seen.client.Snapshot;
+import io.seen.client.Watermark;
 import io.seen.client.Watermarks;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -9,6 +11,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -16,7 +20,10 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** Reads the topics of snapshots and watermarks from their beginning into a cache, on a thread of its own. */
+/**
+ * Reads the topics of snapshots and watermarks from their beginning into a cache, on a thread of its own. With a topic
+ * of updates it reads all three into a {@link FilterReader} instead.
+ */
 final class TopicTail implements Runnable {
   private static final Duration POLL = Duration.ofMillis(200);
   private static final Duration ASK = Duration.ofSeconds(1);
@@ -26,6 +33,9 @@ final class TopicTail implements Runnable {
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final List<TopicPartition> snapshots;
   private final String watermarkTopic;
+  private final FilterReader reader; // null: without updates
+  private final Map<Integer, Long> nextSnapshot = new HashMap<>(); // by partition, for the reader
+  private boolean atEnd; // the reader was, when it was asked after the newest beat
   private final Thread thread = new Thread(this, "snapshots");
 
   // A watermark vouches for the snapshots sent before it, and two topics have no order: those that have come wait until
@@ -35,25 +45,59 @@ final class TopicTail implements Runnable {
   private Map<TopicPartition, Long> waitFor;
   private volatile boolean loaded;
 
-  TopicTail(String brokers, String snapshotTopic, String watermarkTopic, SnapshotCache cache, Watermarks watermarks) {
+  TopicTail(Flags flags, SnapshotCache cache, Watermarks watermarks) {
     this.cache = cache;
     this.watermarks = watermarks;
-    this.watermarkTopic = watermarkTopic;
-    Map<String, Object> settings = Map.of(
-        "bootstrap.servers", brokers,
+    watermarkTopic = flags.text("--watermarks");
+    boolean hasUpdates = !flags.text("--updates").equals("none");
+    consumer = new KafkaConsumer<>(Map.of(
+        "bootstrap.servers", flags.text("--brokers"),
         "auto.offset.reset", "earliest",
         "allow.auto.create.topics", false,
-        "reconnect.backoff.max.ms", 1_000);
-    consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-    snapshots = partitionsOf(snapshotTopic);
+        "fetch.min.bytes", hasUpdates ? 1_000_000 : 1, // updates come all the time: fewer fetches for the broker
+        "fetch.max.wait.ms", hasUpdates ? 20 : 500,
+        "reconnect.backoff.max.ms", 1_000), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    snapshots = partitionsOf(flags.text("--snapshots"));
     if (snapshots.isEmpty()) {
       consumer.close();
-      throw new IllegalArgumentException("no topic " + snapshotTopic + " at " + brokers);
+      throw new IllegalArgumentException("no topic " + flags.text("--snapshots") + " at " + flags.text("--brokers"));
     }
-    List<TopicPartition> all = new ArrayList<>(snapshots);
-    all.addAll(partitionsOf(watermarkTopic)); // without them a snapshot is as fresh as it says itself
-    consumer.assign(all);
-    consumer.seekToBeginning(all);
+    List<TopicPartition> beats = partitionsOf(watermarkTopic); // without them a snapshot is as fresh as it says itself
+    List<TopicPartition> updates = hasUpdates ? partitionsOf(flags.text("--updates")) : List.of();
+    reader = hasUpdates ? readerOf(flags) : null;
+    consumer.assign(beats);
+    consumer.seekToBeginning(beats);
+    Map<Integer, Long> from = hasUpdates ? readBeats(beats) : Map.of();
+    List<TopicPartition> all = new ArrayList<>(beats);
+    all.addAll(snapshots);
+    all.addAll(updates);
+    consumer.assign(all); // the beats go on where they are
+    consumer.seekToBeginning(snapshots);
+    updates.forEach(p -> consumer.seek(p, from.getOrDefault(p.partition(), 0L))); // deleted: auto.offset.reset
+  }
+
+  private FilterReader readerOf(Flags flags) {
+    List<Integer> partitions = snapshots.stream().map(TopicPartition::partition).collect(Collectors.toList());
+    return new FilterReader(flags.text("--filter"), partitions, flags.number("--additions-max"));
+  }
+
+  /** To their end; where the newest say that the updates begin. */
+  private Map<Integer, Long> readBeats(List<TopicPartition> beats) {
+    Map<TopicPartition, Long> ends = consumer.endOffsets(beats, ASK);
+    while (beats.stream().anyMatch(p -> consumer.position(p, ASK) < ends.get(p))) {
+      consumer.poll(POLL).forEach(this::take);
+    }
+    Map<Integer, Long> from = new HashMap<>();
+    for (ConsumerRecord<byte[], byte[]> record : arrived.values()) {
+      try {
+        Watermark beat = record.value() == null ? null : Watermark.parse(record.value());
+        OptionalLong begin = beat == null ? OptionalLong.empty() : beat.updatesFrom();
+        begin.ifPresent(offset -> from.put(beat.partition(), offset));
+      } catch (RefusedException refused) {
+        continue; // reported when the reader takes it
+      }
+    }
+    return from;
   }
 
   private List<TopicPartition> partitionsOf(String topic) {
@@ -73,6 +117,11 @@ final class TopicTail implements Runnable {
     return snapshots.size();
   }
 
+  /** Knows the snapshots and the updates; null without a topic of updates. */
+  FilterReader reader() {
+    return reader;
+  }
+
   /** All that was there at the start has been read. */
   boolean isLoaded() {
     return loaded;
@@ -83,7 +132,11 @@ final class TopicTail implements Runnable {
     try (consumer) {
       while (true) {
         consumer.poll(POLL).forEach(this::take);
-        catchUp();
+        if (reader == null) {
+          catchUp();
+        } else {
+          takeBeats();
+        }
       }
     } catch (WakeupException closed) {
       // the end; any other exception is printed, and what is held grows stale
@@ -96,21 +149,56 @@ final class TopicTail implements Runnable {
   }
 
   private void take(ConsumerRecord<byte[], byte[]> record) {
-    if (record.key() == null) {
-      return;
-    }
-    String key = new String(record.key(), StandardCharsets.UTF_8);
-    if (record.topic().equals(watermarkTopic)) {
-      arrived.put(key, record);
-    } else if (record.value() == null) {
-      cache.forget(key);
-    } else {
-      try {
+    String key = record.key() == null ? null : new String(record.key(), StandardCharsets.UTF_8);
+    try {
+      if (record.topic().equals(watermarkTopic)) {
+        arrived.put(key, record);
+      } else if (!record.topic().equals(snapshots.get(0).topic())) {
+        reader.takeUpdate(record.value());
+      } else if (key != null && reader != null) {
+        takeSnapshot(record, key);
+      } else if (key != null && record.value() == null) {
+        cache.forget(key);
+      } else if (key != null) {
         cache.put(key, Snapshot.parse(record.value()), record.value().length);
-      } catch (RefusedException refused) {
-        System.err.println(record.topic() + "/" + record.partition() + "@" + record.offset() + ": " + refused);
+      }
+    } catch (RefusedException refused) {
+      System.err.println(record.topic() + "/" + record.partition() + "@" + record.offset() + ": " + refused);
+      if (reader == null) {
         cache.refused(key);
       }
+    }
+  }
+
+  private void takeSnapshot(ConsumerRecord<byte[], byte[]> record, String user) throws RefusedException {
+    Long expected = nextSnapshot.put(record.partition(), record.offset() + 1);
+    if (expected != null && record.offset() < expected) {
+      reader.snapshotsRestart(record.partition()); // the topic was cut, or is another one
+    }
+    reader.takeSnapshot(record.partition(), user, record.value());
+  }
+
+  /** After each beat, which come once a second, the reader learns where it stands at the end of the snapshots. */
+  private void takeBeats() {
+    arrived.values().forEach(this::vouch);
+    atEnd &= arrived.isEmpty();
+    arrived.clear();
+    if (atEnd) {
+      return;
+    }
+    try {
+      Map<TopicPartition, Long> ends = consumer.endOffsets(snapshots, ASK); // asked after the last record
+      atEnd = true;
+      for (TopicPartition p : snapshots) {
+        long position = consumer.position(p, ASK);
+        if (position >= ends.get(p)) {
+          reader.snapshotsEnd(p.partition(), position);
+        } else {
+          atEnd = false; // asked again after the next poll
+        }
+      }
+    } catch (TimeoutException brokersAway) {
+      atEnd = false;
     }
   }
 
@@ -135,7 +223,11 @@ final class TopicTail implements Runnable {
 
   private void vouch(ConsumerRecord<byte[], byte[]> record) {
     try {
-      watermarks.accept(record.key(), record.value());
+      if (reader == null) {
+        watermarks.accept(record.key(), record.value());
+      } else {
+        reader.takeBeat(record.key(), record.value());
+      }
     } catch (RefusedException refused) {
       System.err.println(record.topic() + "@" + record.offset() + ": " + refused);
     }
