@@ -25,6 +25,7 @@ import java.util.stream.IntStream;
  */
 public final class FilterReader {
   private static final int USER_BYTES = 200; // about what the objects of a user take besides the snapshot's bytes
+  private static final long ADDITIONS_MAX = 1_000_000_000; // an int numbers them
   private static final int COLLECTED_AT_ONCE = 16_384; // additions; a few milliseconds at most
   private static final long NONE = -1;
 
@@ -38,7 +39,7 @@ public final class FilterReader {
   private long snapshotBytes;
   private long records;
 
-  /** {@code additionsMax}: how many additions it holds at most; by about 16 bytes each, and 40 a user. */
+  /** {@code additionsMax}: how many additions it holds at most, up to a billion; 16 bytes each, and 40 a user. */
   public FilterReader(String filter, Collection<Integer> partitions, long additionsMax) {
     this(filter, partitions, additionsMax, System::currentTimeMillis);
   }
@@ -46,7 +47,7 @@ public final class FilterReader {
   /** With another clock, in ms since 1970, by which additions end. */
   public FilterReader(String filter, Collection<Integer> partitions, long additionsMax, LongSupplier nowMs) {
     this.filter = filter;
-    this.additionsMax = additionsMax;
+    this.additionsMax = Math.min(additionsMax, ADDITIONS_MAX);
     this.nowMs = nowMs;
     for (int partition : partitions) {
       this.partitions.put(partition, new FollowedPartition(partition, additions));
