@@ -316,3 +316,68 @@ def snapshot_of(kind, items, **envelope):
     prints = list(dict.fromkeys(map(print_of, items)))
     payload = globals()[kind](prints)
     return seal(payload, NUMBER[kind], item_count=len(prints), **envelope)
+
+
+# --- updates, from schemas/update.md alone
+
+
+def with_updates(snapshot, generation=1, input_offset=0, partition=0):
+    """The snapshot as a filter with updates publishes it."""
+    head = bytearray(snapshot[:52])
+    at = 72 if head[7] & 1 else 56
+    head[7] |= 2
+    struct.pack_into("<I", head, 8, struct.unpack_from("<I", head, 8)[0] + 8)
+    struct.pack_into("<iq", head, 28, partition, input_offset)
+    rest = snapshot[56:at] + struct.pack("<q", generation) + snapshot[at:]
+    return bytes(head) + struct.pack("<I", xxhash.xxh64_intdigest(bytes(head) + rest) & M32) + rest
+
+
+def user_hash(user):
+    return xxhash.xxh64_intdigest(str(user).encode())
+
+
+def section(entries, mask=1, kind=0, until_s=0, users=None, items=None, reserved=0):
+    """`entries`: [(the hash of a user, fingerprints)]."""
+    prints = [print32 for _, some in entries for print32 in some]
+    fields = struct.pack(
+        "<HBBIII",
+        mask,
+        kind,
+        reserved,
+        until_s,
+        len(entries) if users is None else users,
+        len(prints) if items is None else items,
+    )
+    return fields + b"".join(
+        (
+            struct.pack(f"<{len(entries)}Q", *(user for user, _ in entries)),
+            struct.pack(f"<{len(entries)}H", *(len(some) for _, some in entries)),
+            struct.pack(f"<{len(prints)}I", *prints),
+        )
+    )
+
+
+def update(
+    *sections,
+    partition=0,
+    generation=1,
+    begin=0,
+    end=10,
+    as_of_ms=1_000,
+    filters=("default",),
+    names=None,
+    filter_count=None,
+    header_bytes=None,
+    version=1,
+    flags=0,
+    magic=b"SEEU",
+):
+    """A record with a right checksum, whatever is in it."""
+    if names is None:
+        names = b"".join(bytes((len(name.encode()),)) + name.encode() for name in filters)
+    size = max(56, 49 + len(names)) if header_bytes is None else header_bytes
+    head = struct.pack("<4sBBH", magic, version, flags, size)
+    count = len(filters) if filter_count is None else filter_count
+    rest = struct.pack("<iqqqqB", partition, generation, begin, end, as_of_ms, count) + names
+    rest += bytes(max(0, size - 12 - len(rest))) + b"".join(sections)
+    return head + struct.pack("<I", xxhash.xxh64_intdigest(head + rest) & M32) + rest

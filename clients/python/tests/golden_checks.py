@@ -3,6 +3,7 @@
 A check fails with AssertionError, or with what a broken reader raises.
 """
 
+import base64
 import collections
 import datetime
 import functools
@@ -19,6 +20,16 @@ INDEX, WATERMARKS, ALSO_SEEN = (
     json.loads((GOLDEN / name).read_text(encoding="utf-8"))
     for name in ("index.json", "watermarks.json", "also_seen.json")
 )
+UPDATES = GOLDEN.parent / "update"
+
+
+def of_updates(name):
+    """Empty where the files aren't there; test_golden.py then says so."""
+    path = UPDATES / name
+    return json.loads(path.read_text(encoding="utf-8")) if UPDATES.exists() else collections.defaultdict(list)
+
+
+UPDATE_INDEX, SEQUENCES = of_updates("index.json"), of_updates("sequences.json")
 METADATA = ("item_count", "as_of_ms", "horizon_day", "partition", "input_offset", "false_positive_rate")
 INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 
@@ -35,6 +46,17 @@ STEPS = [
     (r"^snapshot: false_positive_rate", 7),
     (r"^snapshot: similar_(bytes|format)", 8),
     (r"payload of kind", 9),
+]
+UPDATE_STEPS = [
+    (r"^not an update", 1),
+    (r"^update: cut off", 1),
+    (r"^update: version", 2),
+    (r"^update: header_bytes is", 3),
+    (r"checksum", 4),
+    (r"^update: flags", 5),
+    (r"^update: (partition|generation|from|to|as_of_ms|filter_count) is", 6),
+    (r"^update: (name \d|the name)", 7),
+    (r"^update: section at", 8),
 ]
 
 
@@ -63,8 +85,8 @@ def check_hash(client, row):
         assert hashing.in_domain_each(one, domain).tolist() == [row[name]]
 
 
-def step_of(message):
-    return next((step for pattern, step in STEPS if re.search(pattern, message)), 0)
+def step_of(message, steps=STEPS):
+    return next((step for pattern, step in steps if re.search(pattern, message)), 0)
 
 
 def check_refused(client, entry):
@@ -219,3 +241,100 @@ def check_also_seen(client, case):
     assert [item for item, is_seen in zip(unique, answers) if not is_seen] == case["unseen"]
     assert {want: snapshot.recall_size(int(want)) for want in case["recall_size"]} == case["recall_size"]
     assert not any(map(snapshot.might_be_near, set(case["also_seen"]))) or snapshot.has_similar
+
+
+def decoded(text):
+    return None if text is None else base64.b64decode(text, validate=True)
+
+
+def check_update(client, record):
+    update = client.Update(decoded(record["bytes"]))
+    fields = (update.partition, update.generation, update.from_offset, update.to_offset, update.as_of_ms)
+    assert fields == tuple(record[name] for name in ("partition", "generation", "from", "to", "as_of_ms"))
+    assert list(update.filters) == record["filters"]
+    sections = []
+    for section in update.sections:
+        ends = np.cumsum(section.counts, dtype=np.int64)
+        entries = [
+            {"user": str(user), "fingerprints": prints.tolist()}
+            for user, prints in zip(section.users.tolist(), np.split(section.fingerprints, ends[:-1]))
+        ]
+        mask, kind, until_s = section[:3]
+        sections.append({"mask": mask, "kind": kind, "until_s": until_s, "entries": entries})
+    assert sections == record["sections"]
+
+
+def check_update_refused(client, record):
+    try:
+        client.Update(decoded(record["bytes"]))
+    except client.UpdateError as error:
+        assert step_of(str(error), UPDATE_STEPS) == record["step"], str(error)
+        newer = record["step"] in (2, 5) or ": kind " in str(error)
+        assert isinstance(error, client.UnsupportedUpdateError) == newer
+    else:
+        raise AssertionError(f"{record['name']} is read: {record['why']}")
+
+
+def check_sequence(client, sequence):
+    """What a reader answers along the way."""
+    reader = client.FilterReader(
+        sequence["filter"], partitions_of(sequence), additions_max=sequence["additions_max"]
+    )
+    for number, step in enumerate(sequence["steps"]):
+        where = f"{sequence['name']}: step {number}"
+        try:
+            take_step(reader, step)
+        except (client.WatermarkError, client.UpdateError, client.SnapshotError) as error:
+            assert step.get("refused", False), f"{where}: {error}"
+        else:
+            assert not step.get("refused", False), f"{where} is taken"
+        if "expect" in step:
+            check_expected(reader, step["expect"], where)
+
+
+def partitions_of(sequence):
+    """All that a sequence names."""
+    named = set()
+    for step in sequence["steps"]:
+        rows = [step[name] for name in ("snapshot", "end") if name in step]
+        named |= {row["partition"] for row in rows + step.get("expect", {}).get("partitions", [])}
+        named |= {step["restart"]} if "restart" in step else set()
+    return sorted(named)
+
+
+def take_step(reader, step):
+    if "beat" in step:
+        reader.take_beat(encoded(step["beat"]["key"]), encoded(step["beat"]["value"]))
+    if "update" in step:
+        reader.take_update(decoded(step["update"]))
+    if "snapshot" in step:
+        snapshot = step["snapshot"]
+        reader.take_snapshot(snapshot["partition"], snapshot["user"], decoded(snapshot["value"]))
+    if "end" in step:
+        reader.snapshots_end(step["end"]["partition"], step["end"]["position"])
+    if "restart" in step:
+        reader.snapshots_restart(step["restart"])
+
+
+def check_expected(reader, expect, where):
+    now_ms = expect["now_ms"]
+    for row in expect["partitions"]:
+        partition = row["partition"]
+        assert reader.complete_to(partition) == row["complete_to"], where
+        assert reader.as_of(partition) == row["as_of_ms"], where
+    assert reader.additions == expect["additions"], where
+    for row in expect["users"]:
+        user = row["user"]
+        assert reader.is_refused(user) == row["refused"], where
+        seen, unseen = row["seen"], row["unseen"]
+        assert reader.unseen(user, seen + unseen, now_ms=now_ms) == unseen, where
+        assert reader.might_contain_many(user, seen, now_ms=now_ms).all(), where
+        for items, ask, answer in (
+            (seen, reader.might_contain, True),
+            (unseen, reader.might_contain, False),
+            (row["near"], reader.might_be_near, True),
+            (row["not_near"], reader.might_be_near, False),
+            (row["groups"], reader.might_hold_group, True),
+            (row["not_groups"], reader.might_hold_group, False),
+        ):
+            assert [item for item in items if ask(user, item, now_ms=now_ms) != answer] == [], where

@@ -28,7 +28,7 @@ ENVELOPE = {
         "form = min(form, 11)\n    if form == 0:",
     ],
     "if hash_kind != HASH:": ["if hash_kind > HASH:", "if hash_kind < HASH:"],
-    "if flags & ~FLAG_SIMILAR:": ["if False:", "if flags & 2:", "if flags:"],
+    "if flags & ~(FLAG_SIMILAR | FLAG_UPDATES):": ["if False:", "if flags:"],
     "if not 0 < rate <= 0.5:": [
         "if not 0 <= rate <= 0.5:",
         "if not rate <= 0.5:",
@@ -37,7 +37,7 @@ ENVELOPE = {
         "if not 0 < rate:",
         "if rate <= 0 or rate > 0.5:",
     ],
-    "if flags & FLAG_SIMILAR else header": ["if False else header"],
+    "    if flags & FLAG_SIMILAR:\n": ["    if False:\n"],
     "if header.header_bytes < FIELDS.size + SIMILAR_FIELDS.size:": [
         "if False:",
         "if header.header_bytes != 72:",
@@ -129,7 +129,9 @@ SNAPSHOT = {
         "return self._holds_similar(fingerprint(group), NEAR)"
     ],
     "mapped = in_domain(print32, domain)": ["mapped = print32"],
-    "mapped = in_domain_each(prints, domain)": ["mapped = prints"],
+    "self.holds_each(in_domain_each(prints, domain), is_similar=True)": [
+        "self.holds_each(prints, is_similar=True)"
+    ],
     "return self._similar.contains(mapped, hash_of(mapped))": [
         "return self._filter.contains(mapped, hash_of(mapped))"
     ],
@@ -463,10 +465,10 @@ WATERMARKS = {
     'members = json.loads(str(bytes(value), "utf-8"), parse_constant=_refuse_constant)': [
         "members = json.loads(bytes(value))"
     ],
-    "            members = json.loads(": [
+    "        members = json.loads(": [
         (
-            "            members, _ = json.JSONDecoder().raw_decode(str(bytes(value), 'utf-8').lstrip())\n"
-            "            members = members or json.loads("
+            "        members, _ = json.JSONDecoder().raw_decode(str(bytes(value), 'utf-8').lstrip())\n"
+            "        members = members or json.loads("
         )
     ],
 }

@@ -1,14 +1,18 @@
-"""The golden files of schemas/snapshot.md: whatever tests/golden/snapshot has."""
+"""The golden files of schemas/snapshot.md and schemas/update.md: whatever tests/golden has of them."""
 
 import pytest
 
 import golden_checks as checks
 import seen_client
-from golden_checks import ALSO_SEEN, GOLDEN, INDEX, WATERMARKS
+from golden_checks import ALSO_SEEN, GOLDEN, INDEX, SEQUENCES, UPDATE_INDEX, UPDATES, WATERMARKS
 
 
 def by_file(entries):
     return pytest.mark.parametrize("entry", entries, ids=[entry["file"] for entry in entries])
+
+
+def by_name(rows):
+    return pytest.mark.parametrize("row", rows, ids=[ascii(row["name"]) for row in rows])
 
 
 def by_note(cases):
@@ -48,3 +52,23 @@ def test_what_is_also_seen(case):
 def test_every_file_is_in_the_index():
     named = {entry["file"] for entry in INDEX["snapshots"] + INDEX["refused"]}
     assert {path.name for path in GOLDEN.glob("*.bin")} == named
+
+
+@by_name(UPDATE_INDEX["records"])
+def test_an_update_has_what_the_index_says(row):
+    checks.check_update(seen_client, row)
+
+
+@by_name(UPDATE_INDEX["refused"])
+def test_a_refused_update_is_refused_at_the_step_that_the_index_names(row):
+    checks.check_update_refused(seen_client, row)
+
+
+@by_name(SEQUENCES["sequences"])
+def test_a_sequence_is_answered_as_it_says(row):
+    checks.check_sequence(seen_client, row)
+
+
+@pytest.mark.skipif(not UPDATES.exists(), reason="tests/golden/update isn't there")
+def test_the_files_of_updates_are_not_empty():
+    assert UPDATE_INDEX["records"] and UPDATE_INDEX["refused"] and SEQUENCES["sequences"]

@@ -19,6 +19,8 @@ HEADER_BYTES_MAX = 4096
 CHECKSUM_AT = 52
 FLAG_SIMILAR = 1
 SIMILAR_FIELDS = struct.Struct("<IB3xI4x")
+FLAG_UPDATES = 2
+UPDATES_FIELDS = struct.Struct("<q")
 SIMILAR_KINDS = frozenset(FilterKind) - {
     FilterKind.INDEXED_CUCKOO,
     FilterKind.DAY_CHAIN,
@@ -38,10 +40,14 @@ class Header(NamedTuple):
     """None: nothing is said of what is similar."""
     similar_bytes: int = 0
     similar_count: int = 0
+    generation: int = 0
+    """Of `input_offset`. 0: the filter has no updates."""
 
 
-def read_header(data: bytes) -> Header:
-    """Checks all but the payload, in the specification's order, so that the message is the right one."""
+def read_header(data: bytes, with_updates: bool = False) -> Header:
+    """Checks all but the payload, in the specification's order, so that the message is the right one.
+
+    `with_updates`: the caller reads the filter's updates as well."""
     if data[:4] != MAGIC:
         raise MalformedSnapshotError(f"not a snapshot: begins with {data[:4]!r}, not {MAGIC!r}")
     if len(data) < FIELDS.size:
@@ -90,9 +96,14 @@ def read_header(data: bytes) -> Header:
         raise UnsupportedSnapshotError(
             f"snapshot: hash {hash_kind}; this reader knows {HASH}: update seen-client"
         )
-    if flags & ~FLAG_SIMILAR:
+    if flags & ~(FLAG_SIMILAR | FLAG_UPDATES):
         raise UnsupportedSnapshotError(
-            f"snapshot: flags {flags:#04x}; this reader knows bit 0: update seen-client"
+            f"snapshot: flags {flags:#04x}; this reader knows bits 0 and 1: update seen-client"
+        )
+    if flags & FLAG_UPDATES and not with_updates:
+        raise UnsupportedSnapshotError(
+            f"snapshot: flags {flags:#04x}: this filter publishes updates; read them as well "
+            "(FilterReader, schemas/update.md)"
         )
     if not 0 < rate <= 0.5:
         raise MalformedSnapshotError(
@@ -101,7 +112,9 @@ def read_header(data: bytes) -> Header:
     header = Header(
         FilterKind(form), header_bytes, item_count, as_of_ms, horizon_day, partition, input_offset, rate
     )
-    return _with_similar(header, data, payload_bytes) if flags & FLAG_SIMILAR else header
+    if flags & FLAG_SIMILAR:
+        header = _with_similar(header, data, payload_bytes)
+    return _with_generation(header, data) if flags & FLAG_UPDATES else header
 
 
 def _with_similar(header: Header, data: bytes, payload_bytes: int) -> Header:
@@ -120,6 +133,19 @@ def _with_similar(header: Header, data: bytes, payload_bytes: int) -> Header:
             f"snapshot: similar_format {form}; this reader knows 1 to 6, 8, 9 and 11: update seen-client"
         )
     return header._replace(similar_kind=FilterKind(form), similar_bytes=similar_bytes, similar_count=count)
+
+
+def _with_generation(header: Header, data: bytes) -> Header:
+    at = FIELDS.size + (SIMILAR_FIELDS.size if header.similar_kind is not None else 0)
+    if header.header_bytes < at + UPDATES_FIELDS.size:
+        raise MalformedSnapshotError(
+            f"snapshot: header_bytes is {header.header_bytes}; with bit 1 of flags it is "
+            f"{at + UPDATES_FIELDS.size} or more"
+        )
+    (generation,) = UPDATES_FIELDS.unpack_from(data, at)
+    if generation < 1:
+        raise MalformedSnapshotError(f"snapshot: generation is {generation}; it is 1 or more")
+    return header._replace(generation=generation)
 
 
 def checksum_of(data: bytes) -> int:

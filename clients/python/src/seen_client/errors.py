@@ -16,3 +16,15 @@ class UnsupportedSnapshotError(SnapshotError):
 
 class WatermarkError(ValueError):
     """A record of the watermark topic that can't be read. Keep the one before it."""
+
+
+class UpdateError(ValueError):
+    """A record of the topic of updates that can't be read. It changes nothing, so it becomes a gap."""
+
+
+class MalformedUpdateError(UpdateError):
+    """Cut off, damaged, or no update at all."""
+
+
+class UnsupportedUpdateError(UpdateError):
+    """Written by a newer program: a version, flag or kind of section that this reader doesn't know."""

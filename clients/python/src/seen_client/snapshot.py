@@ -32,6 +32,7 @@ from .hashing import (
 from .kinds import FILTERS, DayChain, Filter, FilterKind, IndexedCuckoo
 
 ItemT = TypeVar("ItemT", str, int)
+AnyItem = TypeVar("AnyItem", bound=ItemId)
 Bytes = Union[bytes, bytearray, memoryview]
 SIMILAR_START = 8  # bytes before the second payload, for look-ups that go by windows of eight
 CREATED_SECOND_MAX = (1 << 62) - 1
@@ -58,12 +59,15 @@ class Snapshot:
 
     __slots__ = ("_also_seen", "_filter", "_header", "_nbytes", "_similar")
 
-    def __init__(self, data: Bytes) -> None:
+    def __init__(self, data: Bytes, *, with_updates: bool = False) -> None:
         """Reads and checks the bytes of a record or of an HTTP answer. SnapshotError if they are to be
-        refused."""
+        refused.
+
+        A published snapshot of a filter with updates is late by itself. So it is refused, unless the caller
+        reads the updates too (`with_updates`): `FilterReader` does."""
         if not isinstance(data, bytes):
             data = bytes(memoryview(data))  # which refuses an int: bytes(7) would be seven zeros
-        header = read_header(data)
+        header = read_header(data, with_updates)
         self._nbytes = len(data)
         self._header: Header = header
         self._similar: Filter | None = None
@@ -95,7 +99,7 @@ class Snapshot:
         snapshot = type(self).__new__(type(self))
         snapshot._header, snapshot._filter, snapshot._nbytes = self._header, self._filter, self._nbytes
         snapshot._similar = self._similar
-        snapshot._also_seen = self._also_seen.union(map(id_text, _items(ids)))
+        snapshot._also_seen = self._also_seen.union(map(id_text, item_list(ids)))
         return snapshot
 
     # --- what it is
@@ -139,6 +143,12 @@ class Snapshot:
     def input_offset(self) -> int:
         """Every record of the input partition below it is in."""
         return self._header.input_offset
+
+    @property
+    def generation(self) -> int:
+        """Of `input_offset`: offsets compare within one generation only. 0 where the filter has no
+        updates."""
+        return self._header.generation
 
     @property
     def false_positive_rate(self) -> float:
@@ -225,7 +235,7 @@ class Snapshot:
         `created_at_ms`, where given, has one for each item; of an id that comes twice the latest counts. See
         `might_contain` for what it does.
         """
-        given = _items(items)
+        given = item_list(items)
         created = _created_seconds(created_at_ms, len(given))
         texts = list(map(id_text, given))
         latest: dict[str, int] = {}
@@ -255,7 +265,7 @@ class Snapshot:
         window_start: datetime.date | None = None,
     ) -> Bools:
         """`might_contain` of each item, as an array of bool in the order given."""
-        given = _items(items)
+        given = item_list(items)
         seen = self._contains_many(
             fingerprints(given), _created_seconds(created_at_ms, len(given)), window_start
         )
@@ -314,11 +324,11 @@ class Snapshot:
 
     def might_be_near_many(self, items: Iterable[ItemId]) -> Bools:
         """`might_be_near` of each, as an array of bool in the order given."""
-        return self._holds_similar_many(fingerprints(_items(items)), NEAR)
+        return self._holds_similar_many(fingerprints(item_list(items)), NEAR)
 
     def might_hold_group_many(self, groups: Iterable[ItemId]) -> Bools:
         """`might_hold_group` of each, likewise."""
-        return self._holds_similar_many(fingerprints(_items(groups)), GROUP)
+        return self._holds_similar_many(fingerprints(item_list(groups)), GROUP)
 
     def _holds_similar(self, print32: int, domain: int) -> bool:
         if self._similar is None:
@@ -327,10 +337,14 @@ class Snapshot:
         return self._similar.contains(mapped, hash_of(mapped))
 
     def _holds_similar_many(self, prints: U32s, domain: int) -> Bools:
-        if self._similar is None or not len(prints):
+        return self.holds_each(in_domain_each(prints, domain), is_similar=True)
+
+    def holds_each(self, prints: U32s, *, is_similar: bool) -> Bools:
+        """By the fingerprints as the filter has them: the first filter, or that of what is similar."""
+        held = self._similar if is_similar else self._filter
+        if held is None or not len(prints):
             return np.zeros(len(prints), np.bool_)
-        mapped = in_domain_each(prints, domain)
-        return self._similar.contains_many(mapped, hashes_of(mapped))
+        return held.contains_many(prints, hashes_of(prints))
 
     # --- how many to recall
 
@@ -348,7 +362,8 @@ class Snapshot:
         return seen + math.ceil((want + 3 * math.sqrt(want * rate)) / (1 - rate))
 
 
-def _items(items: Iterable[ItemId]) -> list[ItemId]:
+def item_list(items: Iterable[AnyItem]) -> list[AnyItem]:
+    """TypeError for a single id."""
     if isinstance(items, (str, bytes)):
         raise TypeError(f"a list of item ids is wanted, not the single {items!r}")
     return list(items)

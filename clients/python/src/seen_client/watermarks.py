@@ -29,20 +29,8 @@ class Watermark(NamedTuple):
     @classmethod
     def parse(cls, value: bytes | bytearray | memoryview) -> Watermark:
         """The value of a record. WatermarkError if it is to be refused."""
-        if len(value) > RECORD_BYTES_MAX:
-            raise WatermarkError(f"watermark: {len(value)} bytes; at most {RECORD_BYTES_MAX}")
-        try:
-            members = json.loads(str(bytes(value), "utf-8"), parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            raise WatermarkError(f"watermark: no JSON: {error}") from None
-        if not isinstance(members, dict):
-            raise WatermarkError("watermark: no JSON object")
-        version = members.get("version")
-        if not isinstance(version, int) or isinstance(version, bool) or version != VERSION:
-            raise WatermarkError(
-                f"watermark: version {version!r:.40}; this reader knows {VERSION}: update seen-client"
-            )
-        watermark = cls(*(_integer(members, name) for name in cls._fields))
+        members = members_of(value)
+        watermark = cls(*(integer_of(members, name) for name in cls._fields))
         if not 0 <= watermark.partition <= PARTITION_MAX:
             raise WatermarkError(f"watermark: partition is {watermark.partition}; it is 0 to {PARTITION_MAX}")
         return watermark
@@ -72,7 +60,7 @@ class Watermarks:
 
         WatermarkError if it is to be refused; the one before it then stays.
         """
-        partition = _partition_of(key)
+        partition = partition_of_key(key)
         if value is None:
             self._last.pop(partition, None)
             return
@@ -105,7 +93,7 @@ class Watermarks:
         return duration_of(self.stale_by_ms(snapshot, None if now is None else ms_of(now)))
 
 
-def _partition_of(key: bytes | None) -> int:
+def partition_of_key(key: bytes | None) -> int:
     """Of a record's key: the number in decimal, as it is written and in no other way."""
     if (
         key is None
@@ -117,11 +105,29 @@ def _partition_of(key: bytes | None) -> int:
     return int(key)
 
 
+def members_of(value: bytes | bytearray | memoryview) -> dict[str, object]:
+    """The JSON object of a record of this version."""
+    if len(value) > RECORD_BYTES_MAX:
+        raise WatermarkError(f"watermark: {len(value)} bytes; at most {RECORD_BYTES_MAX}")
+    try:
+        members = json.loads(str(bytes(value), "utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise WatermarkError(f"watermark: no JSON: {error}") from None
+    if not isinstance(members, dict):
+        raise WatermarkError("watermark: no JSON object")
+    version = members.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version != VERSION:
+        raise WatermarkError(
+            f"watermark: version {version!r:.40}; this reader knows {VERSION}: update seen-client"
+        )
+    return members
+
+
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _integer(members: dict[str, object], name: str) -> int:
+def integer_of(members: dict[str, object], name: str) -> int:
     value = members.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise WatermarkError(f"watermark: {name}: {'missing' if name not in members else 'not an integer'}")

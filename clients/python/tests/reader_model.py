@@ -1,0 +1,161 @@
+"""A reader of schemas/update.md that is as naive as can be: sets and lists, in the page's own words."""
+
+
+class Model:
+    def __init__(self, followed, partitions, additions_max):
+        self.filter, self.additions_max = followed, additions_max
+        self.partitions = {number: Partition() for number in partitions}
+        self.additions = []  # dicts, in the order of their records
+        self.records = 0
+
+    def beat(self, number, value):
+        """`value`: what the JSON says; None for a tombstone."""
+        if number not in self.partitions:
+            return
+        partition, value = self.partitions[number], value or {}
+        generation = value.get("generation")
+        if value:
+            for known in set(partition.unnamed):
+                partition.unnamed[known] = 0 if known == generation else partition.unnamed[known] + 1
+                if partition.unnamed[known] == 60:
+                    self.forget(number, known)
+        if generation != partition.current:
+            partition.past.add(partition.current)
+            partition.past.discard(generation)
+        partition.current, partition.base = generation, None
+        ends = value.get("snapshots_to", {})
+        if generation is not None and "published_to" in value and self.filter in ends:
+            partition.base = value["published_to"], ends[self.filter]
+        self.settle(number)
+
+    def update(self, number, generation, begin, end, as_of, filters, sections):
+        """`sections`: [(mask, kind, until_s, [(user, [fingerprints])])]"""
+        if number not in self.partitions or self.filter not in filters:
+            return
+        partition, g = self.partitions[number], generation
+        partition.unnamed[g] = 0
+        self.records += 1
+        for mask, kind, until_s, entries in sections:
+            if mask >> filters.index(self.filter) & 1:
+                self.additions += [
+                    {
+                        "user": user,
+                        "kind": kind,
+                        "print": print32,
+                        "partition": number,
+                        "generation": g,
+                        "to": end if begin < end else end + 1,
+                        "until_s": until_s,
+                        "record": self.records,
+                        "as_of_before": partition.as_of.get(g),
+                    }
+                    for user, prints in entries
+                    for print32 in prints
+                ]
+        as_of = None if as_of == -1 else as_of
+        complete, run = partition.complete.get(g), partition.run.get(g)
+        if complete is not None and begin <= complete:
+            if end >= complete:
+                partition.complete[g] = end
+                partition.as_of[g] = greater(partition.as_of.get(g), as_of)
+        elif run is None or begin > run[1]:
+            partition.run[g] = begin, end, as_of
+        elif end >= run[0]:
+            partition.run[g] = min(begin, run[0]), max(end, run[1]), greater(as_of, run[2])
+        self.settle(number)
+        while len(self.additions) > self.additions_max:
+            oldest = self.additions[0]
+            one = self.partitions[oldest["partition"]]
+            one.lost.setdefault(oldest["generation"], [])
+            one.lost[oldest["generation"]].append((oldest["to"], oldest["as_of_before"]))
+            self.additions = [a for a in self.additions if a["record"] != oldest["record"]]
+
+    def snapshot(self, number, user, snapshot):
+        """`snapshot`: a dict; None for a tombstone; "refused"."""
+        partition = self.partitions[number]
+        partition.refused.discard(user)
+        if snapshot == "refused":
+            partition.refused.add(user)
+        else:
+            partition.snapshots[user] = snapshot
+
+    def end(self, number, position):
+        self.partitions[number].stands_at = position
+        self.settle(number)
+
+    def restart(self, number):
+        self.partitions[number].stands_at = None
+
+    def settle(self, number):
+        partition = self.partitions[number]
+        if partition.base is None or partition.stands_at is None or partition.stands_at < partition.base[1]:
+            return
+        g, published_to = partition.current, partition.base[0]
+        if partition.complete.get(g) is None or partition.complete[g] < published_to:
+            partition.complete[g] = published_to
+            partition.unnamed.setdefault(g, 0)
+        self.additions = [
+            a
+            for a in self.additions
+            if not (a["partition"] == number and a["generation"] == g and a["to"] <= published_to)
+        ]
+        for past in partition.past:
+            self.forget(number, past)
+        if g in partition.lost and all(to <= published_to for to, _ in partition.lost[g]):
+            del partition.lost[g]
+        run = partition.run.get(g)
+        if run and run[0] <= partition.complete[g]:
+            if run[1] >= partition.complete[g]:
+                partition.complete[g] = run[1]
+                partition.as_of[g] = greater(partition.as_of.get(g), run[2])
+            del partition.run[g]
+
+    def forget(self, number, generation):
+        partition = self.partitions[number]
+        self.additions = [
+            a for a in self.additions if not (a["partition"] == number and a["generation"] == generation)
+        ]
+        for kept in (partition.complete, partition.as_of, partition.run, partition.unnamed, partition.lost):
+            kept.pop(generation, None)
+
+    # --- answers
+
+    def complete_to(self, number):
+        return self.partitions[number].complete.get(self.partitions[number].current)
+
+    def as_of(self, number):
+        partition = self.partitions[number]
+        g = partition.current
+        as_of = partition.as_of.get(g)
+        if partition.complete.get(g) is None or as_of is None:
+            return None
+        return partition.lost[g][0][1] if partition.lost.get(g) else as_of
+
+    def is_refused(self, user):
+        return any(user in partition.refused for partition in self.partitions.values())
+
+    def holds(self, user, kind, print32, now_ms):
+        snapshots = [p.snapshots[user] for p in self.partitions.values() if p.snapshots.get(user)]
+        return any(print32 in snapshot["prints"][kind] for snapshot in snapshots) or any(
+            (a["user"], a["kind"], a["print"]) == (user, kind, print32)
+            and (a["until_s"] == 0 or now_ms < a["until_s"] * 1000)
+            and not any(
+                snapshot["generation"] == a["generation"]
+                and snapshot["partition"] == a["partition"]
+                and snapshot["input_offset"] >= a["to"]
+                for snapshot in snapshots
+            )
+            for a in self.additions
+        )
+
+
+class Partition:
+    def __init__(self):
+        self.current = self.base = self.stands_at = None
+        self.past, self.complete, self.as_of, self.run = set(), {}, {}, {}
+        self.unnamed, self.lost = {}, {}
+        self.snapshots, self.refused = {}, set()
+
+
+def greater(a, b):
+    return max((one for one in (a, b) if one is not None), default=None)
