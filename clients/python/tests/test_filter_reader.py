@@ -3,7 +3,10 @@ model."""
 
 import json
 import os
+import pathlib
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -670,3 +673,11 @@ def test_random_records_are_answered_as_the_page_says(tail_rows, monkeypatch):
     for seed in range(8):
         reached |= World(f"{tail_rows} {seed}", 120, (0, 5, 15, 10**6)[seed % 4]).reached
     assert reached == {"fresh", "lost", "many"}, "the worlds are too tame"
+
+
+def test_the_benchmark_runs():
+    program = pathlib.Path(__file__).resolve().parents[1] / "benchmarks" / "updates.py"
+    run = subprocess.run(
+        [sys.executable, program, "--smoke"], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert run.returncode == 0 and run.stdout.count("\n") == 4, run.stderr
