@@ -488,6 +488,172 @@ BITS = {
     "shift = bit - (first << np.uint64(3))": ["shift = bit & np.uint64(7)"],
 }
 
+UPDATE = {
+    'MAGIC = b"SEEU"': ['MAGIC = b"SEEN"'],
+    "if data[:4] != MAGIC:": ["if False:"],
+    "if len(data) < HEADER_BYTES_MIN:": ["if len(data) < 4:"],
+    "if version != VERSION:": ["if version > VERSION:", "if version < VERSION:", "if False:"],
+    "<= header_bytes <= min(HEADER_BYTES_MAX, len(data)):": [
+        "<= header_bytes <= HEADER_BYTES_MAX:",
+        "<= header_bytes <= len(data):",
+        "<= header_bytes < min(HEADER_BYTES_MAX, len(data)):",
+    ],
+    "HEADER_BYTES_MIN, HEADER_BYTES_MAX = 56, 8192": [
+        "HEADER_BYTES_MIN, HEADER_BYTES_MAX = 49, 8192",
+        "HEADER_BYTES_MIN, HEADER_BYTES_MAX = 56, 8191",
+        "HEADER_BYTES_MIN, HEADER_BYTES_MAX = 56, 4096",
+    ],
+    "if checksum != computed:": ["if False:"],
+    "CHECKSUM_AT, CHECKED_FROM = 8, 12": [
+        "CHECKSUM_AT, CHECKED_FROM = 8, 16",
+        "CHECKSUM_AT, CHECKED_FROM = 5, 12",
+    ],
+    "    if flags:\n": ["    if flags & 1:\n", "    if False:\n"],
+    '("partition", self.partition, 0)': [
+        '("partition", self.partition, -1)',
+        '("partition", self.partition, 1)',
+    ],
+    '("generation", self.generation, 1)': ['("generation", self.generation, 0)'],
+    '("from", self.from_offset, 0)': ['("from", self.from_offset, -1)'],
+    '("to", self.to_offset, self.from_offset)': [
+        '("to", self.to_offset, 0)',
+        '("to", self.to_offset, self.from_offset + 1)',
+    ],
+    '("as_of_ms", self.as_of_ms, NOT_KNOWN)': [
+        '("as_of_ms", self.as_of_ms, -9)',
+        '("as_of_ms", self.as_of_ms, 0)',
+    ],
+    "if not 1 <= names <= FILTERS_MAX:": ["if names < 1:", "if names > FILTERS_MAX:"],
+    "FILTERS_MAX = 16": ["FILTERS_MAX = 15", "FILTERS_MAX = 17"],
+    "if length == 0 or at + 1 + length > end:": [
+        "if at + 1 + length > end:",
+        "if length == 0 or at + length > end:",
+        "if length == 0 or at + 1 + length > len(data):",
+        "if length == 0 or at + 1 + length >= end:",
+    ],
+    "if name in names:": ["if False:", "if name in names[-1:]:"],
+    "_sections(data, header_bytes, names)\n\n": ["_sections(data, max(56, header_bytes - 1), names)\n\n"],
+    "if len(data) - at < SECTION_FIELDS.size:": [
+        "if len(data) - at < SECTION_FIELDS.size:\n            break\n        if False:"
+    ],
+    "if not 0 < mask < 1 << names:": [
+        "if not 0 <= mask < 1 << names:",
+        "if not 0 < mask:",
+        "if not 0 < mask <= names:",
+    ],
+    "if kind not in (KIND_SEEN, KIND_SIMILAR):": ["if kind > 2:", "if kind not in (0, 1, 255):", "if kind:"],
+    "if not users or not items:": ["if False:"],
+    'SECTION_FIELDS = struct.Struct("<HBxIII")': [
+        'SECTION_FIELDS = struct.Struct("<HBxiII")',
+        'SECTION_FIELDS = struct.Struct("<BHxIII")',
+    ],
+    "if end > len(data):": ["end = end & 0xFFFFFFFF\n        if end > len(data):"],
+    "if total != items:": ["if total < items:", "if total > items:", "if total & 0xFFFF != items & 0xFFFF:"],
+    "if np.count_nonzero(section.counts) != users:": ["if False:", "if section.counts[0] == 0:"],
+    "USER_BYTES, COUNT_BYTES, PRINT_BYTES = 8, 2, 4": ["USER_BYTES, COUNT_BYTES, PRINT_BYTES = 8, 4, 4"],
+}
+
+IS_READ = "is_read = NOT_KNOWN < beat.snapshots_to <= self.stands_at"
+COVERED = "self.complete, self.as_of_ms = end, max(self.as_of_ms, as_of_ms)"
+FILTER_READER = {
+    "            return NO_BEAT  # of": ["            raise WatermarkError  # of"],
+    "            partition.past.add(partition.beat.generation)\n": [""],
+    "            partition.past.discard(beat.generation)\n": [""],
+    "        partition.beat = beat\n": [
+        "        partition.beat = max(beat, partition.beat)\n",
+        "        partition.beat = beat if beat.published_to >= 0 else beat._replace(published_to="
+        "partition.beat.published_to, snapshots_to=partition.beat.snapshots_to)\n",
+    ],
+    "        partition.beat = beat\n        self._settle(partition, number)\n": [
+        "        partition.beat = beat\n"
+    ],
+    "or self._filter_name not in update.filters:": ["or self._filter_name != update.filters[0]:"],
+    "end = max(update.to_offset, min(update.from_offset + 1, OFFSET_MAX))": [
+        "end = update.to_offset",
+        "end = update.to_offset + 1",
+    ],
+    "        life.cover(update.from_offset, update.to_offset, update.as_of_ms)\n        self._settle(": [
+        "        life.cover(update.from_offset, update.to_offset, update.as_of_ms)\n        (lambda *_: 0)("
+    ],
+    "if self._log.held > self._additions_max:": ["if False:"],
+    "                of.refused.add(text)\n": [""],
+    "        of.refused.discard(text)\n": [""],
+    "            del of.snapshots[text]\n": [
+        "            pass\n",
+        "            del of.snapshots[text]\n            self._log = AdditionLog()\n",
+    ],
+    "            of.snapshots[text] = data  # at once": [
+        "            of.snapshots.setdefault(text, data)  # at once"
+    ],
+    "(partition).stands_at = position\n": [
+        "(partition).stands_at = position + 1\n",
+        "(partition).stands_at = max(position, self._followed(partition).stands_at)\n",
+    ],
+    "        self._settle(self._partitions[partition], partition)\n": [""],
+    "        self._followed(partition).stands_at = NOT_KNOWN\n": ["        pass\n"],
+    "bit = 1 << update.filters.index(self._filter_name)": ["bit = 1"],
+    "if section.mask & bit:": ["if True:"],
+    "life.complete = max(life.complete, published_to)": ["life.complete = published_to", "pass"],
+    "            self._log.drop(number, partition.beat.generation, published_to)\n": [
+        "",
+        "            self._log.drop(number, partition.beat.generation, published_to - 1)\n",
+        "            self._log.drop(number, partition.beat.generation)\n",
+    ],
+    "if life.lost_to <= published_to:": ["if life.lost_to < published_to:", "if True:", "if False:"],
+    "for generation in [g for g in partition.lives if g in partition.past]:": [
+        "for generation in []:",
+        "for generation in [g for g in partition.lives if g != partition.beat.generation]:",
+    ],
+    "        life.join()\n": [""],
+    "life.beats_without = 0 if generation == named else": ["life.beats_without ="],
+    "        life.beats_without = 0\n": [""],
+    ">= BEATS_UNTIL_FORGOTTEN": ["> BEATS_UNTIL_FORGOTTEN", ">= 59"],
+    "        self._log.drop(number, generation)\n": [""],
+    "        if life.lost_to == NOT_KNOWN:\n": ["        if True:\n"],
+    "life.lost_to = max(life.lost_to, source.to)": [
+        "life.lost_to = source.to if life.lost_to < 0 else life.lost_to"
+    ],
+    '(sources["kind"] == kind)': ["True"],
+    "(until_s > now_s)": ["(until_s >= now_s)", "(until_s + 1 > now_s)"],
+    "(until_s == 0) |": [""],
+    '(sources["generation"] == snapshot.generation)': ["True"],
+    '(sources["partition"] == snapshot.partition)': ["True"],
+    '(sources["to"] <= snapshot.input_offset)': [
+        '(sources["to"] < snapshot.input_offset)',
+        '(sources["to"] <= snapshot.input_offset + 1)',
+    ],
+    "if begin <= self.complete:": ["if begin < self.complete:", "if True:"],
+    f"            if end >= self.complete:\n                {COVERED}\n        elif": [
+        f"            if end > self.complete:\n                {COVERED}\n        elif",
+        f"            if True:\n                {COVERED}\n        elif",
+        "            if end >= self.complete:\n                self.complete, self.as_of_ms = end, as_of_ms\n        elif",
+    ],
+    "elif self.run is None or begin > self.run[1]:": [
+        "elif self.run is None:",
+        "elif True:",
+        "elif self.run is None or begin >= self.run[1]:",
+    ],
+    "elif end >= self.run[0]:": ["elif end > self.run[0]:", "else:"],
+    "(min(begin, self.run[0]), max(end, self.run[1]), max(as_of_ms, self.run[2]))": [
+        "(self.run[0], max(end, self.run[1]), max(as_of_ms, self.run[2]))",
+        "(min(begin, self.run[0]), end, max(as_of_ms, self.run[2]))",
+        "(min(begin, self.run[0]), max(end, self.run[1]), as_of_ms)",
+    ],
+    "if self.run is not None and self.run[0] <= self.complete:": [
+        "if self.run is not None and self.run[0] < self.complete:"
+    ],
+    f"            if end >= self.complete:\n                {COVERED}\n            self.run": [
+        f"            if end > self.complete:\n                {COVERED}\n            self.run",
+        f"            if True:\n                {COVERED}\n            self.run",
+    ],
+    IS_READ: [
+        "is_read = NOT_KNOWN < beat.snapshots_to",
+        "is_read = NOT_KNOWN < beat.snapshots_to < self.stands_at",
+        "is_read = beat.snapshots_to <= self.stands_at",
+    ],
+    "life.as_of_ms if life.lost_to == NOT_KNOWN else": ["life.as_of_ms if True else"],
+}
+
 FILES = {
     "envelope.py": ENVELOPE,
     "hashing.py": HASHING,
@@ -504,5 +670,7 @@ FILES = {
     "kinds/binary_fuse.py": BINARY_FUSE,
     "kinds/day_chain.py": DAY_CHAIN,
     "kinds/fingerprint_set.py": FINGERPRINT_SET,
+    "update.py": UPDATE,
+    "filter_reader.py": FILTER_READER,
 }
 MUTANTS = [(file, old, new) for file, edits in FILES.items() for old, news in edits.items() for new in news]

@@ -316,6 +316,35 @@ def test_a_record_that_ends_at_its_begin_belongs_to_the_event_there():
     assert state(reader) == (11, 1_000, 0)
 
 
+def test_offsets_and_times_far_out_are_no_error():
+    reader = at_base(10)
+    reader.take_update(shown("u", "a", begin=2**63 - 1, end=2**63 - 1, as_of_ms=2**63 - 1))
+    reader.take_update(shown("u", "b", generation=2**63 - 1, begin=0, end=2**63 - 1, until_s=2**32 - 1))
+    for now_ms in (0, -1, 2**80):
+        assert reader.might_contain("u", "a", now_ms=now_ms)
+        assert reader.might_contain("u", "b", now_ms=now_ms) == (now_ms < 2**80)
+    reader.take_beat(*base(2**63 - 1, snapshots_to=5))
+    assert state(reader) == (2**63 - 1, 2**63 - 1, 1)
+
+
+def test_memory_is_shown():
+    reader = at_base(10)
+    before = reader.memory_bytes
+    for _ in range(2):
+        reader.take_snapshot(0, "u", published("a"))
+    assert 0 < reader.memory_bytes - before < 1_000
+    reader.take_snapshot(0, "u", None)
+    assert reader.memory_bytes == before
+    many = section([(user_hash("u"), list(range(60_000)))])
+    for end in range(11, 51):
+        reader.take_update(update(many, begin=end - 1, end=end))
+    assert 16 * reader.additions <= reader.memory_bytes < 18 * reader.additions
+    reader.take_beat(*base(45, snapshots_to=5))
+    assert reader.additions == 300_000 and reader.memory_bytes - before < 36 * reader.additions
+    reader.take_beat(*base(50, snapshots_to=5))
+    assert reader.additions == 0 and reader.memory_bytes == before
+
+
 # --- generations
 
 

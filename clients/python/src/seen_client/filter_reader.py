@@ -18,6 +18,7 @@ from .watermarks import Watermarks, integer_of, members_of, partition_of_key
 
 ADDITIONS_MAX = 16_000_000
 BEATS_UNTIL_FORGOTTEN = 60
+OFFSET_MAX = (1 << 63) - 1
 SNAPSHOT_BYTES = 250  # of a user's entry, besides the snapshot and the id
 
 
@@ -79,7 +80,7 @@ class FilterReader:
         life = partition.lives.setdefault(update.generation, _Life())
         life.beats_without = 0
         # Where a record ends at its begin, its event is the one at this offset, and it goes on in the next.
-        end = max(update.to_offset, update.from_offset + 1)
+        end = max(update.to_offset, min(update.from_offset + 1, OFFSET_MAX))
         if partition.beat.generation != update.generation or partition.settled_to() < end:
             self._keep(update, life, end)
         life.cover(update.from_offset, update.to_offset, update.as_of_ms)
@@ -99,13 +100,15 @@ class FilterReader:
             except SnapshotError:
                 of.refused.add(text)
                 raise
-        of.refused.discard(text)
-        before = of.snapshots.pop(text, None)
+        before = of.snapshots.get(text)
+        if data is not None:
+            of.snapshots[text] = data  # at once, as others may be asking
+            self._snapshot_bytes += len(data) + len(text) + SNAPSHOT_BYTES
+        elif before is not None:
+            del of.snapshots[text]
         if before is not None:
             self._snapshot_bytes -= len(before) + len(text) + SNAPSHOT_BYTES
-        if data is not None:
-            of.snapshots[text] = data
-            self._snapshot_bytes += len(data) + len(text) + SNAPSHOT_BYTES
+        of.refused.discard(text)
 
     def snapshots_end(self, partition: int, position: int) -> None:
         """The reader stands at the end of the snapshots' partition, at this position.
