@@ -7,6 +7,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -702,6 +703,35 @@ def test_random_records_are_answered_as_the_page_says(tail_rows, monkeypatch):
     for seed in range(8):
         reached |= World(f"{tail_rows} {seed}", 120, (0, 5, 15, 10**6)[seed % 4]).reached
     assert reached == {"fresh", "lost", "many"}, "the worlds are too tame"
+
+
+def test_other_threads_never_miss_what_was_shown(monkeypatch):
+    """Each item moves from an addition into the snapshot, while others ask about it."""
+    monkeypatch.setattr(addition_log, "TAIL_ROWS", 8)
+    reader, shown_to, wrong, asked = at_base(0), [0], [], [0, 0]
+
+    def ask(thread):
+        last = 0
+        while last < 300:
+            last = shown_to[0]
+            items = [f"i{i}" for i in range(max(0, last - 9), last)]
+            wrong.extend(reader.unseen("u", items))
+            asked[thread] += 1
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for offset in range(300):
+        for _ in range(offset % 3 + 1):  # the same one may come again
+            reader.take_update(shown("u", f"i{offset}", begin=offset, end=offset + 1))
+        shown_to[0] = offset + 1
+        if offset % 4 == 3:
+            items = [f"i{i}" for i in range(offset + 1)]
+            reader.take_snapshot(0, "u", published(*items, input_offset=offset + 1))
+            reader.take_beat(*base(offset + 1, snapshots_to=5))
+    for thread in threads:
+        thread.join()
+    assert wrong == [] and all(asked) and reader.additions == 0
 
 
 def test_the_benchmark_runs():

@@ -113,7 +113,7 @@ class AdditionLog:
             self._tail = _empty_tail(items)
         self._tail.add(section, source)
         self.held += items
-        self._show(self._chunks)
+        self._show()
 
     def of_user(self, user: np.uint64) -> tuple[U32s, Sources]:
         """The fingerprints that are held of a user, each with its source."""
@@ -174,7 +174,7 @@ class AdditionLog:
         if self._tail.held:
             self._chunks = _merged([*self._chunks, _sorted([self._tail])])
         self._tail = _empty_tail()
-        self._show(self._chunks)
+        self._show()
 
     def _tidy(self, touched: Sequence[Block]) -> None:
         """After drops from these."""
@@ -187,10 +187,10 @@ class AdditionLog:
             self._chunks = _merged(
                 [chunk if 2 * chunk.held >= chunk.rows else _sorted([chunk]) for chunk in kept]
             )
-        self._show(self._chunks)
+        self._show()
 
-    def _show(self, chunks: tuple[Block, ...]) -> None:
-        self._view = (chunks, self._tail)
+    def _show(self) -> None:
+        self._view = (self._chunks, self._tail)
 
 
 def _empty_tail(rows: int | None = None) -> Block:
