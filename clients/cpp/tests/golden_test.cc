@@ -243,12 +243,13 @@ int StepOf(const Error& error) {
       return says("similar_format") ? 8 : 6;
     case ErrorCode::kUnknownHash:
     case ErrorCode::kUnknownFlags:
+    case ErrorCode::kNeedsUpdates:
       return 6;
     case ErrorCode::kBadRate:
       return 7;
     case ErrorCode::kBadPayload:
       return 9;
-    case ErrorCode::kBadWatermark:
+    default:
       break;
   }
   return 0;

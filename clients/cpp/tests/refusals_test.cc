@@ -86,7 +86,9 @@ TEST(Refusals, NameWhatIsWrongWithWhatIsSimilar) {
   const Case kCases[] = {
       {"flag without its fields", test::Signed(With(first, 7, std::uint8_t{1})), ErrorCode::kBadHeader,
        "header_bytes is 56"},
-      {"another flag", with(7, std::uint8_t{3}), ErrorCode::kUnknownFlags, "flags is 3"},
+      {"flag of updates", with(7, std::uint8_t{3}), ErrorCode::kNeedsUpdates,
+       "flags is 3: this filter publishes updates; read them too (FilterReader, schemas/update.md)"},
+      {"another flag", with(7, std::uint8_t{7}), ErrorCode::kUnknownFlags, "flags is 7"},
       {"header_bytes 64", test::Signed(short_header), ErrorCode::kBadHeader, "must be 72 or more"},
       {"similar_bytes", with(56, payload + 1), ErrorCode::kBadHeader, "similar_bytes is"},
       {"similar_bytes huge", with(56, 0xffffffffU), ErrorCode::kBadHeader, "similar_bytes is 4294967295"},
@@ -105,11 +107,11 @@ TEST(Refusals, NameWhatIsWrongWithWhatIsSimilar) {
 
 TEST(Refusals, WhatNeedsANewerReaderIsToldApart) {
   for (const ErrorCode code : {ErrorCode::kUnknownVersion, ErrorCode::kUnknownFormat, ErrorCode::kUnknownHash,
-                               ErrorCode::kUnknownFlags}) {
+                               ErrorCode::kUnknownFlags, ErrorCode::kUnknownKind}) {
     EXPECT_TRUE(NeedsNewerReader(code));
   }
-  for (const ErrorCode code :
-       {ErrorCode::kNotASnapshot, ErrorCode::kCutOff, ErrorCode::kWrongChecksum, ErrorCode::kBadPayload}) {
+  for (const ErrorCode code : {ErrorCode::kNotASnapshot, ErrorCode::kCutOff, ErrorCode::kWrongChecksum,
+                               ErrorCode::kBadPayload, ErrorCode::kNeedsUpdates}) {
     EXPECT_FALSE(NeedsNewerReader(code));
   }
 }

@@ -64,6 +64,15 @@ constexpr Fingerprint InDomain(Fingerprint fingerprint, std::uint8_t domain) {
 }
 constexpr std::uint8_t kNearDomain = 1, kGroupDomain = 2;
 
+/// The lower half of XXH64 of all bytes but the four at `at`; they must be there.
+inline std::uint32_t ChecksumWithout(std::string_view bytes, std::size_t at) {
+  XXH64_state_t state;
+  XXH64_reset(&state, 0);
+  XXH64_update(&state, bytes.data(), at);
+  XXH64_update(&state, bytes.data() + at + 4, bytes.size() - at - 4);
+  return static_cast<std::uint32_t>(XXH64_digest(&state));
+}
+
 constexpr std::uint32_t High(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 constexpr std::uint32_t Low(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
 

@@ -7,7 +7,8 @@
 
 namespace seen::client {
 
-/// Why bytes were refused, in the order in which schemas/snapshot.md has them checked.
+/// Why bytes were refused: a snapshot in the order in which schemas/snapshot.md has it checked, then what
+/// only watermarks and updates have.
 enum class ErrorCode {
   kNotASnapshot,    // other bytes, or none: a tombstone is a null value, not an empty one
   kCutOff,          // shorter than a header
@@ -18,15 +19,22 @@ enum class ErrorCode {
   kUnknownFormat,  // a kind of filter this reader doesn't know: likewise
   kUnknownHash,    // likewise
   kUnknownFlags,   // likewise
+  kNeedsUpdates,   // its filter publishes updates too: FilterReader takes both
   kBadRate,
   kBadPayload,    // the payload breaks a rule of its kind
   kBadWatermark,  // a watermark that is no such JSON object
+  kNotAnUpdate,   // other bytes, or none
+  kBadField,      // a number of an update's header is out of its range
+  kBadNames,      // an update's names of filters
+  kUnknownKind,   // of an update's section: update the reader
+  kBadSection,    // a section of an update breaks a rule
 };
 
 /// Whether a newer reader may take what this one refuses.
 constexpr bool NeedsNewerReader(ErrorCode code) {
   return code == ErrorCode::kUnknownVersion || code == ErrorCode::kUnknownFormat ||
-         code == ErrorCode::kUnknownHash || code == ErrorCode::kUnknownFlags;
+         code == ErrorCode::kUnknownHash || code == ErrorCode::kUnknownFlags ||
+         code == ErrorCode::kUnknownKind;
 }
 
 struct Error {

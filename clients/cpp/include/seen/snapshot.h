@@ -41,14 +41,19 @@ class Snapshot {
   /// Checks `bytes` and points into them: they must outlive the snapshot and not change. O(bytes). An error
   /// must never be taken for "nothing seen": keep the snapshot before it, or treat the user as unknown, and
   /// report it.
-  static Parsed<Snapshot> Parse(std::string_view bytes) { return ParseAs(bytes, nullptr); }
+  static Parsed<Snapshot> Parse(std::string_view bytes) {
+    return ParseAs(bytes, nullptr, internal::Updates::kIgnored);
+  }
   static Parsed<Snapshot> Parse(std::string&&) = delete;  // would dangle: ParseCopy
 
   /// The same, with a copy of the bytes, which all copies of the snapshot share: for caches.
   static Parsed<Snapshot> ParseCopy(std::string_view bytes) {
-    auto copy = std::make_shared<const std::vector<char>>(bytes.begin(), bytes.end());
-    const std::string_view kept(copy->data(), copy->size());
-    return ParseAs(kept, std::move(copy));
+    return ParseCopy(bytes, internal::Updates::kIgnored);
+  }
+  /// The same, for a caller that reads the filter's updates as well (FilterReader): it also takes a snapshot
+  /// whose `flags` has bit 1. Such a snapshot alone may be late by half an hour.
+  static Parsed<Snapshot> ParseCopyWithUpdates(std::string_view bytes) {
+    return ParseCopy(bytes, internal::Updates::kRead);
   }
 
   /// Nothing seen, and exactly so: of users that have a tombstone, or that no record was ever there of.
@@ -172,6 +177,8 @@ class Snapshot {
   std::int32_t partition() const { return envelope_.partition; }
   /// Every record of the input partition below it has been applied. May go back: don't order by it.
   std::int64_t input_offset() const { return envelope_.input_offset; }
+  /// In which input_offset() is comparable; 0: of a filter without updates. schemas/update.md.
+  std::int64_t generation() const { return envelope_.generation; }
   /// As asked for in the configuration; 0 of Empty().
   double false_positive_rate() const { return envelope_.false_positive_rate; }
   /// The whole snapshot; no bytes of Empty().
@@ -181,6 +188,7 @@ class Snapshot {
   using Filter = std::variant<Fingerprints, SplitBlockBloom, Bloom, CountingBloom, DLeft, Quotient, Cuckoo,
                               IndexedCuckoo, BinaryFuse8, BinaryFuse16, DayChain>;
   using Owned = std::shared_ptr<const std::vector<char>>;
+  using Updates = internal::Updates;
 
   template <typename T, typename Wanted>
   static constexpr bool kIs = std::is_same_v<std::decay_t<T>, Wanted>;
@@ -277,8 +285,14 @@ class Snapshot {
     return Error{ErrorCode::kUnknownFormat, "format is unknown"};
   }
 
-  static Parsed<Snapshot> ParseAs(std::string_view bytes, Owned owned) {
-    const auto envelope = internal::ParseEnvelope(bytes);
+  static Parsed<Snapshot> ParseCopy(std::string_view bytes, Updates updates) {
+    auto copy = std::make_shared<const std::vector<char>>(bytes.begin(), bytes.end());
+    const std::string_view kept(copy->data(), copy->size());
+    return ParseAs(kept, std::move(copy), updates);
+  }
+
+  static Parsed<Snapshot> ParseAs(std::string_view bytes, Owned owned, Updates updates) {
+    const auto envelope = internal::ParseEnvelope(bytes, updates);
     if (!envelope) return envelope.error();
     auto filter = ParseFilter(envelope->format, envelope->payload);
     if (!filter) return filter.error();

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -29,7 +30,8 @@ inline TimeMs::duration StaleBy(TimeMs as_of, TimeMs now) {
   return TimeMs::duration(to - from);
 }
 
-/// One record of the topic, about one partition of the input.
+/// One record of the topic, about one partition of the input. With updates (schemas/update.md) it is the beat
+/// that they go by.
 struct Watermark {
   std::int32_t partition = 0;
   TimeMs partition_time{};             // the greatest Kafka timestamp read from it
@@ -38,14 +40,36 @@ struct Watermark {
   std::int64_t unpublished_users = 0;  // whose snapshot is still to be sent, or acknowledged
   TimeMs heartbeat{};                  // when it was written
 
+  // Of a daemon that writes updates. A member that isn't what it must be counts as absent.
+  std::optional<std::int64_t> generation;    // 1 or more
+  std::optional<std::int64_t> published_to;  // 0 or more; so are all below
+  std::optional<std::int64_t> updates_from;
+  std::map<std::string, std::int64_t, std::less<>> snapshots_to;  // by filter
+
   /// From the record's value. Whoever has a JSON library of their own may fill the members instead.
   static Parsed<Watermark> Parse(std::string_view json);
   /// From the record's key: the partition's number in decimal, as it is written and in no other way.
   static Parsed<std::int32_t> PartitionOf(std::string_view key);
+  /// From both, which must be of one partition.
+  static Parsed<Watermark> Parse(std::string_view key, std::string_view json);
 
   /// The partition has been read up to there.
   TimeMs AsOf() const { return lag_messages == 0 ? heartbeat : std::min(partition_time, heartbeat); }
   TimeMs::duration StaleBy(TimeMs now) const { return client::StaleBy(AsOf(), now); }
+
+ private:
+  /// The members of a JSON object that are 0 or more; none of anything else.
+  static std::map<std::string, std::int64_t, std::less<>> OffsetsIn(std::string_view json) {
+    std::map<std::string, std::int64_t, std::less<>> offsets;
+    const bool object = internal::JsonIntegers(json).ForEach(
+        [&](std::string_view name, std::int64_t value) {
+          if (value < 0) return;
+          offsets[std::string(name)] = value;
+        },
+        [](std::string_view, std::string_view) {});
+    if (!object) offsets.clear();
+    return offsets;
+  }
 };
 
 inline Parsed<std::int32_t> Watermark::PartitionOf(std::string_view key) {
@@ -69,9 +93,12 @@ inline Parsed<Watermark> Watermark::Parse(std::string_view json) {
     bool found;
     std::int64_t value;
   };
-  Field fields[] = {{"version", false, 0},     {"partition", false, 0},    {"partition_time_ms", false, 0},
-                    {"next_offset", false, 0}, {"lag_messages", false, 0}, {"unpublished_users", false, 0},
-                    {"heartbeat_ms", false, 0}};
+  constexpr std::size_t kRequired = 7;
+  Field fields[] = {{"version", false, 0},      {"partition", false, 0},    {"partition_time_ms", false, 0},
+                    {"next_offset", false, 0},  {"lag_messages", false, 0}, {"unpublished_users", false, 0},
+                    {"heartbeat_ms", false, 0}, {"generation", false, 0},   {"published_to", false, 0},
+                    {"updates_from", false, 0}};
+  Watermark watermark;
   const auto set = [&fields](std::string_view name, bool found, std::int64_t value) {
     for (Field& field : fields) {
       if (field.name == name) field = {field.name, found, value};
@@ -79,13 +106,17 @@ inline Parsed<Watermark> Watermark::Parse(std::string_view json) {
   };
   const bool object = internal::JsonIntegers(json).ForEach(
       [&](std::string_view name, std::int64_t value) { set(name, true, value); },
-      [&](std::string_view name) { set(name, false, 0); });
+      [&](std::string_view name, std::string_view text) {
+        set(name, false, 0);
+        if (name == "snapshots_to") watermark.snapshots_to = OffsetsIn(text);
+      });
   if (!object) return {ErrorCode::kBadWatermark, "watermark: not a JSON object"};
   if (fields[0].found && fields[0].value != 1) {
     return {ErrorCode::kUnknownVersion, "watermark: version is " + std::to_string(fields[0].value) +
                                             ", this reader knows 1: update the reader"};
   }
-  for (const Field& field : fields) {
+  for (std::size_t i = 0; i < kRequired; ++i) {
+    const Field& field = fields[i];
     if (field.found) continue;
     return {ErrorCode::kBadWatermark,
             "watermark: " + std::string(field.name) + " is missing or no 64-bit integer"};
@@ -96,13 +127,29 @@ inline Parsed<Watermark> Watermark::Parse(std::string_view json) {
             "watermark: partition is " + std::to_string(partition) + ", must be from 0 to 2^31 - 1"};
   }
   const auto time = [](const Field& field) { return TimeMs(TimeMs::duration(field.value)); };
-  Watermark watermark;
+  const auto at_least = [](const Field& field, std::int64_t least) {
+    return field.found && field.value >= least ? std::optional(field.value) : std::nullopt;
+  };
   watermark.partition = static_cast<std::int32_t>(partition);
   watermark.partition_time = time(fields[2]);
   watermark.next_offset = fields[3].value;
   watermark.lag_messages = fields[4].value;
   watermark.unpublished_users = fields[5].value;
   watermark.heartbeat = time(fields[6]);
+  watermark.generation = at_least(fields[7], 1);
+  watermark.published_to = at_least(fields[8], 0);
+  watermark.updates_from = at_least(fields[9], 0);
+  return watermark;
+}
+
+inline Parsed<Watermark> Watermark::Parse(std::string_view key, std::string_view json) {
+  const auto partition = PartitionOf(key);
+  if (!partition) return partition.error();
+  auto watermark = Parse(json);
+  if (watermark && watermark->partition != *partition) {
+    return {ErrorCode::kBadWatermark, "watermark: partition is " + std::to_string(watermark->partition) +
+                                          ", the key is " + std::to_string(*partition)};
+  }
   return watermark;
 }
 
@@ -114,19 +161,14 @@ class Watermarks {
   /// Takes a record of the topic; a null value (nullopt) forgets the partition. An error: the record is
   /// refused, and nothing has changed.
   std::optional<Error> Apply(std::optional<std::string_view> key, std::optional<std::string_view> value) {
-    const auto partition = Watermark::PartitionOf(key.value_or(""));
-    if (!partition) return partition.error();
     if (!value) {
+      const auto partition = Watermark::PartitionOf(key.value_or(""));
+      if (!partition) return partition.error();
       Forget(*partition);
       return std::nullopt;
     }
-    const auto watermark = Watermark::Parse(*value);
+    const auto watermark = Watermark::Parse(key.value_or(""), *value);
     if (!watermark) return watermark.error();
-    if (watermark->partition != *partition) {
-      return Error{ErrorCode::kBadWatermark, "watermark: partition is " +
-                                                 std::to_string(watermark->partition) + ", the key is " +
-                                                 std::to_string(*partition)};
-    }
     Set(*watermark);
     return std::nullopt;
   }

@@ -51,22 +51,20 @@ struct Envelope {
   Format similar_format = Format::kFingerprints;
   std::uint32_t similar_count = 0;
   std::string_view similar_payload;
+  std::int64_t generation = 0;  // 0: of a filter without updates
 };
+
+/// Whether the caller reads the filter's updates as well.
+enum class Updates { kIgnored, kRead };
 
 inline constexpr std::size_t kHeaderBytes = 56;
 inline constexpr std::size_t kHeaderBytesWithSimilar = 72;
-inline constexpr unsigned kFlagSimilar = 1;
+inline constexpr unsigned kFlagSimilar = 1, kFlagUpdates = 2;
 inline constexpr std::size_t kHeaderBytesMax = 4096;
 inline constexpr std::size_t kChecksumAt = 52;
 
 /// Of all bytes but the checksum's own; there must be kHeaderBytes.
-inline std::uint32_t ChecksumOf(std::string_view bytes) {
-  XXH64_state_t state;
-  XXH64_reset(&state, 0);
-  XXH64_update(&state, bytes.data(), kChecksumAt);
-  XXH64_update(&state, bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes);
-  return Low(XXH64_digest(&state));
-}
+inline std::uint32_t ChecksumOf(std::string_view bytes) { return ChecksumWithout(bytes, kChecksumAt); }
 
 /// Reads the fields of what is similar, and cuts its payload off the items'.
 inline std::optional<Error> TakeSimilar(std::string_view bytes, std::size_t header_bytes,
@@ -96,7 +94,24 @@ inline std::optional<Error> TakeSimilar(std::string_view bytes, std::size_t head
   return std::nullopt;
 }
 
-inline Parsed<Envelope> ParseEnvelope(std::string_view bytes) {
+/// Reads the field behind those of what is similar.
+inline std::optional<Error> TakeGeneration(std::string_view bytes, std::size_t header_bytes,
+                                           Envelope& envelope) {
+  const std::size_t at = envelope.has_similar ? kHeaderBytesWithSimilar : kHeaderBytes;
+  if (header_bytes < at + 8) {
+    return Error{ErrorCode::kBadHeader, "header_bytes is " + std::to_string(header_bytes) +
+                                            ", with flags bit 1 it must be " + std::to_string(at + 8) +
+                                            " or more"};
+  }
+  envelope.generation = static_cast<std::int64_t>(LoadU64(bytes.data() + at));
+  if (envelope.generation < 1) {
+    return Error{ErrorCode::kBadHeader,
+                 "generation is " + std::to_string(envelope.generation) + ", must be 1 or more"};
+  }
+  return std::nullopt;
+}
+
+inline Parsed<Envelope> ParseEnvelope(std::string_view bytes, Updates updates = Updates::kIgnored) {
   const auto refuse = [](ErrorCode code, std::string what) {
     return Parsed<Envelope>(code, std::move(what));
   };
@@ -135,9 +150,14 @@ inline Parsed<Envelope> ParseEnvelope(std::string_view bytes) {
     return refuse(ErrorCode::kUnknownHash,
                   "hash is " + std::to_string(byte(6)) + ", this reader knows 1: update the reader");
   }
-  if ((byte(7) & ~kFlagSimilar) != 0) {
+  if ((byte(7) & ~(kFlagSimilar | kFlagUpdates)) != 0) {
     return refuse(ErrorCode::kUnknownFlags,
-                  "flags is " + std::to_string(byte(7)) + ", this reader knows 0 and 1: update the reader");
+                  "flags is " + std::to_string(byte(7)) + ", this reader knows 0 to 3: update the reader");
+  }
+  if ((byte(7) & kFlagUpdates) != 0 && updates == Updates::kIgnored) {
+    return refuse(ErrorCode::kNeedsUpdates,
+                  "flags is " + std::to_string(byte(7)) +
+                      ": this filter publishes updates; read them too (FilterReader, schemas/update.md)");
   }
   Envelope envelope;
   envelope.format = static_cast<Format>(byte(5));
@@ -156,6 +176,10 @@ inline Parsed<Envelope> ParseEnvelope(std::string_view bytes) {
   envelope.payload = bytes.substr(static_cast<std::size_t>(header_bytes));
   if ((byte(7) & kFlagSimilar) != 0) {
     if (const auto error = TakeSimilar(bytes, static_cast<std::size_t>(header_bytes), envelope))
+      return *error;
+  }
+  if ((byte(7) & kFlagUpdates) != 0) {
+    if (const auto error = TakeGeneration(bytes, static_cast<std::size_t>(header_bytes), envelope))
       return *error;
   }
   return envelope;

@@ -17,8 +17,8 @@ class JsonIntegers {
  public:
   explicit JsonIntegers(std::string_view text) : text_(text) {}
 
-  /// Calls `member(name, value)` for each member with an integer, and `other(name)` for each with something
-  /// else. False: `text` isn't an object.
+  /// Calls `member(name, value)` for each member with an integer, and `other(name, text)` for each with
+  /// something else. False: `text` isn't an object.
   template <typename Member, typename Other>
   bool ForEach(Member member, Other other) {
     if (!Take('{')) return false;
@@ -35,7 +35,7 @@ class JsonIntegers {
       if (error == std::errc() && end == value.data() + value.size()) {
         member(name, number);
       } else {
-        other(name);
+        other(name, value);
       }
     } while (Take(','));
     return Take('}') && AtEnd();

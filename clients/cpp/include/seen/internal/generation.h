@@ -1,0 +1,66 @@
+#pragma once
+// How far a reader of updates knows the live events of one generation of a partition. schemas/update.md, "The
+// reader".
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+namespace seen::client::internal {
+
+struct Generation {
+  /// What lies beyond a gap.
+  struct Run {
+    std::int64_t from, to, as_of_ms;
+  };
+  /// What the limit of additions has dropped.
+  struct Lost {
+    std::int64_t to;        // of the highest record
+    std::int64_t as_of_ms;  // before the oldest of them came
+  };
+
+  explicit Generation(std::int64_t its_number) : number(its_number) {}
+
+  /// A record of this generation.
+  void Take(std::int64_t from, std::int64_t to, std::int64_t as_of) {
+    if (complete && from <= *complete) {
+      if (to < *complete) return;
+      complete = to;
+      as_of_ms = std::max(as_of_ms, as_of);
+    } else if (!run || from > run->to) {
+      run = Run{from, to, as_of};
+    } else if (to >= run->from) {
+      run = Run{std::min(from, run->from), std::max(to, run->to), std::max(as_of, run->as_of_ms)};
+    }
+  }
+
+  /// Snapshots have all below `published_to`.
+  void SettleTo(std::int64_t published_to) {
+    complete = complete ? std::max(*complete, published_to) : published_to;
+    if (lost && lost->to <= published_to) lost.reset();
+    if (!run || run->from > *complete) return;
+    if (run->to >= *complete) {
+      complete = run->to;
+      as_of_ms = std::max(as_of_ms, run->as_of_ms);
+    }
+    run.reset();
+  }
+
+  /// -1: the reader can't say.
+  std::int64_t AsOfMs() const {
+    if (!complete) return -1;
+    return lost ? std::min(lost->as_of_ms, as_of_ms) : as_of_ms;
+  }
+
+  std::int64_t number;
+  std::optional<std::int64_t> complete;  // each live event below it is known
+  std::int64_t as_of_ms = -1;            // and with it all that the log held then; -1: not known
+  std::optional<Run> run;
+  std::optional<Lost> lost;
+  std::int64_t lowest_to = std::numeric_limits<std::int64_t>::max();  // no addition has a lower `to`
+  int beats = 0;         // since its last record, or since a beat named it
+  bool is_past = false;  // another generation came after it
+};
+
+}  // namespace seen::client::internal
