@@ -82,6 +82,30 @@ TEST(Watermark, IsOfItsHeartbeatOnceNothingIsLeftToRead) {
   EXPECT_EQ(watermark.StaleBy(At(4000)), TimeMs::duration::max());
 }
 
+TEST(Watermark, SaysWhereUpdatesBegin) {
+  const std::string record(kRecord);
+  const auto with = [&](const std::string& members) {
+    return Watermark::Parse("3", record.substr(0, record.size() - 1) + "," + members + "}");
+  };
+  const auto beat =
+      with(R"("generation":7,"published_to":90,"updates_from":4,"snapshots_to":{"default":12,"b":0})");
+  ASSERT_TRUE(beat) << beat.error().message;
+  EXPECT_EQ(beat->generation, 7);
+  EXPECT_EQ(beat->published_to, 90);
+  EXPECT_EQ(beat->updates_from, 4);
+  EXPECT_EQ(beat->snapshots_to, (decltype(beat->snapshots_to){{"default", 12}, {"b", 0}}));
+  const auto odd = with(
+      R"("generation":0,"published_to":-1,"updates_from":"4","snapshots_to":{"default":-1,"b":1.5,"c":"2","d":3})");
+  ASSERT_TRUE(odd) << odd.error().message;
+  EXPECT_EQ(odd->generation, std::nullopt) << "as if it were absent";
+  EXPECT_EQ(odd->published_to, std::nullopt);
+  EXPECT_EQ(odd->updates_from, std::nullopt);
+  EXPECT_EQ(odd->snapshots_to, (decltype(odd->snapshots_to){{"d", 3}}));
+  EXPECT_TRUE(with(R"("snapshots_to":7)")->snapshots_to.empty());
+  EXPECT_TRUE(with(R"("snapshots_to":[1])")->snapshots_to.empty());
+  EXPECT_FALSE(Watermark::Parse("4", kRecord)) << "of another partition than its key";
+}
+
 TEST(Watermarks, TellStaleFromQuiet) {
   const auto snapshot = Snapshot::ParseCopy(test::SnapshotOf(Format::kBloom, {}));  // of partition 3
   ASSERT_TRUE(snapshot);
