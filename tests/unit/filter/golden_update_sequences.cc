@@ -726,6 +726,8 @@ std::vector<Sequence> OfLimits() {
           .Expect({{{0, 1, 30}}, 2, {{.seen = {"c", "d"}, .unseen = {"a", "b"}}}})
           .Update({.from = 30, .to = 40, .as_of = 4, .sections = {Seen("u1", {"e", "f"})}})
           .Expect({{{0, 1, 40}}, 2, {{.seen = {"e", "f"}, .unseen = {"c", "d"}}}})
+          .Beat({.published_to = 20, .snapshots_to = 5})
+          .Expect({{{0, 1, 40}}, 2})
           .Beat({.published_to = 30, .snapshots_to = 5})
           .Expect({{{0, 4, 40}}, 2}),
       Fresh("a record of more additions than the limit goes at once", 2)
