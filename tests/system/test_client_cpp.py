@@ -1,6 +1,8 @@
 """The examples of clients/cpp: answers from the topics, over HTTP, and from the request alone. The package
 as another project's build finds it: installed, then found by find_package."""
 
+import base64
+import json
 import re
 import subprocess
 import time
@@ -88,6 +90,38 @@ def test_a_tail_falls_back_when_the_daemons_heartbeats_stop(topics, started, top
         assert by_request == ["a", "b", "other"], "what the stale snapshot holds stays right"
         assert tail.ask("nobody", ITEMS, ["9"]) == (["a", "shown", "b", "7", "other"], "request")
     assert tail.until_from("cache", "u", ITEMS) == ["a", "b", "other", "9"], "its heart beats again"
+
+
+def test_a_tail_follows_updates(topics, topic_name, example):
+    """The golden records through Kafka, without a daemon: what an update brings is seen, and refused records
+    are reported."""
+    golden = json.loads((SOURCE / "tests/golden/update/sequences.json").read_text())["sequences"]
+    steps = next(one for one in golden if one["name"] == "an update makes an item seen")["steps"]
+    mark = next(step["beat"] for step in steps if "beat" in step)
+    update = next(base64.b64decode(step["update"]) for step in steps if "update" in step)
+    filters, marks, updates = [
+        topics.create(f"{topic_name}-{name}", partitions=1, cleanup_policy=policy)
+        for name, policy in (("filters", "compact"), ("watermarks", "compact"), ("updates", "delete"))
+    ]
+    tail = example(
+        *("cpp", "tail_snapshots"),
+        brokers=topics.bootstrap,
+        snapshots_topic=filters,
+        watermarks_topic=marks,
+        updates=updates,
+        http="http://127.0.0.1:9",
+        timeout_ms=100,
+        stale_ms_max=10**12,  # the golden records are old
+    )
+    topics.produce(marks, [(mark["key"], mark["value"])])
+    assert tail.ask("u1", ["a", "b"]) == (["a", "b"], "request"), "no update says how fresh it is"
+    topics.produce(updates, [(None, update)])
+    assert tail.until_from("cache", "u1", ["a", "b", "c"], ["c"]) == ["b"]
+    assert tail.ask("u2", ["a", "b"]) == (["a", "b"], "cache")
+    topics.produce(updates, [(None, b"SEEU")])
+    topics.produce(filters, [("u1", b"SEEN")])
+    wait_until(lambda: tail.log().count("cut off") == 2, "both are reported")
+    assert tail.ask("u1", ["a", "b"]) == (["b"], "request"), "the snapshot was refused: ask somebody else"
 
 
 def test_asking_over_http_shows_rather_than_fails(topics, started, topic_name, example):

@@ -1,68 +1,27 @@
 #include "snapshot_tail.h"
 
-#include <librdkafka/rdkafkacpp.h>
-
 #include <cstdio>
 #include <utility>
-#include <vector>
+
+#include "kafka_topics.h"
 
 namespace seen::client::examples {
 namespace {
 
-constexpr int kMetadataTimeoutMs = 10'000;
 constexpr int kPollMs = 100;
-
-/// All partitions of the topic, from the beginning; how many there are, 0: it can't be told.
-int AddPartitions(RdKafka::KafkaConsumer& consumer, const std::string& name,
-                  std::vector<RdKafka::TopicPartition*>& partitions, std::string& problem) {
-  const std::unique_ptr<RdKafka::Topic> topic(RdKafka::Topic::create(&consumer, name, nullptr, problem));
-  if (topic == nullptr) return 0;
-  RdKafka::Metadata* answer = nullptr;
-  const RdKafka::ErrorCode code = consumer.metadata(false, topic.get(), &answer, kMetadataTimeoutMs);
-  const std::unique_ptr<RdKafka::Metadata> metadata(answer);
-  if (code != RdKafka::ERR_NO_ERROR || metadata->topics()->empty()) {
-    problem = name + ": " + RdKafka::err2str(code);
-    return 0;
-  }
-  const auto* found = metadata->topics()->front();
-  if (found->err() != RdKafka::ERR_NO_ERROR || found->partitions()->empty()) {
-    problem = name + ": " + RdKafka::err2str(found->err());
-    return 0;
-  }
-  for (const auto* partition : *found->partitions()) {
-    partitions.push_back(
-        RdKafka::TopicPartition::create(name, partition->id(), RdKafka::Topic::OFFSET_BEGINNING));
-  }
-  return static_cast<int>(found->partitions()->size());
-}
-
-std::string_view ValueOf(const RdKafka::Message& message) {
-  return {static_cast<const char*>(message.payload()), message.len()};
-}
 
 }  // namespace
 
 std::unique_ptr<SnapshotTail> SnapshotTail::Start(const Topics& topics, SnapshotCache& cache,
                                                   std::string& problem) {
-  const std::unique_ptr<RdKafka::Conf> conf(RdKafka::Conf::create(RdKafka::Conf::CONF_GLOBAL));
-  // The library asks for a group; nothing is committed.
-  const std::pair<const char*, std::string> settings[] = {
-      {"bootstrap.servers", topics.brokers}, {"group.id", "seen-snapshot-tail"},
-      {"enable.auto.commit", "false"},       {"enable.partition.eof", "true"},
-      {"fetch.wait.max.ms", "100"},
-  };
-  for (const auto& [name, value] : settings) {
-    if (conf->set(name, value, problem) != RdKafka::Conf::CONF_OK) return nullptr;
-  }
-  std::unique_ptr<RdKafka::KafkaConsumer> consumer(RdKafka::KafkaConsumer::create(conf.get(), problem));
+  auto consumer = Connect({{"bootstrap.servers", topics.brokers}, {"fetch.wait.max.ms", "100"}}, problem);
   if (consumer == nullptr) return nullptr;
-  std::vector<RdKafka::TopicPartition*> partitions;
-  const int of_snapshots = AddPartitions(*consumer, topics.snapshots, partitions, problem);
-  const bool both = of_snapshots > 0 && AddPartitions(*consumer, topics.watermarks, partitions, problem) > 0;
-  const RdKafka::ErrorCode code = both ? consumer->assign(partitions) : RdKafka::ERR_NO_ERROR;
-  RdKafka::TopicPartition::destroy(partitions);
-  if (code != RdKafka::ERR_NO_ERROR) problem = RdKafka::err2str(code);
-  if (!both || code != RdKafka::ERR_NO_ERROR) return nullptr;
+  const int of_snapshots = PartitionsOf(*consumer, topics.snapshots, problem);
+  const int of_watermarks = of_snapshots == 0 ? 0 : PartitionsOf(*consumer, topics.watermarks, problem);
+  Assignment all;
+  all.AddFromBeginning(topics.snapshots, of_snapshots);
+  all.AddFromBeginning(topics.watermarks, of_watermarks);
+  if (of_watermarks == 0 || !all.Give(*consumer, problem)) return nullptr;
   std::unique_ptr<SnapshotTail> tail(new SnapshotTail(std::move(consumer), topics, of_snapshots, cache));
   tail->thread_ = std::thread([&tail = *tail] { tail.Run(); });
   return tail;

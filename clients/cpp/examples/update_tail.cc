@@ -1,0 +1,144 @@
+#include "update_tail.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <numeric>
+
+#include "kafka_topics.h"
+
+namespace seen::client::examples {
+namespace {
+
+constexpr int kPollMs = 100;
+
+std::vector<std::int32_t> UpTo(int partitions) {
+  std::vector<std::int32_t> all(static_cast<std::size_t>(partitions));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace
+
+std::unique_ptr<UpdateTail> UpdateTail::Start(const Topics& topics, const std::string& filter,
+                                              std::size_t additions_max, std::string& problem) {
+  // So large a fetch and so short a wait keep the broker's work small.
+  auto consumer = Connect(
+      {{"bootstrap.servers", topics.brokers}, {"fetch.min.bytes", "1000000"}, {"fetch.wait.max.ms", "20"}},
+      problem);
+  if (consumer == nullptr) return nullptr;
+  const int partitions = PartitionsOf(*consumer, topics.updates, problem);
+  if (partitions == 0 || PartitionsOf(*consumer, topics.snapshots, problem) == 0) return nullptr;
+  const int watermarks = PartitionsOf(*consumer, topics.watermarks, problem);
+  if (watermarks == 0) return nullptr;
+  std::unique_ptr<UpdateTail> tail(new UpdateTail(std::move(consumer), topics,
+                                                  FilterReader(filter, UpTo(partitions), additions_max),
+                                                  partitions, watermarks));
+  tail->thread_ = std::thread([&tail = *tail] { tail.Run(); });
+  return tail;
+}
+
+UpdateTail::UpdateTail(std::unique_ptr<RdKafka::KafkaConsumer> consumer, Topics topics, FilterReader reader,
+                       int partitions, int watermark_partitions)
+    : consumer_(std::move(consumer)),
+      topics_(std::move(topics)),
+      partitions_(partitions),
+      watermark_partitions_(watermark_partitions),
+      reader_(std::move(reader)) {}
+
+UpdateTail::~UpdateTail() {
+  stopping_ = true;
+  if (thread_.joinable()) thread_.join();
+  consumer_->close();
+}
+
+UpdateTail::Found UpdateTail::Ask(const Question& question) const {
+  const std::shared_lock lock(mutex_);
+  Found found;
+  found.unseen = reader_.Unseen(question.user, question.items, AlsoSeen(question.also_seen));
+  std::stable_partition(found.unseen.begin(), found.unseen.end(),
+                        [&](const auto& id) { return !reader_.MightBeNear(question.user, id); });
+  if (!reader_.IsRefused(question.user)) found.as_of = reader_.AsOf();
+  return found;
+}
+
+void UpdateTail::Run() {
+  if (!ReadWatermarks()) return;
+  // The watermarks go on where they were left. The newest of them said where the updates begin.
+  Assignment all;
+  all.Add(topics_.watermarks, watermark_partitions_, [&](std::int32_t i) { return next_watermark_[i]; });
+  all.AddFromBeginning(topics_.snapshots, partitions_);
+  all.Add(topics_.updates, partitions_, [&](std::int32_t i) {
+    const auto from = updates_from_.find(i);
+    return from == updates_from_.end() ? std::int64_t{RdKafka::Topic::OFFSET_BEGINNING} : from->second;
+  });
+  std::string problem;
+  if (!all.Give(*consumer_, problem)) std::fprintf(stderr, "kafka: %s\n", problem.c_str());
+  while (!stopping_) {
+    const std::unique_ptr<RdKafka::Message> message(consumer_->consume(kPollMs));
+    Take(*message);
+  }
+}
+
+/// To the end of the topic. False: the tail stops.
+bool UpdateTail::ReadWatermarks() {
+  Assignment watermarks;
+  watermarks.AddFromBeginning(topics_.watermarks, watermark_partitions_);
+  std::string problem;
+  if (!watermarks.Give(*consumer_, problem)) std::fprintf(stderr, "kafka: %s\n", problem.c_str());
+  while (!stopping_) {
+    const std::unique_ptr<RdKafka::Message> message(consumer_->consume(kPollMs));
+    Take(*message);
+    if (message->err() == RdKafka::ERR__PARTITION_EOF)
+      next_watermark_[message->partition()] = message->offset();
+    if (next_watermark_.size() == static_cast<std::size_t>(watermark_partitions_)) return true;
+  }
+  return false;
+}
+
+void UpdateTail::Take(const RdKafka::Message& message) {
+  const std::string topic = message.err() == RdKafka::ERR__TIMED_OUT ? "" : message.topic_name();
+  switch (message.err()) {
+    case RdKafka::ERR_NO_ERROR: {
+      const std::unique_lock lock(mutex_);
+      if (topic == topics_.updates) return Report(message, reader_.TakeUpdate(ValueOf(message)));
+      return topic == topics_.snapshots ? TakeSnapshot(message) : TakeBeat(message);
+    }
+    case RdKafka::ERR__PARTITION_EOF: {
+      if (topic != topics_.snapshots) return;
+      const std::unique_lock lock(mutex_);
+      return reader_.SnapshotsEnd(message.partition(), message.offset());
+    }
+    case RdKafka::ERR__TIMED_OUT:
+      return;
+    default:  // the library tries again; meanwhile the reader grows stale
+      std::fprintf(stderr, "kafka: %s\n", message.errstr().c_str());
+  }
+}
+
+void UpdateTail::TakeBeat(const RdKafka::Message& message) {
+  const std::string key = message.key() == nullptr ? "" : *message.key();
+  if (message.payload() == nullptr) return Report(message, reader_.TakeBeat(key, std::nullopt));
+  const auto beat = Watermark::Parse(key, ValueOf(message));
+  if (beat && beat->updates_from) updates_from_[beat->partition] = *beat->updates_from;
+  if (beat && !beat->updates_from) updates_from_.erase(beat->partition);
+  Report(message, reader_.TakeBeat(key, ValueOf(message)));
+}
+
+void UpdateTail::TakeSnapshot(const RdKafka::Message& message) {
+  std::int64_t& next = next_snapshot_[message.partition()];
+  if (message.offset() < next) reader_.SnapshotsRestart(message.partition());  // the topic was cut
+  next = message.offset() + 1;
+  if (message.key() == nullptr) return;
+  std::optional<std::string_view> bytes;
+  if (message.payload() != nullptr) bytes = ValueOf(message);
+  Report(message, reader_.TakeSnapshot(message.partition(), *message.key(), bytes));
+}
+
+void UpdateTail::Report(const RdKafka::Message& message, const std::optional<Error>& error) const {
+  if (!error) return;
+  std::fprintf(stderr, "%s %d@%lld: %s\n", message.topic_name().c_str(), message.partition(),
+               static_cast<long long>(message.offset()), error->message.c_str());
+}
+
+}  // namespace seen::client::examples
