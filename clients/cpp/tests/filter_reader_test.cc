@@ -159,17 +159,17 @@ class World {
 
 TEST(FilterReader, AnswersAsThePageSaysInRandomWorlds) {
   int fresh = 0;
-  for (std::uint32_t seed = 0; seed < 150 && !HasFailure(); ++seed) {
+  for (std::uint32_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     World world(seed);
-    for (int step = 0; step < 150 && !HasFailure(); ++step) {
+    for (int step = 0; step < 120 && !HasFailure(); ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
       world.Step();
       world.Compare();
       fresh += world.fresh() ? 1 : 0;
     }
   }
-  EXPECT_GT(fresh, 2500) << "else the worlds are too wild";
+  EXPECT_GT(fresh, 500) << "else the worlds are too wild";
 }
 
 /// Records of `items` additions over `users` users, all of one partition: the n-th has [n, n + 1).
@@ -183,14 +183,14 @@ std::string RecordOf(std::int64_t number, std::uint32_t items, std::uint32_t use
 }
 
 TEST(FilterReader, TakesSixteenBytesAnAdditionAndGivesThemBack) {
-  constexpr std::int64_t kRecords = 400;
+  constexpr std::int64_t kRecords = 150;
   constexpr std::uint32_t kEach = 500, kOfUsers = 5000;
   FilterReader reader("default", {0});
   ASSERT_FALSE(reader.TakeBeat("0", test::Encoded(test::BeatParts{0, 1, 0, 0})));
   reader.SnapshotsEnd(0, 0);
   for (std::int64_t i = 0; i < kRecords; ++i) ASSERT_FALSE(reader.TakeUpdate(RecordOf(i, kEach, kOfUsers)));
-  EXPECT_EQ(reader.additions(), 200'000U);
-  EXPECT_LE(reader.additions_bytes(), 16 * 200'000 + 64 * kOfUsers);
+  EXPECT_EQ(reader.additions(), 75'000U);
+  EXPECT_LE(reader.additions_bytes(), 16 * 75'000 + 64 * kOfUsers);
   EXPECT_TRUE(reader.MightContain(UserOf(0), Fingerprint{0}));
   EXPECT_EQ(reader.AsOf(), TimeMs(TimeMs::duration(kRecords - 1)));
   ASSERT_FALSE(reader.TakeBeat("0", test::Encoded(test::BeatParts{0, 1, kRecords - 1, 0})));

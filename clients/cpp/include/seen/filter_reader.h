@@ -18,6 +18,7 @@
 #include "seen/candidates.h"
 #include "seen/internal/additions.h"
 #include "seen/internal/generation.h"
+#include "seen/internal/user_snapshots.h"
 #include "seen/result.h"
 #include "seen/snapshot.h"
 #include "seen/time.h"
@@ -54,7 +55,9 @@ class FilterReader {
   /// A record of the filter's topic of snapshots; nullopt: a tombstone. Of a refused one the user's snapshot
   /// before it stays, and IsRefused(user).
   [[nodiscard]] std::optional<Error> TakeSnapshot(std::int32_t partition, std::string_view user,
-                                                  std::optional<std::string_view> bytes);
+                                                  std::optional<std::string_view> bytes) {
+    return snapshots_.Take(UpdateUserOf(user), user, partition, bytes);
+  }
   /// The caller stands at the end of this partition of snapshots, at this position: Kafka says so to a fetch
   /// that found nothing more (`partition EOF`). A remembered high watermark isn't enough.
   void SnapshotsEnd(std::int32_t partition, std::int64_t position) {
@@ -117,7 +120,8 @@ class FilterReader {
   /// The user's newest snapshot was refused: what is unseen by the answers may have been seen.
   bool IsRefused(std::string_view user) const {
     bool refused = false;
-    ForEachSnapshot(UpdateUserOf(user), user, [&](const OfUser& its) { refused = refused || its.refused; });
+    snapshots_.ForEach(UpdateUserOf(user), user,
+                       [&](const OfUser& its) { refused = refused || its.refused; });
     return refused;
   }
 
@@ -130,7 +134,7 @@ class FilterReader {
     return bytes;
   }
   /// Memory of the snapshots, roughly.
-  std::size_t snapshots_bytes() const { return snapshots_bytes_; }
+  std::size_t snapshots_bytes() const { return snapshots_.bytes(); }
 
  private:
   static constexpr int kBeatsMax = 60;  // until a generation that none names is forgotten
@@ -139,6 +143,7 @@ class FilterReader {
 
   static constexpr std::size_t kHeldBesides = std::size_t{1} << 17;  // additions: the second limit's least
 
+  using OfUser = internal::UserSnapshots::OfUser;
   struct Base {
     std::int64_t published_to, snapshots_to;
   };
@@ -158,14 +163,6 @@ class FilterReader {
     std::vector<internal::Generation> generations;
     internal::AdditionLog log;
   };
-  /// Of a user in one partition of the topic of snapshots.
-  struct OfUser {
-    std::string user;
-    std::int32_t partition;
-    std::optional<Snapshot> snapshot;
-    bool refused;
-  };
-  static constexpr std::size_t kBytesBesides = 64;  // of a user: the node of the map, what malloc takes
 
   template <typename Id>
   static Fingerprint OwnFingerprint(const Id& id) {
@@ -216,14 +213,6 @@ class FilterReader {
     all.erase(std::remove_if(all.begin(), all.end(), forgotten), all.end());
   }
 
-  template <typename Visit>
-  void ForEachSnapshot(std::uint64_t hash, std::string_view user, Visit visit) const {
-    const auto [first, last] = snapshots_.equal_range(hash);
-    for (auto found = first; found != last; ++found) {
-      if (found->second.user == user) visit(found->second);
-    }
-  }
-
   /// Calls `visit(fingerprint)` for the user's additions that count, until it returns true; whether it did.
   template <typename Visit>
   bool AnyAddition(std::uint64_t hash, std::string_view user, AdditionKind kind, TimeMs now,
@@ -245,7 +234,7 @@ class FilterReader {
   bool IsInSnapshot(std::uint64_t hash, std::string_view user, std::int32_t partition,
                     const internal::AdditionChunk& chunk) const {
     bool is_in = false;
-    ForEachSnapshot(hash, user, [&](const OfUser& its) {
+    snapshots_.ForEach(hash, user, [&](const OfUser& its) {
       is_in = is_in || (its.snapshot && its.snapshot->generation() == chunk.generation &&
                         its.snapshot->partition() == partition && its.snapshot->input_offset() >= chunk.to);
     });
@@ -257,8 +246,8 @@ class FilterReader {
            AskSnapshot ask) const {
     const std::uint64_t hash = UpdateUserOf(user);
     bool seen = false;
-    ForEachSnapshot(hash, user,
-                    [&](const OfUser& its) { seen = seen || (its.snapshot && ask(*its.snapshot)); });
+    snapshots_.ForEach(hash, user,
+                       [&](const OfUser& its) { seen = seen || (its.snapshot && ask(*its.snapshot)); });
     return seen ||
            AnyAddition(hash, user, kind, now, [&](Fingerprint addition) { return addition == fingerprint; });
   }
@@ -270,10 +259,9 @@ class FilterReader {
   std::unordered_map<std::int32_t, std::uint32_t> index_of_;  // in partitions_
   internal::UserIndex users_;                                 // their slots have indexes in partitions_
   std::size_t additions_ = 0;
-  std::size_t since_rebuild_ = 0;                             // additions
-  std::uint64_t records_ = 0;                                 // updates taken
-  std::unordered_multimap<std::uint64_t, OfUser> snapshots_;  // by the hash of the user
-  std::size_t snapshots_bytes_ = 0;
+  std::size_t since_rebuild_ = 0;  // additions
+  std::uint64_t records_ = 0;      // updates taken
+  internal::UserSnapshots snapshots_;
 };
 
 inline std::optional<Error> FilterReader::TakeBeat(std::string_view key,
@@ -402,43 +390,12 @@ inline void FilterReader::KeepWithinLimit() {
   }
 }
 
-inline std::optional<Error> FilterReader::TakeSnapshot(std::int32_t partition, std::string_view user,
-                                                       std::optional<std::string_view> bytes) {
-  const std::uint64_t hash = UpdateUserOf(user);
-  const auto [first, last] = snapshots_.equal_range(hash);
-  const auto found = std::find_if(first, last, [&](const auto& one) {
-    return one.second.partition == partition && one.second.user == user;
-  });
-  const auto bytes_of = [](const OfUser& its) {
-    return kBytesBesides + sizeof(OfUser) + its.user.size() +
-           (its.snapshot ? its.snapshot->bytes().size() : 0);
-  };
-  OfUser its{std::string(user), partition, std::nullopt, false};
-  std::optional<Error> error;
-  if (found != last) {
-    snapshots_bytes_ -= bytes_of(found->second);
-    its.snapshot = std::move(found->second.snapshot);
-    snapshots_.erase(found);
-  }
-  if (!bytes) return std::nullopt;
-  auto snapshot = Snapshot::ParseCopyWithUpdates(*bytes);
-  if (snapshot) {
-    its.snapshot = *std::move(snapshot);
-  } else {
-    its.refused = true;
-    error = snapshot.error();
-  }
-  snapshots_bytes_ += bytes_of(its);
-  snapshots_.emplace(hash, std::move(its));
-  return error;
-}
-
 template <typename Items>
 auto FilterReader::Unseen(std::string_view user, const Items& items, const AlsoSeen& also_seen, TimeMs now,
                           const DayLimits& limits) const {
   const std::uint64_t hash = UpdateUserOf(user);
   std::optional<decltype(Snapshot::Empty().Unseen(items))> unseen;
-  ForEachSnapshot(hash, user, [&](const OfUser& its) {
+  snapshots_.ForEach(hash, user, [&](const OfUser& its) {
     if (!its.snapshot) return;
     unseen = unseen ? its.snapshot->Unseen(*unseen, also_seen, limits)
                     : its.snapshot->Unseen(items, also_seen, limits);
