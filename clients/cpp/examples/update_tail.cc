@@ -119,10 +119,10 @@ void UpdateTail::Take(const RdKafka::Message& message) {
 void UpdateTail::TakeBeat(const RdKafka::Message& message) {
   const std::string key = message.key() == nullptr ? "" : *message.key();
   if (message.payload() == nullptr) return Report(message, reader_.TakeBeat(key, std::nullopt));
+  if (const auto error = reader_.TakeBeat(key, ValueOf(message))) return Report(message, error);
   const auto beat = Watermark::Parse(key, ValueOf(message));
-  if (beat && beat->updates_from) updates_from_[beat->partition] = *beat->updates_from;
-  if (beat && !beat->updates_from) updates_from_.erase(beat->partition);
-  Report(message, reader_.TakeBeat(key, ValueOf(message)));
+  if (beat->updates_from) updates_from_[beat->partition] = *beat->updates_from;
+  if (!beat->updates_from) updates_from_.erase(beat->partition);
 }
 
 void UpdateTail::TakeSnapshot(const RdKafka::Message& message) {

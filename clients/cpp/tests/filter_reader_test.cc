@@ -255,6 +255,45 @@ TEST(FilterReader, ForgetsABaseWithItsWatermark) {
   EXPECT_TRUE(reader.TakeBeat("x", std::nullopt)) << "refused";
 }
 
+TEST(FilterReader, ABeatThatBreaksARuleOfUpdatesIsRefusedAndChangesNothing) {
+  FilterReader reader("default", {0});
+  ASSERT_FALSE(reader.TakeBeat("0", test::Encoded(test::BeatParts{0, 1, 10, 0})));
+  reader.SnapshotsEnd(0, 0);
+  const auto error = reader.TakeBeat("0", test::Encoded(test::BeatParts{0, 1, -1, 0}));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message, "watermark: published_to must be 0 or more");
+  EXPECT_EQ(reader.CompleteTo(0), 10);
+}
+
+TEST(FilterReader, AGenerationOnceNamedStaysPastUntilABeatNamesItAgain) {
+  FilterReader reader("default", {0});
+  const auto beat = [&](std::optional<std::int64_t> generation, std::optional<std::int64_t> published_to) {
+    return reader.TakeBeat("0", test::Encoded(test::BeatParts{0, generation, published_to, 0}));
+  };
+  const std::string of_first = RecordOf(5, 1, 10);  // generation 1
+  ASSERT_FALSE(beat(1, 0));
+  ASSERT_FALSE(reader.TakeUpdate(of_first));
+  for (int i = 0; i < 100; ++i) ASSERT_FALSE(beat(2, std::nullopt));
+  EXPECT_EQ(reader.additions(), 1U) << "it was named, and nothing has settled";
+  reader.SnapshotsEnd(0, 0);
+  ASSERT_FALSE(beat(2, 0));
+  EXPECT_EQ(reader.additions(), 0U);
+  ASSERT_FALSE(reader.TakeUpdate(of_first));
+  EXPECT_EQ(reader.additions(), 0U) << "it is still a past one";
+  ASSERT_FALSE(beat(1, 0));
+  ASSERT_FALSE(reader.TakeUpdate(of_first));
+  EXPECT_EQ(reader.additions(), 1U) << "until a beat names it";
+}
+
+TEST(FilterReader, ATombstoneOfAWatermarkCountsAsABeat) {
+  FilterReader reader("default", {0});
+  ASSERT_FALSE(reader.TakeUpdate(RecordOf(5, 1, 10)));
+  for (int i = 0; i < 59; ++i) ASSERT_FALSE(reader.TakeBeat("0", std::nullopt));
+  EXPECT_EQ(reader.additions(), 1U);
+  ASSERT_FALSE(reader.TakeBeat("0", std::nullopt));
+  EXPECT_EQ(reader.additions(), 0U) << "no beat ever named its generation";
+}
+
 TEST(FilterReader, KnowsIdsThatAreSeenBesidesAndWhenItemsWereMade) {
   FilterReader reader("default");
   ASSERT_FALSE(reader.TakeUpdate(test::Encoded(test::UpdateParts{

@@ -23,11 +23,11 @@ class NaiveReader {
     if (its.current) its.past.erase(*its.current);
     its.base.reset();
     if (beat.published_to && beat.snapshots_to) its.base = {*beat.published_to, *beat.snapshots_to};
-    if (its.current) its.beats[*its.current] = 0;
-    for (auto& [generation, beats] : its.beats) beats = its.current == generation ? 0 : beats + 1;
+    for (auto& [generation, beats] : its.beats) ++beats;
     std::set<std::int64_t> forgotten;
     for (const auto& [generation, beats] : its.beats) {
-      if (beats >= 60) forgotten.insert(generation);
+      const bool named = its.current == generation || its.past.count(generation) > 0;
+      if (beats >= 60 && !named) forgotten.insert(generation);
     }
     for (const std::int64_t generation : forgotten) Forget(beat.partition, generation);
     Settle(beat.partition);
@@ -154,7 +154,6 @@ class NaiveReader {
   }
   void Forget(std::int32_t partition, std::int64_t generation) {
     Partition& its = partitions_[partition];
-    its.past.erase(generation);
     its.known.erase(generation);
     its.beats.erase(generation);
     DropIf([&](const Addition& one) { return one.partition == partition && one.generation == generation; });

@@ -94,15 +94,20 @@ TEST(Watermark, SaysWhereUpdatesBegin) {
   EXPECT_EQ(beat->published_to, 90);
   EXPECT_EQ(beat->updates_from, 4);
   EXPECT_EQ(beat->snapshots_to, (decltype(beat->snapshots_to){{"default", 12}, {"b", 0}}));
-  const auto odd = with(
-      R"("generation":0,"published_to":-1,"updates_from":"4","snapshots_to":{"default":-1,"b":1.5,"c":"2","d":3})");
-  ASSERT_TRUE(odd) << odd.error().message;
-  EXPECT_EQ(odd->generation, std::nullopt) << "as if it were absent";
-  EXPECT_EQ(odd->published_to, std::nullopt);
-  EXPECT_EQ(odd->updates_from, std::nullopt);
-  EXPECT_EQ(odd->snapshots_to, (decltype(odd->snapshots_to){{"d", 3}}));
-  EXPECT_TRUE(with(R"("snapshots_to":7)")->snapshots_to.empty());
-  EXPECT_TRUE(with(R"("snapshots_to":[1])")->snapshots_to.empty());
+  EXPECT_FALSE(beat->updates_error);
+  const auto none = with(R"("generation":null,"published_to":null,"snapshots_to":{"default":null})");
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_FALSE(none->updates_error);
+  EXPECT_EQ(none->generation, std::nullopt);
+  EXPECT_TRUE(none->snapshots_to.empty());
+  for (const char* odd :
+       {R"("generation":0)", R"("generation":"7")", R"("published_to":-1)", R"("published_to":1.5)",
+        R"("updates_from":[])", R"("snapshots_to":7)", R"("snapshots_to":[1])", R"("snapshots_to":{"a":-1})",
+        R"("snapshots_to":{"a":"1"})"}) {
+    const auto watermark = with(odd);
+    ASSERT_TRUE(watermark) << odd << ": it still says how fresh a snapshot is";
+    EXPECT_TRUE(watermark->updates_error) << odd;
+  }
   EXPECT_FALSE(Watermark::Parse("4", kRecord)) << "of another partition than its key";
 }
 

@@ -192,6 +192,7 @@ class FilterReader {
   }
 
   void SetCurrent(Partition& partition, std::optional<std::int64_t> generation);
+  void ForgetUnnamed(Partition& partition);
   void Settle(Partition& partition);
   void Keep(std::uint32_t index, const Update& update, std::uint16_t bit);
   void KeepWithinLimit();
@@ -203,16 +204,6 @@ class FilterReader {
     partition.log.DropIf(drop);
     additions_ += partition.log.size();
   }
-  /// Forgets the generations for which it is true.
-  template <typename Forgotten>
-  void ForgetIf(Partition& partition, Forgotten forgotten) {
-    auto& all = partition.generations;
-    if (std::none_of(all.begin(), all.end(), forgotten)) return;
-    DropIf(partition,
-           [&](const internal::AdditionChunk& chunk) { return forgotten(partition.Of(chunk.generation)); });
-    all.erase(std::remove_if(all.begin(), all.end(), forgotten), all.end());
-  }
-
   /// Calls `visit(fingerprint)` for the user's additions that count, until it returns true; whether it did.
   template <typename Visit>
   bool AnyAddition(std::uint64_t hash, std::string_view user, AdditionKind kind, TimeMs now,
@@ -272,21 +263,34 @@ inline std::optional<Error> FilterReader::TakeBeat(std::string_view key,
     Partition& partition = PartitionOf(*number);
     SetCurrent(partition, std::nullopt);
     partition.base.reset();
+    ForgetUnnamed(partition);
     return std::nullopt;
   }
   const auto beat = Watermark::Parse(key, *value);
   if (!beat) return beat.error();
+  if (beat->updates_error) return beat->updates_error;
   Partition& partition = PartitionOf(beat->partition);
   SetCurrent(partition, beat->generation);
   const auto snapshots_to = beat->snapshots_to.find(filter_);
   partition.base.reset();
   if (beat->generation && beat->published_to && snapshots_to != beat->snapshots_to.end())
     partition.base = Base{*beat->published_to, snapshots_to->second};
-  for (internal::Generation& generation : partition.generations)
-    generation.beats = partition.current == generation.number ? 0 : generation.beats + 1;
-  ForgetIf(partition, [](const internal::Generation& its) { return its.beats >= kBeatsMax; });
+  ForgetUnnamed(partition);
   Settle(partition);
   return std::nullopt;
+}
+
+/// After a beat: the generations that none ever named.
+inline void FilterReader::ForgetUnnamed(Partition& partition) {
+  const auto is_forgotten = [&partition](const internal::Generation& its) {
+    return !its.is_past && its.number != partition.current && its.beats >= kBeatsMax;
+  };
+  auto& all = partition.generations;
+  for (internal::Generation& generation : all) ++generation.beats;
+  if (std::none_of(all.begin(), all.end(), is_forgotten)) return;
+  DropIf(partition,
+         [&](const internal::AdditionChunk& chunk) { return is_forgotten(partition.Of(chunk.generation)); });
+  all.erase(std::remove_if(all.begin(), all.end(), is_forgotten), all.end());
 }
 
 inline void FilterReader::SetCurrent(Partition& partition, std::optional<std::int64_t> generation) {
@@ -352,7 +356,14 @@ inline void FilterReader::Settle(Partition& partition) {
       *partition.stands_at < partition.base->snapshots_to)
     return;
   const std::int64_t published_to = partition.base->published_to;
-  ForgetIf(partition, [](const internal::Generation& its) { return its.is_past; });
+  const auto to_drop = [](const internal::Generation& its) { return its.is_past && its.HasAdditions(); };
+  if (std::any_of(partition.generations.begin(), partition.generations.end(), to_drop)) {
+    DropIf(partition,
+           [&](const internal::AdditionChunk& chunk) { return partition.Of(chunk.generation).is_past; });
+  }
+  for (internal::Generation& generation : partition.generations) {
+    if (generation.is_past) generation.Forget();
+  }
   internal::Generation& current = partition.Of(*partition.current);
   current.SettleTo(published_to);
   if (current.lowest_to > published_to) return;

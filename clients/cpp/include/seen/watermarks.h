@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -40,7 +41,9 @@ struct Watermark {
   std::int64_t unpublished_users = 0;  // whose snapshot is still to be sent, or acknowledged
   TimeMs heartbeat{};                  // when it was written
 
-  // Of a daemon that writes updates. A member that isn't what it must be counts as absent.
+  // Of a daemon that writes updates; a member that is null is absent. `updates_error`: one of them isn't what
+  // it must be, so a reader of updates refuses the record.
+  std::optional<Error> updates_error;
   std::optional<std::int64_t> generation;    // 1 or more
   std::optional<std::int64_t> published_to;  // 0 or more; so are all below
   std::optional<std::int64_t> updates_from;
@@ -58,17 +61,19 @@ struct Watermark {
   TimeMs::duration StaleBy(TimeMs now) const { return client::StaleBy(AsOf(), now); }
 
  private:
-  /// The members of a JSON object that are 0 or more; none of anything else.
-  static std::map<std::string, std::int64_t, std::less<>> OffsetsIn(std::string_view json) {
-    std::map<std::string, std::int64_t, std::less<>> offsets;
+  void TakeSnapshotsTo(std::string_view json) {
+    bool right = true;
     const bool object = internal::JsonIntegers(json).ForEach(
         [&](std::string_view name, std::int64_t value) {
-          if (value < 0) return;
-          offsets[std::string(name)] = value;
+          right = right && value >= 0;
+          snapshots_to[std::string(name)] = value;
         },
-        [](std::string_view, std::string_view) {});
-    if (!object) offsets.clear();
-    return offsets;
+        [&](std::string_view, std::string_view text) { right = right && text == "null"; });
+    if (!object || !right) RefuseForUpdates("snapshots_to", "an object of integers, 0 or more");
+  }
+  void RefuseForUpdates(std::string_view member, std::string_view rule) {
+    updates_error = Error{ErrorCode::kBadWatermark,
+                          "watermark: " + std::string(member) + " must be " + std::string(rule)};
   }
 };
 
@@ -105,10 +110,17 @@ inline Parsed<Watermark> Watermark::Parse(std::string_view json) {
     }
   };
   const bool object = internal::JsonIntegers(json).ForEach(
-      [&](std::string_view name, std::int64_t value) { set(name, true, value); },
+      [&](std::string_view name, std::int64_t value) {
+        set(name, true, value);
+        if (name == "snapshots_to") watermark.TakeSnapshotsTo("");
+      },
       [&](std::string_view name, std::string_view text) {
         set(name, false, 0);
-        if (name == "snapshots_to") watermark.snapshots_to = OffsetsIn(text);
+        if (text == "null") return;
+        if (name == "snapshots_to") watermark.TakeSnapshotsTo(text);
+        for (std::size_t i = kRequired; i < std::size(fields); ++i) {
+          if (fields[i].name == name) watermark.RefuseForUpdates(name, "an integer of 64 bits");
+        }
       });
   if (!object) return {ErrorCode::kBadWatermark, "watermark: not a JSON object"};
   if (fields[0].found && fields[0].value != 1) {
@@ -127,8 +139,10 @@ inline Parsed<Watermark> Watermark::Parse(std::string_view json) {
             "watermark: partition is " + std::to_string(partition) + ", must be from 0 to 2^31 - 1"};
   }
   const auto time = [](const Field& field) { return TimeMs(TimeMs::duration(field.value)); };
-  const auto at_least = [](const Field& field, std::int64_t least) {
-    return field.found && field.value >= least ? std::optional(field.value) : std::nullopt;
+  const auto at_least = [&watermark](const Field& field, std::int64_t least) -> std::optional<std::int64_t> {
+    if (!field.found) return std::nullopt;
+    if (field.value < least) watermark.RefuseForUpdates(field.name, std::to_string(least) + " or more");
+    return field.value;
   };
   watermark.partition = static_cast<std::int32_t>(partition);
   watermark.partition_time = time(fields[2]);

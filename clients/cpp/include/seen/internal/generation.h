@@ -22,6 +22,13 @@ struct Generation {
 
   explicit Generation(std::int64_t its_number) : number(its_number) {}
 
+  bool HasAdditions() const { return lowest_to != std::numeric_limits<std::int64_t>::max(); }
+  /// All but that it is a past one.
+  void Forget() {
+    *this = Generation(number);
+    is_past = true;
+  }
+
   /// A record of this generation.
   void Take(std::int64_t from, std::int64_t to, std::int64_t as_of) {
     if (complete && from <= *complete) {
@@ -59,8 +66,8 @@ struct Generation {
   std::optional<Run> run;
   std::optional<Lost> lost;
   std::int64_t lowest_to = std::numeric_limits<std::int64_t>::max();  // no addition has a lower `to`
-  int beats = 0;         // since its last record, or since a beat named it
-  bool is_past = false;  // another generation came after it
+  int beats = 0;                                                      // since its last record
+  bool is_past = false;  // a beat has named it, and a later one another or none
 };
 
 }  // namespace seen::client::internal
