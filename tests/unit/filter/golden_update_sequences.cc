@@ -459,6 +459,13 @@ std::vector<Sequence> OfBeats() {
           .BeatText("0", "{\"version\":2}", true)
           .BeatText("x", TextOf({.generation = 2}), true)
           .Expect({{{0, 1, 10}}}),
+      Fresh("a beat with a member of another type, or out of its range, is refused")
+          .BeatText("0", TextOf({.published_to = -1, .snapshots_to = 5}), true)
+          .BeatText("0", TextOf({.generation = 0, .published_to = 30, .snapshots_to = 5}), true)
+          .BeatText("0", TextOf({.published_to = 30, .snapshots_to = -1}), true)
+          .BeatText("0", "{\"updates_from\":\"17\"," + TextOf({.generation = 2}).substr(1), true)
+          .BeatText("0", "{\"snapshots_to\":[5]," + TextOf({.published_to = 30}).substr(1), true)
+          .Expect({{{0, 1, 10}}}),
       Fresh("members of a beat that the reader doesn't know don't matter")
           .BeatText("0", "{\"updates_from\":17,\"later\":{\"generation\":9}," +
                              TextOf({.published_to = 15, .snapshots_to = 5}).substr(1))
@@ -697,6 +704,13 @@ std::vector<Sequence> OfGenerations() {
       Fresh("an update of another generation doesn't make this one complete")
           .Update({.generation = 2, .from = 10, .to = 20, .as_of = 3})
           .Expect({{{0, 1, 10}}}),
+      Fresh("a record of a past generation is dropped when the reader settles, until a beat names it again")
+          .Beat({.generation = 2, .published_to = 0, .snapshots_to = 5})
+          .Update({.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}})
+          .Expect({{{0, {}, 0}}, 0, {{.unseen = {"a"}}}})
+          .Beat({.published_to = 10, .snapshots_to = 5})
+          .Update({.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}})
+          .Expect({{{0, 2, 20}}, 1, {{.seen = {"a"}}}}),
       std::move(forgotten),
       std::move(named),
   };
