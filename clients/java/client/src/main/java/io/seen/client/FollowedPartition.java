@@ -37,14 +37,12 @@ final class FollowedPartition {
         snapshotsTo = beat.snapshotsTo(filter).getAsLong();
       }
     }
-    if (beat != null) {
-      generations.removeIf(this::isForgotten);
-    }
+    generations.removeIf(this::isForgotten);
     settle();
   }
 
   private boolean isForgotten(Generation generation) {
-    if (generation == current || ++generation.beatsWithout < BEATS_MAX) {
+    if (generation == current || generation.isPast || ++generation.beatsWithout < BEATS_MAX) {
       return false;
     }
     additions.dropAll(generation);

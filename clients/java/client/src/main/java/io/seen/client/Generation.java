@@ -7,8 +7,8 @@ final class Generation {
   final int partition;
   final long number;
   final Additions.Queue queue = new Additions.Queue();
-  boolean isPast; // a beat named it, and a later one didn't
-  int beatsWithout; // since the last record of it, or the last beat that named it
+  boolean isPast; // a beat named it, and the newest doesn't
+  int beatsWithout; // since the last record of it; counted while no beat has named it
 
   long completeTo = UNKNOWN; // each live event below it is known,
   long asOfMs = UNKNOWN; // and with that all that the log held then

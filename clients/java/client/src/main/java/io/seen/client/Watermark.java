@@ -26,13 +26,14 @@ public final class Watermark {
   private static final int PUBLISHED_TO = 8;
   private static final int UPDATES_FROM = 9;
   private static final String SNAPSHOTS_TO = "snapshots_to";
+  private static final long ABSENT = -1;
 
-  private final long[] values = new long[FIELDS.length]; // by FIELDS; -1: absent
+  private final long[] values = new long[FIELDS.length]; // by FIELDS
   private final Map<String, Long> snapshotsTo = new HashMap<>();
   private String wrong; // a member that is there for updates, and isn't as it should be; null: none
 
   private Watermark() {
-    Arrays.fill(values, -1);
+    Arrays.fill(values, ABSENT);
   }
 
   /**
@@ -99,6 +100,9 @@ public final class Watermark {
   }
 
   private void readSnapshotsTo(JsonParser parser) throws IOException {
+    if (parser.currentToken() == JsonToken.VALUE_NULL) {
+      return;
+    }
     if (parser.currentToken() != JsonToken.START_OBJECT) {
       wrong = SNAPSHOTS_TO;
       parser.skipChildren();
@@ -106,20 +110,25 @@ public final class Watermark {
     }
     for (String filter = parser.nextFieldName(); filter != null; filter = parser.nextFieldName()) {
       parser.nextToken();
-      snapshotsTo.put(filter, offset(parser, SNAPSHOTS_TO, 0));
+      long offset = offset(parser, SNAPSHOTS_TO, 0);
+      if (offset != ABSENT) {
+        snapshotsTo.put(filter, offset);
+      }
     }
   }
 
-  /** Who reads no updates must not mind what these members are. So a wrong one is only noted. */
+  /** Who reads no updates must not mind what these members are. So a wrong one is only noted; null is ABSENT. */
   private long offset(JsonParser parser, String name, long min) throws IOException {
     boolean fits = parser.currentToken() == JsonToken.VALUE_NUMBER_INT
         && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER && parser.getLongValue() >= min;
     if (fits) {
       return parser.getLongValue();
     }
-    wrong = name;
-    parser.skipChildren();
-    return -1;
+    if (parser.currentToken() != JsonToken.VALUE_NULL) {
+      wrong = name;
+      parser.skipChildren();
+    }
+    return ABSENT;
   }
 
   /** For one who reads updates: the members that are there for them must be right. */

@@ -59,6 +59,7 @@ class FilterReaderModelTest {
     final Map<Long, Long> lostTo = new HashMap<>();
     final Map<Long, Long> lostAsOf = new HashMap<>();
     final Set<Long> past = new HashSet<>();
+    final Set<Long> named = new HashSet<>();
     final Map<Long, Integer> beatsWithout = new HashMap<>();
     final Map<String, Taken> snapshots = new HashMap<>();
     final Set<String> refused = new HashSet<>();
@@ -73,6 +74,7 @@ class FilterReaderModelTest {
   private int records;
   private int fresh;
   private int lost;
+  private int forgotten;
 
   private void drop(int partition, long generation, long to) {
     additions.removeIf(a -> a.partition == partition && a.generation == generation && a.to <= to);
@@ -114,6 +116,7 @@ class FilterReaderModelTest {
     byte[] key = Integer.toString(p).getBytes(StandardCharsets.UTF_8);
     boolean isTombstone = random.nextInt(30) == 0;
     Long generation = isTombstone || random.nextInt(10) == 0 ? null : Long.valueOf(1 + random.nextInt(14) / 6);
+    generation = !isTombstone && random.nextInt(100) == 0 ? Long.valueOf(4) : generation;
     if (generation != null && at.current != null && random.nextInt(3) > 0) {
       generation = at.current;
     }
@@ -133,25 +136,23 @@ class FilterReaderModelTest {
     at.past.remove(generation);
     at.published = generation == null || snapshotsTo == null ? null : published;
     at.snapshotsTo = snapshotsTo == null ? 0 : snapshotsTo;
-    if (!isTombstone) {
-      at.beatsWithout.replaceAll((g, beats) -> beats + 1);
-      for (long g : List.copyOf(at.beatsWithout.keySet())) {
-        if (!Long.valueOf(g).equals(generation) && at.beatsWithout.get(g) >= 60) {
-          forget(p, g);
-          at.beatsWithout.remove(g);
-          at.past.remove(g);
-        }
-      }
-    }
     if (generation != null) {
-      at.beatsWithout.put(generation, 0);
+      at.named.add(generation);
+    }
+    at.beatsWithout.replaceAll((g, beats) -> beats + 1);
+    for (long g : List.copyOf(at.beatsWithout.keySet())) {
+      if (!at.named.contains(g) && at.beatsWithout.get(g) >= 60) {
+        forget(p, g);
+        at.beatsWithout.remove(g);
+        ++forgotten;
+      }
     }
     settle(p);
   }
 
   private void update(int p) throws RefusedException {
     Partition at = partitions[p];
-    long g = 1 + random.nextInt(3);
+    long g = 1 + random.nextInt(4);
     if (at.current != null && random.nextInt(4) > 0) {
       g = at.current;
     }
@@ -338,11 +339,14 @@ class FilterReaderModelTest {
         } else if (what == 16) {
           nowMs += random.nextInt(2_000);
         } else {
-          beat(p);
+          for (int beats = hasManyBeats && random.nextInt(20) == 0 ? 60 : 1; beats > 0; --beats) {
+            beat(p);
+          }
         }
         compare("world " + world + ", step " + step);
       }
     }
     assertTrue(fresh > WORLDS * STEPS / 4 && lost > WORLDS, fresh + " fresh, " + lost + " lost: too tame");
+    assertTrue(forgotten > WORLDS / 10, forgotten + " generations forgotten: too tame");
   }
 }

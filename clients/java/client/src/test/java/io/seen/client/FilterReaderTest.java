@@ -305,15 +305,42 @@ class FilterReaderTest {
       beat(",'generation':7");
     }
     update(8, 10, 20, 6_000, "n2");
-    for (int i = 0; i < 59; ++i) {
+    for (int i = 0; i < 58; ++i) {
       beat(i % 2 == 0 ? ",'generation':7" : "");
     }
+    reader.takeBeat(utf8("3"), null);
     assertEquals(2, reader.additions());
-    beat("");
-    assertEquals(0, reader.additions());
+    reader.takeBeat(utf8("3"), null);
+    assertEquals(0, reader.additions(), "a tombstone is a beat, too");
     beat(8, 5, 50);
     reader.snapshotsEnd(P, 50);
     assertKnows(5, -1); // the run is forgotten as well
+  }
+
+  @Test
+  void aGenerationThatABeatOnceNamedIsNotForgotten() throws Exception {
+    begin();
+    for (int i = 0; i < 61; ++i) {
+      beat(i % 2 == 0 ? ",'generation':8" : "");
+    }
+    assertEquals(1, reader.additions());
+    beat(7, 100, 50);
+    assertKnows(110, 1_000);
+  }
+
+  @Test
+  void aGenerationThatABeatOnceNamedStaysAPastOneUntilABeatNamesItAgain() throws Exception {
+    begin();
+    for (int i = 0; i < 61; ++i) {
+      beat(8, 0, 50);
+    }
+    update(7, 110, 120, 2_000, "n2");
+    assertEquals(0, reader.additions());
+    assertFalse(reader.mightContain("u1", "n2"));
+    beat(7, 110, 50);
+    update(7, 110, 120, 2_000, "n2");
+    assertKnows(120, 2_000);
+    assertTrue(reader.mightContain("u1", "n2"));
   }
 
   @Test
@@ -365,15 +392,31 @@ class FilterReaderTest {
 
   @ParameterizedTest
   @ValueSource(strings = {
-    ",'generation':0", ",'generation':'7'", ",'generation':7.0", ",'generation':null",
+    ",'generation':0", ",'generation':'7'", ",'generation':7.0", ",'generation':true",
     ",'generation':99999999999999999999", ",'generation':7,'published_to':-1", ",'generation':7,'published_to':[1]",
-    ",'generation':7,'snapshots_to':5", ",'generation':7,'snapshots_to':{'F':'5'}", ",'generation':7,'updates_from':{}"
+    ",'generation':7,'snapshots_to':5", ",'generation':7,'snapshots_to':{'F':'5'}", ",'generation':7,'updates_from':{}",
+    ",'generation':7,'snapshots_to':{'F':5,'E':-1}", ",'published_to':'8'"
   })
   void aBeatWhoseMembersForUpdatesAreWrongIsRefusedByWhoReadsThem(String members) throws Exception {
     begin();
     assertThrows(MalformedException.class, () -> beat(members));
     assertKnows(110, 1_000);
     assertEquals(9_000, Watermark.parse(beatOf(P, members)).heartbeat().toEpochMilli());
+  }
+
+  @Test
+  void aMemberOfABeatThatIsNullIsAbsent() throws Exception {
+    begin();
+    beat(",'generation':7,'published_to':120,'snapshots_to':null,'updates_from':null");
+    assertKnows(110, 1_000);
+    beat(",'generation':7,'published_to':120,'snapshots_to':{'F':null}");
+    assertKnows(110, 1_000);
+    beat(",'generation':7,'published_to':null,'snapshots_to':{'F':50,'E':null}");
+    assertKnows(110, 1_000);
+    beat(",'generation':null,'published_to':120,'snapshots_to':{'F':50}");
+    assertEquals(OptionalLong.empty(), reader.completeTo(P));
+    beat(7, 100, 50);
+    assertKnows(110, 1_000);
   }
 
   @Test
