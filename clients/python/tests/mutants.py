@@ -564,8 +564,8 @@ FILTER_READER = {
         "        partition.beat = beat if beat.published_to >= 0 else beat._replace(published_to="
         "partition.beat.published_to, snapshots_to=partition.beat.snapshots_to)\n",
     ],
-    "        partition.beat = beat\n        self._settle(partition, number)\n": [
-        "        partition.beat = beat\n"
+    "        self._forget_unnamed(partition, number)\n        self._settle(partition, number)\n": [
+        "        self._forget_unnamed(partition, number)\n"
     ],
     "or self._filter_name not in update.filters:": ["or self._filter_name != update.filters[0]:"],
     "end = max(update.to_offset, min(update.from_offset + 1, OFFSET_MAX))": [
@@ -605,7 +605,13 @@ FILTER_READER = {
         "for generation in [g for g in partition.lives if g != partition.beat.generation]:",
     ],
     "        life.join()\n": [""],
-    "life.beats_without = 0 if generation == named else": ["life.beats_without ="],
+    "if generation == partition.beat.generation or generation in partition.past:": [
+        "if generation == partition.beat.generation:",
+        "if generation in partition.past:",
+    ],
+    "    if members.get(name) is None:": ["    if name not in members:"],
+    "        ends = {} if ends is None else ends\n": [""],
+    "{name: _member(ends, name) for name in ends}": ["ends"],
     "        life.beats_without = 0\n": [""],
     ">= BEATS_UNTIL_FORGOTTEN": ["> BEATS_UNTIL_FORGOTTEN", ">= 59"],
     "        self._log.drop(number, generation)\n": [""],

@@ -14,11 +14,11 @@ class Model:
             return
         partition, value = self.partitions[number], value or {}
         generation = value.get("generation")
-        if value:
-            for known in set(partition.unnamed):
-                partition.unnamed[known] = 0 if known == generation else partition.unnamed[known] + 1
-                if partition.unnamed[known] == 60:
-                    self.forget(number, known)
+        partition.named.add(generation)
+        for known in set(partition.beats_since) - partition.named:
+            partition.beats_since[known] += 1
+            if partition.beats_since[known] == 60:
+                self.forget(number, known)
         if generation != partition.current:
             partition.past.add(partition.current)
             partition.past.discard(generation)
@@ -33,7 +33,7 @@ class Model:
         if number not in self.partitions or self.filter not in filters:
             return
         partition, g = self.partitions[number], generation
-        partition.unnamed[g] = 0
+        partition.beats_since[g] = 0
         self.records += 1
         for mask, kind, until_s, entries in sections:
             if mask >> filters.index(self.filter) & 1:
@@ -93,7 +93,6 @@ class Model:
         g, published_to = partition.current, partition.base[0]
         if partition.complete.get(g) is None or partition.complete[g] < published_to:
             partition.complete[g] = published_to
-            partition.unnamed.setdefault(g, 0)
         self.additions = [
             a
             for a in self.additions
@@ -115,7 +114,13 @@ class Model:
         self.additions = [
             a for a in self.additions if not (a["partition"] == number and a["generation"] == generation)
         ]
-        for kept in (partition.complete, partition.as_of, partition.run, partition.unnamed, partition.lost):
+        for kept in (
+            partition.complete,
+            partition.as_of,
+            partition.run,
+            partition.beats_since,
+            partition.lost,
+        ):
             kept.pop(generation, None)
 
     # --- answers
@@ -153,7 +158,7 @@ class Partition:
     def __init__(self):
         self.current = self.base = self.stands_at = None
         self.past, self.complete, self.as_of, self.run = set(), {}, {}, {}
-        self.unnamed, self.lost = {}, {}
+        self.named, self.beats_since, self.lost = set(), {}, {}
         self.snapshots, self.refused = {}, set()
 
 

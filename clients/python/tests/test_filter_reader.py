@@ -380,16 +380,38 @@ def test_a_generation_that_sixty_beats_do_not_name_is_forgotten():
     reader.take_update(shown("u", "a", generation=9, begin=3, end=5))
     for _ in range(59):
         reader.take_beat(*base(10, snapshots_to=5))
-    reader.take_beat(b"0", None)
     assert reader.additions == 1
     reader.take_update(shown("u", "b", generation=9, begin=5, end=6))
-    for _ in range(59):
+    for _ in range(58):
         reader.take_beat(*base(10, snapshots_to=5))
+    reader.take_beat(b"0", None)
     assert reader.additions == 2
-    reader.take_beat(*base(10, snapshots_to=5))
-    assert reader.additions == 0
+    reader.take_beat(b"0", None)
+    assert reader.additions == 0, "a tombstone is a beat, too"
     reader.take_beat(*base(4, generation=9, snapshots_to=5))
     assert state(reader) == (4, None, 0), "its run is forgotten too"
+
+
+def test_a_generation_that_a_beat_once_named_is_not_forgotten():
+    reader = at_base(10)
+    reader.take_update(shown("u", "a", begin=10, end=12))
+    for _ in range(61):
+        reader.take_beat(*beat(generation=2))
+    assert reader.unseen("u", ["a", "b"]) == ["b"]
+    reader.take_beat(*base(10, snapshots_to=5))
+    assert state(reader) == (12, 1_000, 1)
+
+
+def test_a_past_generation_stays_one_until_a_beat_names_it_again():
+    reader = at_base(10)
+    reader.take_update(shown("u", "a", begin=10, end=12))
+    for _ in range(61):
+        reader.take_beat(*base(0, generation=2, snapshots_to=5))
+    reader.take_update(shown("u", "b", begin=12, end=13))
+    assert state(reader) == (0, None, 0), "a zombie's record"
+    reader.take_beat(*base(12, generation=1, snapshots_to=5))
+    reader.take_update(shown("u", "b", begin=12, end=13))
+    assert state(reader) == (13, 1_000, 1) and reader.unseen("u", ["a", "b"]) == ["a"]
 
 
 # --- the limit
@@ -472,7 +494,9 @@ def test_a_user_whose_snapshot_is_refused_is_not_fresh_until_the_next():
         ({"generation": 1, "published_to": 1.5}, "published_to: not an integer"),
         ({"generation": 1, "published_to": 1, "snapshots_to": [1]}, "snapshots_to: not an object"),
         ({"generation": 1, "published_to": 1, "snapshots_to": {"default": "x"}}, "default: not an integer"),
-        ({"generation": 1, "updates_from": None}, "updates_from: not an integer"),
+        ({"generation": 1, "snapshots_to": {"default": 5, "other": -1}}, "other is -1"),
+        ({"generation": 1, "updates_from": True}, "updates_from: not an integer"),
+        ({"published_to": "x"}, "published_to: not an integer"),
         ({"version": 2}, "version 2"),
     ],
 )
@@ -485,8 +509,21 @@ def test_a_refused_beat_changes_nothing(changes, words):
     assert state(reader) == (10, None, 0)
 
 
-def test_a_beat_without_generation_may_hold_anything_else():
-    FilterReader("default", [0]).take_beat(*beat(published_to="x", snapshots_to=7, updates_from=-1))
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"published_to": None, "snapshots_to": {"default": 5, "other": None}},
+        {"published_to": 20, "snapshots_to": None, "updates_from": None},
+        {"published_to": 20, "snapshots_to": {"default": None}},
+    ],
+)
+def test_a_member_of_a_beat_that_is_null_is_absent(changes):
+    reader = at_base(10)
+    reader.take_update(shown("u", "a", begin=10, end=12))
+    reader.take_beat(*beat(generation=1, **changes))
+    assert state(reader) == (12, 1_000, 1)
+    reader.take_beat(*beat(generation=None, published_to=20, snapshots_to={"default": 5}))
+    assert state(reader) == (None, None, 1), "a beat of a daemon without updates"
 
 
 def test_partitions_of_others_do_not_matter():

@@ -62,12 +62,11 @@ class FilterReader:
         partition = self._partitions.get(number)
         if partition is None:
             return
-        if value is not None:
-            self._forget_unnamed(partition, number, beat.generation)
         if partition.beat.generation != beat.generation:
             partition.past.add(partition.beat.generation)
             partition.past.discard(beat.generation)
         partition.beat = beat
+        self._forget_unnamed(partition, number)
         self._settle(partition, number)
 
     def take_update(self, data: Bytes | None) -> None:
@@ -238,9 +237,12 @@ class FilterReader:
             self._forget(partition, number, generation)
         life.join()
 
-    def _forget_unnamed(self, partition: _Partition, number: int, named: int) -> None:
+    def _forget_unnamed(self, partition: _Partition, number: int) -> None:
+        """After a beat: the generations that none ever named."""
         for generation, life in list(partition.lives.items()):
-            life.beats_without = 0 if generation == named else life.beats_without + 1
+            if generation == partition.beat.generation or generation in partition.past:
+                continue
+            life.beats_without += 1
             if life.beats_without >= BEATS_UNTIL_FORGOTTEN:
                 self._forget(partition, number, generation)
 
@@ -290,25 +292,27 @@ class _Beat(NamedTuple):
 
     @classmethod
     def of(cls, members: dict[str, object], filter_name: str) -> _Beat:
-        if "generation" not in members:
-            return NO_BEAT  # of a daemon that writes no updates
+        ends = members.get("snapshots_to")
+        ends = {} if ends is None else ends
+        if not isinstance(ends, dict):
+            raise WatermarkError("watermark: snapshots_to: not an object")
+        snapshots_to = {name: _member(ends, name) for name in ends}
         beat = cls(
             _member(members, "generation", 1),
             _member(members, "published_to"),
-            NOT_KNOWN,
+            snapshots_to.get(filter_name, NOT_KNOWN),
             _member(members, "updates_from"),
         )
-        ends = members.get("snapshots_to", {})
-        if not isinstance(ends, dict):
-            raise WatermarkError("watermark: snapshots_to: not an object")
-        return beat._replace(snapshots_to=_member(ends, filter_name))
+        if beat.generation == NOT_KNOWN:
+            return NO_BEAT  # of a daemon that writes no updates
+        return beat
 
 
 NO_BEAT = _Beat(NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN)
 
 
 def _member(members: dict[str, object], name: str, lowest: int = 0) -> int:
-    if name not in members:
+    if members.get(name) is None:  # null is as good as absent
         return NOT_KNOWN
     value = integer_of(members, name)
     if value < lowest:
@@ -332,7 +336,7 @@ class _Life:
     def __init__(self) -> None:
         self.complete = self.as_of_ms = NOT_KNOWN
         self.run: Union[tuple[int, int, int], None] = None  # from, to, as_of_ms
-        self.beats_without = 0  # since the last record, or the last beat with this generation
+        self.beats_without = 0  # since the last record; counted while no beat has named it
         self.dropped_to = NOT_KNOWN  # no addition is held whose record ends here or before
         self.lost_to = NOT_KNOWN  # the limit dropped records, and this is the greatest end of them
         self.lost_as_of_ms = NOT_KNOWN  # `as_of_ms` before the oldest of them
@@ -357,7 +361,8 @@ class _Life:
 
 
 class _Partition:
-    """What the reader keeps of one partition. `lives` and `past` are generations."""
+    """What the reader keeps of one partition. `lives` and `past` are generations; a past one stays in `past`
+    until a beat names it again."""
 
     __slots__ = ("beat", "lives", "past", "refused", "snapshots", "stands_at")
 
