@@ -466,6 +466,12 @@ std::vector<Sequence> OfBeats() {
           .BeatText("0", "{\"updates_from\":\"17\"," + TextOf({.generation = 2}).substr(1), true)
           .BeatText("0", "{\"snapshots_to\":[5]," + TextOf({.published_to = 30}).substr(1), true)
           .Expect({{{0, 1, 10}}}),
+      Fresh("a member of a beat that is null is absent")
+          .BeatText("0",
+                    "{\"updates_from\":null,\"published_to\":null," + TextOf({.snapshots_to = 5}).substr(1))
+          .Expect({{{0, 1, 10}}})
+          .BeatText("0", "{\"generation\":null," + TextOf({.generation = {}}).substr(1))
+          .Expect({{{0, {}, {}}}}),
       Fresh("members of a beat that the reader doesn't know don't matter")
           .BeatText("0", "{\"updates_from\":17,\"later\":{\"generation\":9}," +
                              TextOf({.published_to = 15, .snapshots_to = 5}).substr(1))
@@ -685,6 +691,10 @@ std::vector<Sequence> OfGenerations() {
   named.Update(unnamed);
   beats(named, 59);
   named.Beat({.partition = 1}).Expect({{{0, 1, 10}, {1, {}, {}}}, 1, {{.seen = {"a"}}}});
+  Sequence once_named = Fresh("a generation that a beat once named is not forgotten after 60 beats");
+  once_named.Update({.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}});
+  for (int i = 0; i < 61; ++i) once_named.Beat({.generation = 2});
+  once_named.Expect({{{0, {}, {}}}, 1, {{.seen = {"a"}}}});
   return {
       Fresh("a past generation is dropped once the new one has a base, and not before")
           .Update({.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}})
@@ -711,6 +721,7 @@ std::vector<Sequence> OfGenerations() {
           .Beat({.published_to = 10, .snapshots_to = 5})
           .Update({.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}})
           .Expect({{{0, 2, 20}}, 1, {{.seen = {"a"}}}}),
+      std::move(once_named),
       std::move(forgotten),
       std::move(named),
   };
