@@ -25,18 +25,26 @@ func parseBeat(key, value []byte, filter string) (partition int32, b beat, err e
 			return 0, noBeat, malformed("watermark.snapshots_to", "%.40s; it is an object", text)
 		}
 	}
-	for _, m := range []struct {
+	type member struct {
 		in    map[string]json.RawMessage
 		name  string
 		field string
 		least int64
 		to    *int64
-	}{
+	}
+	all := []member{
 		{members, "generation", "generation", 1, &b.generation},
 		{members, "published_to", "published_to", 0, &b.publishedTo},
 		{members, "updates_from", "updates_from", 0, &b.updatesFrom},
-		{ends, filter, "snapshots_to", 0, &b.snapshotsTo},
-	} {
+	}
+	for name := range ends {
+		to := new(int64) // of another filter: nobody needs it, but it must be right
+		if name == filter {
+			to = &b.snapshotsTo
+		}
+		all = append(all, member{ends, name, "snapshots_to", 0, to})
+	}
+	for _, m := range all {
 		number, there, err := watermarkNumber(m.in, m.name)
 		switch {
 		case err != nil:

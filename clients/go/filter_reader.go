@@ -32,14 +32,48 @@ type FilterReader struct {
 	logs          map[int32]uint32 // the partition's place in `partitions`, and its log in `additions`
 	partitions    []*updatesPartition
 	additions     additions
-	users         map[string]userSnapshot
+	users         map[string]userSnapshots
 	snapshotBytes int64
 }
 
+// A userSnapshot is what a partition of the snapshots says of a user.
 type userSnapshot struct {
-	snapshot *Snapshot // nil: none
-	refused  bool      // the newest one, and `snapshot` is the one before it
-	bytes    int64
+	snapshot  *Snapshot // nil: none
+	bytes     int64
+	partition int32
+	refused   bool // the newest one, and `snapshot` is the one before it
+}
+
+// userSnapshots are those of a user, of each partition at most one. As a rule, a user has one partition.
+type userSnapshots []userSnapshot
+
+func (of userSnapshots) mightContain(f Fingerprint) bool {
+	for i := range of {
+		if s := of[i].snapshot; s != nil && s.MightContainFingerprint(f) {
+			return true
+		}
+	}
+	return false
+}
+
+func (of userSnapshots) holdsSimilar(f Fingerprint) bool {
+	for i := range of {
+		if s := of[i].snapshot; s != nil && s.holdsSimilar(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// have is whether one of them has the additions of this section, which came in a record of this partition.
+func (of userSnapshots) have(s *heldSection, partition int32) bool {
+	for i := range of {
+		if its := of[i].snapshot; its != nil && its.generation == s.generation && its.inputOffset >= s.to &&
+			its.partition == partition {
+			return true
+		}
+	}
+	return false
 }
 
 // NewFilterReader is a reader that knows nothing yet.
@@ -53,7 +87,7 @@ func NewFilterReader(config FilterReaderConfig) *FilterReader {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	r := &FilterReader{config: config, logs: map[int32]uint32{}, users: map[string]userSnapshot{}}
+	r := &FilterReader{config: config, logs: map[int32]uint32{}, users: map[string]userSnapshots{}}
 	for _, partition := range config.Partitions {
 		r.follow(partition)
 	}
@@ -122,9 +156,9 @@ func (r *FilterReader) TakeUpdate(data []byte) error {
 	return nil
 }
 
-// TakeSnapshot takes in a record of the topic of snapshots: the user of its key, and its value; nil is a tombstone.
-// `data` must not change afterwards. Errors are as Parse's: the user is then not fresh (IsRefused) until the next one,
-// and the snapshot before it stays.
+// TakeSnapshot takes in a record of the topic of snapshots: the user of its key, and its value; nil is a tombstone. A
+// user may have one in each partition. `data` must not change afterwards. Errors are as Parse's: the user is then not
+// fresh (IsRefused) until the partition's next one, and the snapshot before it stays.
 func (r *FilterReader) TakeSnapshot(partition int32, user string, data []byte) error {
 	var snapshot *Snapshot
 	var err error
@@ -134,18 +168,27 @@ func (r *FilterReader) TakeSnapshot(partition int32, user string, data []byte) e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.follow(partition)
-	before := r.users[user]
-	now := userSnapshot{snapshot: snapshot, bytes: int64(len(user)+len(data)) + userBytes}
-	if err != nil {
-		now = userSnapshot{before.snapshot, true, greater(before.bytes, int64(len(user))+userBytes)}
+	now := userSnapshot{snapshot, int64(len(user)+len(data)) + userBytes, partition, err != nil}
+	var others userSnapshots
+	for _, before := range r.users[user] {
+		if before.partition != partition {
+			others = append(others, before)
+			continue
+		}
+		r.snapshotBytes -= before.bytes
+		if err != nil {
+			now.snapshot, now.bytes = before.snapshot, before.bytes
+		}
 	}
-	r.snapshotBytes -= before.bytes
-	if now.snapshot == nil && !now.refused {
+	if now.snapshot != nil || now.refused {
+		others = append(others, now)
+		r.snapshotBytes += now.bytes
+	}
+	if others == nil {
 		delete(r.users, user)
-		return nil
+	} else {
+		r.users[user] = others
 	}
-	r.users[user] = now
-	r.snapshotBytes += now.bytes
 	return err
 }
 
@@ -205,8 +248,8 @@ func (r *FilterReader) MightContain(user, item string) bool {
 	f := FingerprintOf(item)
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	snapshot := r.users[user].snapshot
-	return snapshot != nil && snapshot.MightContainFingerprint(f) || r.isAdded(user, snapshot, f, false)
+	of := r.users[user]
+	return of.mightContain(f) || r.isAdded(user, of, f, false)
 }
 
 // MightBeNear says whether an item like this one may have been seen: see Snapshot.MightBeNear.
@@ -222,8 +265,8 @@ func (r *FilterReader) MightHoldGroup(user, group string) bool {
 func (r *FilterReader) holdsSimilar(user string, f Fingerprint) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	snapshot := r.users[user].snapshot
-	return snapshot != nil && snapshot.holdsSimilar(f) || r.isAdded(user, snapshot, f, true)
+	of := r.users[user]
+	return of.holdsSimilar(f) || r.isAdded(user, of, f, true)
 }
 
 // Unseen are the candidates that the user has not seen, in the order given and each once. The ids of `alsoSeen` count
@@ -231,10 +274,10 @@ func (r *FilterReader) holdsSimilar(user string, f Fingerprint) bool {
 func (r *FilterReader) Unseen(user string, candidates, alsoSeen []string) []string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	snapshot := r.users[user].snapshot
+	of := r.users[user]
 	var added map[Fingerprint]struct{}
 	r.additions.any(xxhash.Sum64String(user), func(log uint32, s *heldSection, f Fingerprint) bool {
-		if !s.similar && r.counts(log, s, snapshot) {
+		if !s.similar && r.counts(log, s, of) {
 			if added == nil {
 				added = map[Fingerprint]struct{}{}
 			}
@@ -242,16 +285,18 @@ func (r *FilterReader) Unseen(user string, candidates, alsoSeen []string) []stri
 		}
 		return false // all of them
 	})
-	if snapshot == nil {
-		snapshot = Empty(-1)
+	first, others := Empty(-1), of
+	if len(of) > 0 && of[0].snapshot != nil {
+		first, others = of[0].snapshot, of[1:]
 	}
-	unseen := snapshot.AlsoSeen(alsoSeen...).Unseen(candidates)
-	if len(added) == 0 {
+	unseen := first.AlsoSeen(alsoSeen...).Unseen(candidates)
+	if len(added) == 0 && len(others) == 0 {
 		return unseen
 	}
 	left := unseen[:0]
 	for _, id := range unseen {
-		if _, seen := added[FingerprintOf(id)]; !seen {
+		f := FingerprintOf(id)
+		if _, seen := added[f]; !seen && !others.mightContain(f) {
 			left = append(left, id)
 		}
 	}
@@ -259,26 +304,30 @@ func (r *FilterReader) Unseen(user string, candidates, alsoSeen []string) []stri
 }
 
 // isAdded is whether an addition of this fingerprint counts.
-func (r *FilterReader) isAdded(user string, snapshot *Snapshot, want Fingerprint, wantSimilar bool) bool {
+func (r *FilterReader) isAdded(user string, of userSnapshots, want Fingerprint, wantSimilar bool) bool {
 	return r.additions.any(xxhash.Sum64String(user), func(log uint32, s *heldSection, f Fingerprint) bool {
-		return f == want && s.similar == wantSimilar && r.counts(log, s, snapshot)
+		return f == want && s.similar == wantSimilar && r.counts(log, s, of)
 	})
 }
 
-// counts: the additions haven't ended, and the user's snapshot doesn't have them.
-func (r *FilterReader) counts(log uint32, s *heldSection, snapshot *Snapshot) bool {
+// counts: the additions haven't ended, and no snapshot of the user has them.
+func (r *FilterReader) counts(log uint32, s *heldSection, of userSnapshots) bool {
 	if s.until != 0 && r.config.Now().Unix() >= int64(s.until) {
 		return false
 	}
-	return snapshot == nil || snapshot.generation != s.generation || snapshot.inputOffset < s.to ||
-		snapshot.partition != r.partitions[log].number
+	return !of.have(s, r.partitions[log].number)
 }
 
-// IsRefused is whether the user's newest snapshot was refused: the answers about the user may miss anything.
+// IsRefused is whether the user's newest snapshot in one of the partitions was refused: the answers about the user may miss anything.
 func (r *FilterReader) IsRefused(user string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.users[user].refused
+	for _, its := range r.users[user] {
+		if its.refused {
+			return true
+		}
+	}
+	return false
 }
 
 // AsOf is since when answers about the partition's users may miss something: they know all that was shown before. False

@@ -11,8 +11,8 @@ import (
 type model struct {
 	additionsMax int
 	partitions   map[int32]*modelPartition
-	additions    []modelAddition // in the order in which they came
-	snapshots    map[string]*modelSnapshot
+	additions    []modelAddition              // in the order in which they came
+	snapshots    map[string]*[2]modelSnapshot // by the topic's partition
 	records      int
 }
 
@@ -46,7 +46,7 @@ type modelSnapshot struct {
 }
 
 func newModel(additionsMax int) *model {
-	return &model{additionsMax, map[int32]*modelPartition{}, nil, map[string]*modelSnapshot{}, 0}
+	return &model{additionsMax, map[int32]*modelPartition{}, nil, map[string]*[2]modelSnapshot{}, 0}
 }
 
 func (m *model) at(partition int32) *modelPartition {
@@ -213,17 +213,30 @@ func (m *model) fresh(partition int32) (int64, int64) {
 }
 
 func (m *model) holds(user string, kind byte, f Fingerprint) bool {
-	s := m.snapshots[user]
-	if s != nil && (kind == 0 && s.items[f] || kind == 1 && s.similar[f]) {
-		return true
+	of := m.of(user)
+	for _, s := range of {
+		if kind == 0 && s.items[f] || kind == 1 && s.similar[f] {
+			return true
+		}
 	}
 	for _, a := range m.additions {
 		if a.user == user && a.kind == kind && a.print == f && (a.until == 0 || testNowMs/1000 < int64(a.until)) &&
-			(s == nil || s.generation != a.generation || s.partition != a.partition || s.offset < a.to) {
+			!of[0].has(a) && !of[1].has(a) {
 			return true
 		}
 	}
 	return false
+}
+
+func (m *model) of(user string) *[2]modelSnapshot {
+	if m.snapshots[user] == nil {
+		m.snapshots[user] = &[2]modelSnapshot{}
+	}
+	return m.snapshots[user]
+}
+
+func (s *modelSnapshot) has(a modelAddition) bool {
+	return s.generation == a.generation && s.partition == a.partition && s.offset >= a.to
 }
 
 var (
@@ -257,8 +270,8 @@ func compare(t *testing.T, r followed, m *model) {
 		}
 	}
 	for _, user := range modelUsers {
-		s := m.snapshots[user]
-		if r.IsRefused(user) != (s != nil && s.refused) {
+		of := m.of(user)
+		if r.IsRefused(user) != (of[0].refused || of[1].refused) {
 			t.Errorf("%q: refused is %v", user, r.IsRefused(user))
 		}
 		var unseen []string
@@ -317,8 +330,8 @@ func randomUpdate(chance *rand.Rand, end map[[2]int64]int64) testUpdate {
 	return u
 }
 
-func randomSnapshot(chance *rand.Rand, end map[[2]int64]int64) *modelSnapshot {
-	s := &modelSnapshot{partition: int32(chance.Intn(2)), generation: int64(chance.Intn(12)) / 4,
+func randomSnapshot(chance *rand.Rand, end map[[2]int64]int64) modelSnapshot {
+	s := modelSnapshot{partition: int32(chance.Intn(2)), generation: int64(chance.Intn(12)) / 4,
 		items: map[Fingerprint]bool{}, similar: map[Fingerprint]bool{}}
 	s.offset = end[[2]int64{int64(s.partition), s.generation}] - int64(chance.Intn(5))
 	if s.offset < 0 {
@@ -366,24 +379,20 @@ func TestAReaderIsAsTheSpecification(t *testing.T) {
 				}
 			case 2:
 				user := modelUsers[chance.Intn(len(modelUsers))]
+				var data []byte
+				s := &m.of(user)[partition]
 				switch chance.Intn(6) {
 				case 0:
-					r.snapshot(user, nil)
-					m.snapshots[user] = nil
+					*s = modelSnapshot{}
 				case 1:
-					if r.TakeSnapshot(partition, user, []byte("SEEN")) == nil {
-						t.Error("a cut snapshot is taken")
-					}
-					if m.snapshots[user] == nil {
-						m.snapshots[user] = &modelSnapshot{}
-					}
-					refused := *m.snapshots[user] // the one before it stays
-					refused.refused = true
-					m.snapshots[user] = &refused
+					data = []byte("SEEN")
+					s.refused = true // the one before it stays
 				default:
-					s := randomSnapshot(chance, end)
-					r.snapshot(user, exactSnapshot(s.partition, s.generation, s.offset, s.itemList, s.similarOnes))
-					m.snapshots[user] = s
+					*s = randomSnapshot(chance, end)
+					data = exactSnapshot(s.partition, s.generation, s.offset, s.itemList, s.similarOnes)
+				}
+				if err := r.TakeSnapshot(partition, user, data); (err != nil) != (string(data) == "SEEN") {
+					t.Error(err)
 				}
 			case 3:
 				position := int64(chance.Intn(5))

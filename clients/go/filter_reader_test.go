@@ -230,6 +230,7 @@ func TestBeatsThatAreRefused(t *testing.T) {
 		{"0", `"updates_from":3`, `"updates_from":-3`, "watermark.updates_from"},
 		{"0", `{"other":1,"f":5}`, `[5]`, "watermark.snapshots_to"},
 		{"0", `"f":5`, `"f":-5`, "watermark.snapshots_to"},
+		{"0", `"other":1`, `"other":-1`, "watermark.snapshots_to"},
 		{"0", `"heartbeat_ms":1`, `"heartbeat":1`, "watermark.heartbeat_ms"},
 		{"1", "", "", "watermark.partition"},
 		{"x", "", "", "watermark key"},
@@ -324,6 +325,47 @@ func TestASnapshotTakesTheAdditionsThatItHas(t *testing.T) {
 			}
 			r.hasSeen(name, "u", c.want)
 		}
+	}
+}
+
+func TestAUserMayHaveASnapshotInEachPartition(t *testing.T) {
+	r := begun(t, 0)
+	inOne := func(data []byte) {
+		if err := r.TakeSnapshot(1, "u", data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	near := []Fingerprint{FingerprintOf("a").in(nearDomain), FingerprintOf("a").in(groupDomain)}
+	r.update(7, 100, 110, 1100, "u", "d")
+	inOne(exactSnapshot(1, 7, 200, printsOf("a"), near))
+	inOne(exactSnapshot(1, 7, 200, printsOf("b"), near))
+	r.snapshot("u", exactSnapshot(0, 7, 105, printsOf("c"), nil))
+	r.hasSeen("either of them, and the addition", "u", "bcd")
+	if !r.MightBeNear("u", "a") || !r.MightHoldGroup("u", "a") || r.MightBeNear("u", "b") {
+		t.Error("either of them says what is similar")
+	}
+	if got := r.Unseen("u", []string{"e", "b", "c", "d", "a", "e"}, []string{"a"}); strings.Join(got, "") != "e" {
+		t.Errorf("unseen: %v", got)
+	}
+	r.snapshot("u", exactSnapshot(0, 7, 110, printsOf("c"), nil))
+	r.hasSeen("the addition was taken back", "u", "bc")
+	if err := r.TakeSnapshot(0, "u", []byte("SEEN")); err == nil || !r.IsRefused("u") {
+		t.Error("the newest of partition 0 is refused")
+	}
+	inOne(exactSnapshot(1, 7, 201, printsOf("a"), nil))
+	if !r.IsRefused("u") {
+		t.Error("the newest of partition 0 is still refused")
+	}
+	r.hasSeen("the one before it stays", "u", "ac")
+	r.snapshot("u", nil)
+	if r.IsRefused("u") {
+		t.Error("a tombstone is a user without a snapshot")
+	}
+	r.hasSeen("of partition 1, and the addition", "u", "ad")
+	inOne(nil)
+	r.hasSeen("the addition", "u", "d")
+	if r.snapshotBytes != 0 || len(r.users) != 0 {
+		t.Errorf("%d bytes and %d users are left", r.snapshotBytes, len(r.users))
 	}
 }
 
