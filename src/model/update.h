@@ -27,14 +27,10 @@ uint64_t UpdateUserOf(std::string_view user_id);
 /// Additions, by section. Not thread-safe. Clear keeps the memory, so that a busy stream allocates nothing.
 class UpdateRows {
  public:
-  /// `mask`: bit i stands for the i-th of the names that AppendUpdate gets. `until_s`: 0, or the second at
+  /// `mask`: bit i stands for the i-th of the names that EncodeUpdate gets. `until_s`: 0, or the second at
   /// which the items end. `items`: some, in any order.
   void Add(uint16_t mask, AdditionKind kind, uint32_t until_s, uint64_t user,
            std::span<const Fingerprint> items);
-  /// All that was added so far stays together; what comes next may be split off.
-  void Mark();
-  /// Moves what was added since the last Mark to `rest`, which is empty (checked).
-  void SplitAtMark(UpdateRows& rest);
   bool empty() const { return items_ == 0; }
   uint64_t items() const { return items_; }
   /// Of the sections, encoded.
@@ -51,10 +47,8 @@ class UpdateRows {
     std::vector<uint64_t> users;
     std::vector<uint16_t> counts;
     std::vector<uint32_t> items;
-    size_t marked_users = 0, marked_items = 0;
   };
   Section& Find(uint16_t mask, AdditionKind kind, uint32_t until_s);
-  void Count(const Section& section);
 
   std::vector<Section> sections_;  // the first `used_` are in use, the rest is memory
   size_t used_ = 0;

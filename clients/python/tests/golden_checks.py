@@ -20,16 +20,10 @@ INDEX, WATERMARKS, ALSO_SEEN = (
     json.loads((GOLDEN / name).read_text(encoding="utf-8"))
     for name in ("index.json", "watermarks.json", "also_seen.json")
 )
-UPDATES = GOLDEN.parent / "update"
-
-
-def of_updates(name):
-    """Empty where the files aren't there; test_golden.py then says so."""
-    path = UPDATES / name
-    return json.loads(path.read_text(encoding="utf-8")) if UPDATES.exists() else collections.defaultdict(list)
-
-
-UPDATE_INDEX, SEQUENCES = of_updates("index.json"), of_updates("sequences.json")
+UPDATE_INDEX, SEQUENCES = (
+    json.loads((GOLDEN.parent / "update" / name).read_text(encoding="utf-8"))
+    for name in ("index.json", "sequences.json")
+)
 METADATA = ("item_count", "as_of_ms", "horizon_day", "partition", "input_offset", "false_positive_rate")
 INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 
