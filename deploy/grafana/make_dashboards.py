@@ -1155,6 +1155,25 @@ def meaning():
             "ops",
         ),
         series(
+            "Updates",
+            [
+                (rate("seen_updates_total"), "{{instance}} records"),
+                (rate("seen_update_items_total"), "{{instance}} additions"),
+                (rate("seen_update_gaps_total"), "{{instance}} gaps"),
+            ],
+            "What is new, for readers of the published filters. A gap makes them stale until snapshots are out.",
+            "ops",
+        ),
+        series(
+            "Bytes of updates",
+            [
+                (rate("seen_update_bytes_total"), "{{instance}} sent"),
+                (gauge("seen_update_outstanding_bytes"), "{{instance}} {{partition}} waiting"),
+            ],
+            "Bytes a second that the brokers have, and bytes that no broker has yet.",
+            "bytes",
+        ),
+        series(
             "Unexposed items that wait",
             [(gauge("seen_unexposed_outstanding"), "{{instance}} {{partition}}")],
             "Unexposed items that their topic has not acknowledged yet.",
@@ -1187,6 +1206,7 @@ def meaning():
     ]
     counts[0]["width"] = counts[3]["width"] = 12
     counts[1]["width"] = counts[2]["width"] = 12
+    counts[4]["width"] = counts[5]["width"] = 12
     rejects = [
         series(
             "Rejects by reason",

@@ -168,6 +168,7 @@ class Daemon {
   std::unique_ptr<DeadLetterProducer> dead_letters_;
   std::unique_ptr<ReplicaLetters> letters_;  // sends into dead_letters_
   std::unique_ptr<SnapshotProducer> snapshots_;
+  std::unique_ptr<PartitionProducer> updates_;  // only with config_.updates
   std::unique_ptr<EventProducer> events_;
   std::unique_ptr<EventProducer> cluster_events_;
   std::unique_ptr<RocksGroupTable> groups_;  // only with config_.items
@@ -201,6 +202,11 @@ int Daemon::Run() {
 }
 
 Status Daemon::StartLocally() {
+  if (config_.updates && options_.share_topics)
+    return Fail(
+        Code::kRefused,
+        "--share-topics: readers of updates follow the beats of one group. Remedy: leave it out, or set "
+        "filters[].snapshot.updates to false");
   std::string directory = config_.store.directory;
   if (options_.embedded_kafka) {
     // The embedded broker's topics are new at every start. So the embedded state has its own folder, which
@@ -330,6 +336,20 @@ Status Daemon::OpenProducers(const InputTopics& topics) {
   if (!producer) return Fail(producer.error());
   snapshots_ = std::move(*producer);
 
+  if (config_.updates) {
+    PartitionProducer::Options updates;
+    updates.name = "producer of updates";
+    updates.brokers = config_.kafka.brokers;
+    updates.client = config_.kafka.client;
+    updates.topic = config_.updates->topic;
+    updates.queue_bytes_max = std::max<uint64_t>(budget_.producer_bytes / 2, 4 << 20);
+    updates.record_bytes_max = topics.updates_bytes_max;
+    updates.linger = milliseconds(0);  // a record is some 20 ms of the partition already
+    auto opened = PartitionProducer::Open(updates);
+    if (!opened) return Fail(opened.error());
+    updates_ = std::move(*opened);
+  }
+
   EventProducer::Options events;
   events.brokers = config_.kafka.brokers;
   events.client = config_.kafka.client;
@@ -352,6 +372,7 @@ Status Daemon::StartExposures(const InputTopics& topics) {
   exposures.publish_incomplete = options_.publish_incomplete;
   exposures.partitions_of_users = topics.user_partitions;
   exposures.snapshots = snapshots_.get();
+  exposures.updates = updates_.get();
   exposures.guard = options_.share_topics ? nullptr : &guard_;
   exposures.admin = admin_.get();
   exposures.state = state_streams_.get();

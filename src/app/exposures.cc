@@ -64,10 +64,12 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
                stores_, dead_letters, reporter, clock),
       topic_consumer_(ConsumerOptions(*options.config, options.rebuild), handler_, room_, clock),
       published_topics_(*options.config, *options.admin) {
+  if (options.updates != nullptr) updates_.emplace(handler_.open(), *options.updates, options.owner, clock);
   if (options.snapshots == nullptr) return;
   Publisher::Options publisher;
   publisher.watermarks = options.watermarks;
   publisher.lease = options.lease;
+  publisher.guard = options.guard;
   publisher.owner = options.owner;
   publisher.pool = &resources.readers();
   publisher_.emplace(handler_.open(), *options.snapshots, reporter, clock, publisher);
@@ -101,6 +103,9 @@ Result<std::unique_ptr<Exposures>> Exposures::Start(const Options& options, cons
     made->last_published_->Start();
     if (made->output_watch_) made->output_watch_->Start();
   }
+  if (made->updates_) {
+    made->updates_thread_.Start("updates", UpdateSender::kEvery, [raw] { return raw->updates_->Step(); });
+  }
   made->threads_ = std::make_unique<ConsumerThreads>(made->topic_consumer_, "worker",
                                                      options.consumer.workers, std::move(on_failed));
   return made;
@@ -117,9 +122,11 @@ void Exposures::Stop(milliseconds drain) {
   if (last_published_) last_published_->Stop();
   if (output_watch_) output_watch_->Stop();
   const Instant until = clock_.Now() + drain;
-  while (publisher_ && clock_.Now() < until && publisher_->Outstanding() > 0) {
+  while (publisher_ && clock_.Now() < until &&
+         (publisher_->Outstanding() > 0 || (updates_ && updates_->Outstanding() > 0))) {
     std::this_thread::sleep_for(kDrainSlice);
   }
+  updates_thread_.Stop();
   stop_.store(true);
   to_checkpoint_.Wake();
   to_publish_.Wake();

@@ -12,10 +12,12 @@
 
 #include "app/rocks_stores.h"
 #include "base/mutex.h"
+#include "base/threads.h"
 #include "consume/consumer_threads.h"
 #include "consume/last_published_reader.h"
 #include "consume/output_watch.h"
 #include "flow/publisher.h"
+#include "flow/update_sender.h"
 #include "kafka/admin.h"
 #include "kafka/consumer.h"
 #include "owner/output_guard.h"
@@ -35,6 +37,7 @@ class Exposures {
     bool rebuild = false;
     int32_t partitions_of_users = 0;       // the partition count that users are mapped by
     SnapshotSink* snapshots = nullptr;     // nullptr: no filter publishes
+    PartitionSink* updates = nullptr;      // nullptr: no filter has updates
     bool publish_incomplete = false;       // see flow/last_published.h
     std::optional<BeatSender> watermarks;  // nullopt: none are written
     StateStreams* state = nullptr;         // the state topic; nullptr: off
@@ -99,9 +102,11 @@ class Exposures {
   PublishedTopics published_topics_;
   std::optional<LastPublishedReader> last_published_;
   std::optional<OutputWatch> output_watch_;
+  std::optional<UpdateSender> updates_;
   std::unique_ptr<ConsumerThreads> threads_;
   std::thread checkpointer_;
   std::thread publisher_thread_;
+  RepeatingThread updates_thread_;
 };
 
 }  // namespace seen

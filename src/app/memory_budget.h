@@ -47,6 +47,11 @@ struct MemoryBudget {
   uint64_t TailBytes(int32_t partitions) const {
     return std::max<uint64_t>(tails_bytes / 2 / static_cast<uint64_t>(std::max(1, partitions)), 512 * 1024);
   }
+  /// Updates that no broker has, of one partition. They take a part of the snapshots' share.
+  uint64_t UpdateBytes(int32_t partitions) const {
+    return std::max<uint64_t>(producer_bytes / 2 / static_cast<uint64_t>(std::max(1, partitions)),
+                              512 * 1024);
+  }
   uint64_t DeltaCacheBytes(int32_t partitions) const {
     return delta_cache_bytes / static_cast<uint64_t>(std::max(1, partitions));
   }

@@ -1,5 +1,7 @@
 #include "app/rocks_stores.h"
 
+#include <random>
+
 #include "config/flow_options.h"
 
 namespace seen {
@@ -60,6 +62,12 @@ PartitionOptions RocksStores::FlowOptions(int32_t partition, int32_t partition_c
   if (config_.store.explain_days > 0) options.journal = {config_.store.explain_days, journal_budget_};
   options.publish_entries_max = budget_.PublishEntries(partition_count);
   options.publish_incomplete = publish_incomplete_;
+  if (config_.updates) {
+    options.updates.emplace();
+    std::random_device random;
+    options.updates->bytes_max = budget_.UpdateBytes(partition_count);
+    options.updates->generation_if_none = std::uniform_int_distribution<int64_t>(1)(random);
+  }
   return options;
 }
 

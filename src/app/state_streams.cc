@@ -54,7 +54,7 @@ class StateStreams::Recorder final : public CheckpointRecorder {
   PartitionStream* stream_ = nullptr;  // set while this process streams the partition
 };
 
-StateStreams::StateStreams(Options options, std::unique_ptr<StateProducer> producer, const Admin& admin,
+StateStreams::StateStreams(Options options, std::unique_ptr<PartitionProducer> producer, const Admin& admin,
                            const StoreResources& resources, const Clock& clock)
     : options_(std::move(options)),
       admin_(admin),
@@ -75,7 +75,7 @@ StateStreams::StateStreams(Options options, std::unique_ptr<StateProducer> produ
 Result<std::unique_ptr<StateStreams>> StateStreams::Start(Options options, const Admin& admin,
                                                           const StoreResources& resources,
                                                           const Clock& clock) {
-  auto producer = StateProducer::Open(options.topic);
+  auto producer = PartitionProducer::Open(StateProducerOptions(options.topic));
   if (!producer) return Fail(std::move(producer.error()));
   std::unique_ptr<StateStreams> made(
       new StateStreams(std::move(options), std::move(*producer), admin, resources, clock));
@@ -127,7 +127,7 @@ void StateStreams::Step() {
     (void)stream->Step(false, bases < kBasesAtOnce);
     if (!was_reading && stream->is_reading_base()) ++bases;
   }
-  producer_->PollDeliveries([this](const StateDelivery& delivery) REQUIRES(mutex_) {
+  producer_->PollDeliveries([this](const PartitionDelivery& delivery) REQUIRES(mutex_) {
     const auto stream = streams_.find(delivery.partition);
     if (stream != streams_.end()) stream->second->OnDelivery(delivery);
   });

@@ -63,7 +63,7 @@ class StateStreams {
 
  private:
   class Recorder;
-  StateStreams(Options options, std::unique_ptr<StateProducer> producer, const Admin& admin,
+  StateStreams(Options options, std::unique_ptr<PartitionProducer> producer, const Admin& admin,
                const StoreResources& resources, const Clock& clock);
   void Run();
   void Step() REQUIRES(mutex_);
@@ -83,7 +83,7 @@ class StateStreams {
   const Clock& clock_;
   std::atomic<bool> stop_{false};
   mutable Mutex mutex_;
-  std::unique_ptr<StateProducer> producer_ GUARDED_BY(mutex_);
+  std::unique_ptr<PartitionProducer> producer_ GUARDED_BY(mutex_);
   std::map<int32_t, std::unique_ptr<PartitionStream>> streams_ GUARDED_BY(mutex_);
   Instant hurries_until_ GUARDED_BY(mutex_){};  // until then, leaving doesn't wait
   StreamTrimmer trimmer_;                       // only used by thread_

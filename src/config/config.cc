@@ -39,8 +39,11 @@ void CompleteFilter(const ConfigJson& json, FilterConfig& filter) {
       snapshot.at("topic").get<std::string>(),
       SnapshotPolicy(
           {*format, snapshot.at("false_positive_rate").get<double>(), snapshot.at("size") == "power_of_two"},
-          std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>()))};
+          std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>())),
+      snapshot.at("updates").get<bool>()};
 }
+
+bool HasUpdates(const FilterConfig& filter) { return filter.snapshot && filter.snapshot->updates; }
 
 /// The topic of the re-keyed events: as given, or derived from input.topic. Empty if these keys are invalid.
 std::string KeyedTopic(const ConfigJson& json) {
@@ -77,6 +80,7 @@ Config ToConfig(const ConfigJson& json) {
   if (config.items) CompleteItems(json, *config.items);
   DropWithoutTopic(config.unexposed);
   DropWithoutTopic(config.watermarks);
+  if (std::none_of(config.filters.begin(), config.filters.end(), HasUpdates)) config.updates.reset();
   DropWithoutTopic(config.state);
   config.cluster.topic = ClusterTopic(json);
   config.access.audit_hashes_users = json.at("access").at("audit_users") == "hashed";
@@ -103,6 +107,7 @@ void ApplyTopicPrefix(ConfigJson& document, Errors& errors) {
   if (document.contains(keyed) && document.at(keyed) == false)
     name(document, "input", "keyed_topic", "-by-user");
   if (!is_off(document, "watermarks")) name(document, "watermarks", "topic", "-watermarks");
+  name(document, "updates", "topic", "-updates");
   if (!is_off(document, "state")) name(document, "state", "topic", "-state");
   if (document.contains("items") && document.at("items").is_object()) {
     name(document, "items", "groups_topic", "-item-groups");
@@ -229,6 +234,7 @@ void ClaimTopics(const ConfigJson& json, bool has_items, TopicClaims& topics) {
                "unexposed items need a topic of their own");
   topics.Claim(TextAt(json, "/watermarks/topic"), "watermarks.topic",
                "watermarks need a topic of their own, or null to write none");
+  topics.Claim(TextAt(json, "/updates/topic"), "updates.topic", "updates need a topic of their own");
   topics.ClaimDerived(ClusterTopic(json), "cluster.topic", "the cluster needs a topic of its own");
   topics.Claim(TextAt(json, "/state/topic"), "state.topic",
                "state needs a topic of its own, or null to keep it on this machine alone");
@@ -249,7 +255,26 @@ void CheckPeers(const ConfigJson& json, Errors& errors) {
                     "{\"env\": \"NAME\"} or {\"file\": \"PATH\"}"});
 }
 
-void CheckFilter(const ConfigJson& filter, const std::string& path, bool has_items, Errors& errors) {
+/// Updates say "seen" at the first exposure, and readers of them need the beats.
+void CheckUpdates(const ConfigJson& json, const ConfigJson& filter, const std::string& path, bool counts,
+                  Errors& errors) {
+  const ConfigJson::json_pointer updates("/snapshot/updates");
+  if (!filter.contains(updates) || filter.at(updates) != true) return;
+  if (counts) {
+    errors.push_back({path + ".snapshot.updates",
+                      fmt::format("true: exposures_min is {}, and an update counts an item from its first "
+                                  "exposure on; set exposures_min to 1, or leave updates out",
+                                  ShowValue(ConfigMember(filter, "exposures_min")))});
+  }
+  if (TextAt(json, "/watermarks/topic").empty()) {
+    errors.push_back({path + ".snapshot.updates",
+                      "true: needs watermarks.topic, which says where readers of updates begin; set "
+                      "watermarks.topic, or leave updates out"});
+  }
+}
+
+void CheckFilter(const ConfigJson& json, const ConfigJson& filter, const std::string& path, bool has_items,
+                 Errors& errors) {
   const ConfigJson& exposures_min = ConfigMember(filter, "exposures_min");
   const bool counts = !exposures_min.is_null() && exposures_min != 1;
   if (counts && TextAt(filter, "/window_by") == "item_created_at") {
@@ -259,6 +284,7 @@ void CheckFilter(const ConfigJson& filter, const std::string& path, bool has_ite
                                   ShowValue(exposures_min))});
   }
   CheckShapeOf(filter, path, errors);
+  CheckUpdates(json, filter, path, counts, errors);
   const std::string similar = TextAt(filter, "/similar");
   if (similar.empty() || similar == "off") return;
   if (!has_items) {
@@ -298,7 +324,7 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
       errors.push_back({path + ".name", fmt::format("{}: is also the name of {}; give each filter its own",
                                                     ShowValue(name), named->second)});
     }
-    CheckFilter(filters[i], path, has_items, errors);
+    CheckFilter(json, filters[i], path, has_items, errors);
     topics.Claim(TextAt(filters[i], "/snapshot/topic"), path + ".snapshot.topic",
                  "give each filter its own, or \"snapshot\": null to publish nothing");
   }

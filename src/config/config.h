@@ -47,6 +47,7 @@ struct InputConfig {
 struct SnapshotConfig {
   std::string topic;
   SnapshotPolicy policy;  // a reload may change it
+  bool updates = false;   // what is new is published, too; Config::updates then has a value
 };
 
 /// A kind of events beyond the built-in ones, and how long one filter remembers it.
@@ -92,6 +93,10 @@ struct UnexposedConfig {
 };
 
 struct WatermarksConfig {
+  std::string topic;
+};
+
+struct UpdatesConfig {
   std::string topic;
 };
 
@@ -157,6 +162,7 @@ struct Config {
   std::optional<ItemsConfig> items;            // nullopt: items aren't grouped
   std::optional<UnexposedConfig> unexposed;    // nullopt: unexposed items aren't published
   std::optional<WatermarksConfig> watermarks;  // nullopt: no watermarks are written
+  std::optional<UpdatesConfig> updates;        // nullopt: no filter has snapshot.updates
   std::optional<StateConfig> state;            // nullopt: the state is on this machine alone
   StoreConfig store;
   HttpConfig http;

@@ -248,6 +248,9 @@ constexpr ConfigKey kKeys[] = {
     Whole("filters[].snapshot.debounce_ms", "milliseconds", "1000", {0, 3'600'000},
           "seend publishes a user's filter at once, and then at most once in this time.")
         .Live(),
+    Flag("filters[].snapshot.updates", "false",
+         "Whether seend also publishes what is new within some 20 ms, to updates.topic. Readers then need "
+         "both topics: schemas/update.md."),
 
     Section("items", "null",
             "Items with their texts. seend groups near-copies: docs/SIMILAR.md. null: it groups none."),
@@ -317,6 +320,14 @@ constexpr ConfigKey kKeys[] = {
          "one. null: none. If no filter publishes, seend writes none either.")
         .OrNull()
         .Into<&Config::watermarks, &WatermarksConfig::topic>(),
+
+    Section(
+        "updates", "{}",
+        "What is new of users, for readers of the published filters: schemas/update.md. Filters take part "
+        "with filters[].snapshot.updates."),
+    Text("updates.topic", R"("seen-updates")", kTopicName,
+         "Topic of updates, of all filters. seend creates it, if a filter takes part.")
+        .Into<&Config::updates, &UpdatesConfig::topic>(),
 
     Section("state", "{}", "Copy of the state in Kafka: seend restores from it what a lost disk held."),
     Text("state.topic", R"("seen-state")", kTopicName,

@@ -89,6 +89,7 @@ PartitionOptions FlowOptionsOf(const Config& config, int32_t partition, int32_t 
     }
     policy.past_kinds = numbers.past_kinds[i];
     if (filter.snapshot) policy.snapshot = filter.snapshot->policy;
+    policy.updates = filter.snapshot && filter.snapshot->updates;
     options.filters.push_back(std::move(policy));
   }
   return options;

@@ -68,7 +68,8 @@ std::vector<OutputPlace> OutputWatch::RepublishCut() {
       continue;
     }
     reporter_.OutputCut(place.partition, open->flow->state.options().filters[place.filter].name);
-    open->flow->sweep.RequestAll();
+    open->flow->sweep.RequestAll();  // first: no round begins any more
+    open->flow->publish.TakeBackPublishedTo();
   }
   return waiting;
 }

@@ -23,9 +23,11 @@ constexpr size_t kVersionAt = 4, kFormatAt = 5, kHashAt = 6, kFlagsAt = 7, kHead
                  kSimilarBytesAt = 56, kSimilarFormatAt = 60, kSimilarCountAt = 64;
 constexpr size_t kHeaderBytes = 56;             // what this version writes
 constexpr size_t kHeaderBytesWithSimilar = 72;  // the same with kFlagSimilar
-constexpr size_t kCompleteSinceBytes = 8;       // after either of them
+constexpr size_t kGenerationBytes = 8;          // after either of them, with kFlagUpdates
+constexpr size_t kCompleteSinceBytes = 8;       // after these
 constexpr size_t kHeaderBytesMax = 4096;        // the most to which later minor additions may grow it
 constexpr uint8_t kFlagSimilar = 1;
+constexpr uint8_t kFlagUpdates = 2;
 
 uint32_t ChecksumOf(std::string_view bytes) {
   XXH64_state_t state;
@@ -55,25 +57,37 @@ struct First {
   double rate;
 };
 
-size_t CompleteSinceAt(bool has_similar) { return has_similar ? kHeaderBytesWithSimilar : kHeaderBytes; }
+size_t GenerationAt(bool has_similar) { return has_similar ? kHeaderBytesWithSimilar : kHeaderBytes; }
+
+size_t CompleteSinceAt(const SnapshotMeta& meta, bool has_similar) {
+  return GenerationAt(has_similar) + (meta.generation != 0 ? kGenerationBytes : 0);
+}
+
+size_t HeaderBytesOf(const SnapshotMeta& meta, bool has_similar) {
+  return CompleteSinceAt(meta, has_similar) + (meta.complete_since ? kCompleteSinceBytes : 0);
+}
 
 /// Makes `bytes` an empty header, to which payloads are appended.
 void BeginEnvelope(const SnapshotMeta& meta, bool has_similar, std::string& bytes) {
-  bytes.assign(CompleteSinceAt(has_similar) + (meta.complete_since ? kCompleteSinceBytes : 0), '\0');
+  bytes.assign(HeaderBytesOf(meta, has_similar), '\0');
 }
 
 void FinishEnvelope(const SnapshotMeta& meta, const First& first, const std::optional<SimilarFields>& similar,
                     std::string& bytes) {
   const std::span<char> header(bytes);
-  const size_t complete_since_at = CompleteSinceAt(similar.has_value());
-  const size_t header_bytes = complete_since_at + (meta.complete_since ? kCompleteSinceBytes : 0);
+  const size_t header_bytes = HeaderBytesOf(meta, similar.has_value());
+  const auto flags =
+      static_cast<uint8_t>((similar ? kFlagSimilar : 0) | (meta.generation != 0 ? kFlagUpdates : 0));
+  PutInteger(header, kFlagsAt, flags);
   if (similar) {
-    PutInteger(header, kFlagsAt, kFlagSimilar);
     PutInteger(header, kSimilarBytesAt, static_cast<uint32_t>(similar->bytes));
     PutInteger(header, kSimilarFormatAt, static_cast<uint8_t>(similar->format));
     PutInteger(header, kSimilarCountAt, similar->fingerprint_count);
   }
-  if (meta.complete_since) PutInteger(header, complete_since_at, meta.complete_since->value);
+  if (meta.generation != 0) PutInteger(header, GenerationAt(similar.has_value()), meta.generation);
+  if (meta.complete_since) {
+    PutInteger(header, CompleteSinceAt(meta, similar.has_value()), meta.complete_since->value);
+  }
   const size_t payload_bytes = bytes.size() - header_bytes;
   Check(payload_bytes <= std::numeric_limits<uint32_t>::max(), "a snapshot's payload is under 4 GiB");
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
@@ -188,6 +202,17 @@ std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint
   return bytes;
 }
 
+void DropGeneration(std::string& bytes) {
+  const auto flags = GetInteger<uint8_t>(bytes, kFlagsAt);
+  if ((flags & kFlagUpdates) == 0) return;
+  bytes.erase(GenerationAt((flags & kFlagSimilar) != 0), kGenerationBytes);
+  const std::span<char> header(bytes);
+  PutInteger(header, kFlagsAt, static_cast<uint8_t>(flags & ~kFlagUpdates));
+  PutInteger(header, kHeaderBytesAt,
+             GetInteger<uint32_t>(bytes, kHeaderBytesAt) - static_cast<uint32_t>(kGenerationBytes));
+  PutInteger(header, kChecksumAt, ChecksumOf(bytes));
+}
+
 Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
   if (bytes.substr(0, kMagic.size()) != kMagic) return MalformedSnapshot("does not start with \"SEEN\"");
   if (bytes.size() < kHeaderBytes) {
@@ -220,7 +245,7 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
   const auto hash = GetInteger<uint8_t>(bytes, kHashAt);
   if (hash != kHashXxh64) return MalformedSnapshot("hash " + std::to_string(hash) + " is unknown");
   const auto flags = GetInteger<uint8_t>(bytes, kFlagsAt);
-  if ((flags & ~kFlagSimilar) != 0)
+  if ((flags & ~(kFlagSimilar | kFlagUpdates)) != 0)
     return MalformedSnapshot("flags " + std::to_string(flags) + " are unknown");
   const auto rate = std::bit_cast<double>(GetInteger<uint64_t>(bytes, kRateAt));
   if (!(rate > 0 && rate <= kRateMax)) return MalformedSnapshot("false_positive_rate is not in (0, 0.5]");
@@ -252,7 +277,14 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
   meta.partition = GetInteger<int32_t>(bytes, kPartitionAt);
   meta.input_offset = GetInteger<int64_t>(bytes, kInputOffsetAt);
   meta.false_positive_rate = rate;
-  const size_t complete_since_at = CompleteSinceAt(has_similar);
+  if ((flags & kFlagUpdates) != 0) {
+    if (header_bytes < GenerationAt(has_similar) + kGenerationBytes)
+      return MalformedSnapshot("header_bytes " + std::to_string(header_bytes) + " have no generation");
+    meta.generation = GetInteger<int64_t>(bytes, GenerationAt(has_similar));
+    if (meta.generation < 1)
+      return MalformedSnapshot("generation " + std::to_string(meta.generation) + " is below 1");
+  }
+  const size_t complete_since_at = CompleteSinceAt(meta, has_similar);
   if (header_bytes >= complete_since_at + kCompleteSinceBytes) {
     const auto since_ms = GetInteger<int64_t>(bytes, complete_since_at);
     if (since_ms != 0) meta.complete_since = {since_ms};

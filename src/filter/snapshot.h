@@ -26,6 +26,9 @@ struct SnapshotMeta {
   double false_positive_rate = 0.01;  // as asked
   // Events before this time may be missing; nullopt: the whole window is in.
   std::optional<TimeMs> complete_since = std::nullopt;
+  // Of input_offset, 1 or more, if the filter also publishes updates (schemas/update.md); 0: it doesn't, or
+  // the snapshot is an answer over HTTP.
+  int64_t generation = 0;
   friend bool operator==(const SnapshotMeta&, const SnapshotMeta&) = default;
 };
 
@@ -41,6 +44,10 @@ void RenderSnapshot(const SnapshotShape& shape, const SnapshotMeta& meta, const 
                     std::optional<std::span<const Fingerprint>> similar, std::string& bytes);
 /// In the format and at the rate of `meta`. If the format needs days, all items count for the horizon's day.
 std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints);
+
+/// Turns a published snapshot into an answer over HTTP, which has no generation. `bytes`: checked by
+/// SnapshotView::Parse.
+void DropGeneration(std::string& bytes);
 
 class SnapshotView;
 /// Renders the union of `published` with `items` and `similar`, which are as above, in the envelope of

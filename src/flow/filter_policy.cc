@@ -104,6 +104,7 @@ uint64_t FilterPolicy::RenderingHash() const {
     text += ' ' + std::to_string(static_cast<int>(shape.format)) + ' ' +
             std::to_string(shape.false_positive_rate);
     if (shape.power_of_two) text += " 2^";
+    if (updates) text += " updates";
   }
   return RecordHash(name, text);
 }

@@ -58,6 +58,10 @@ bool LastPublishedSnapshots::IsMerged(FilterIndex filter_index, TimeMs wall) con
          state_.wholeness().IncompleteSince(filter_index, wall).has_value();
 }
 
+bool LastPublishedSnapshots::Withholds(FilterIndex filter_index, TimeMs wall) const {
+  return IsMerged(filter_index, wall) && !CanGrow(FilterAt(filter_index).snapshot->shape().format);
+}
+
 void LastPublishedSnapshots::DropErased(const UserRef& user) {
   const MutexLock lock(mutex_);
   erased_.push_back(user);

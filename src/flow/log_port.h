@@ -91,6 +91,25 @@ class SnapshotSink {
   virtual uint64_t outstanding() const = 0;
 };
 
+/// The outcome of a record that was sent through a PartitionSink.
+struct PartitionDelivery {
+  int32_t partition = 0;
+  uint64_t ticket = 0;
+  int64_t offset = -1;  // the record's offset; -1: the record was given up
+};
+
+/// Writes a topic whose records belong to partitions, not to keys: the state, and updates. One thread.
+class PartitionSink {
+ public:
+  virtual ~PartitionSink() = default;
+  /// Queues the record behind the partition's other records; copies the bytes. False: the queue is full, try
+  /// again later. `ticket` comes back exactly once if the record was queued.
+  virtual bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) = 0;
+  /// Runs `on_delivery` for outcomes that have arrived, a partition's in the order of their offsets. Doesn't
+  /// wait.
+  virtual void PollDeliveries(const std::function<void(const PartitionDelivery&)>& on_delivery) = 0;
+};
+
 struct DeadLetter {
   Rejection rejection;
   int32_t partition = 0;

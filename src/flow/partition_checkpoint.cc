@@ -15,6 +15,7 @@
 #include "flow/reporter.h"
 #include "flow/sweep.h"
 #include "flow/unexposed_flow.h"
+#include "flow/update_stream.h"
 #include "flow/user_rows.h"
 #include "model/change.h"
 #include "model/delta.h"
@@ -34,8 +35,8 @@ class MarksPart final : public CheckpointPart {
  public:
   /// All references outlive this.
   MarksPart(const PartitionState& state, const PartitionStore& store, PublishFlow& publish,
-            const ForeignUsers& foreign)
-      : state_(state), store_(store), publish_(publish), foreign_(foreign) {}
+            const ForeignUsers& foreign, const Sweep& sweep)
+      : state_(state), store_(store), publish_(publish), foreign_(foreign), sweep_(sweep) {}
 
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override {
@@ -53,6 +54,7 @@ class MarksPart final : public CheckpointPart {
   const PartitionStore& store_;
   PublishFlow& publish_;
   const ForeignUsers& foreign_;
+  const Sweep& sweep_;
 };
 
 // Users whose publication the worker left to a mark, and erased users, who need marks for retired topics.
@@ -74,8 +76,11 @@ std::vector<UserRef> MarksPart::DeferredUsers(const Checkpoint& checkpoint) cons
 
 Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   // Marks of erased users are written even if one stands already: marks of older versions have no id.
+  // Where readers begin at what was published, no user may be missing in the topic.
+  const bool some_missing = state_.filters().updates != 0 && sweep_.OwesAll();
   const MarkChanges marks =
-      publish_.CollectMarks(DeferredUsers(checkpoint), checkpoint.erased, checkpoint.position.next_offset);
+      publish_.CollectMarks(DeferredUsers(checkpoint), checkpoint.erased,
+                            some_missing ? PublishFlow::kNoOffset : checkpoint.position.next_offset);
   checkpoint.report.marks_set = marks.set.size();
   checkpoint.report.marks_cleared = marks.clear.size();
   const auto& users = checkpoint.users;
@@ -228,7 +233,7 @@ PartitionCheckpoint::PartitionCheckpoint(PartitionState& state, const Parts& par
       reporter_(reporter),
       clock_(clock) {
   own_.push_back(std::make_unique<UsersPart>(state));
-  own_.push_back(std::make_unique<MarksPart>(state, store, parts.publish, parts.foreign_users));
+  own_.push_back(std::make_unique<MarksPart>(state, store, parts.publish, parts.foreign_users, parts.sweep));
   in_order_ = {own_[0].get(), &parts.last_published, own_[1].get(), &parts.endings, &parts.sweep};
   if (parts.journal) in_order_.insert(in_order_.begin(), parts.journal);
   if (parts.unexposed) in_order_.push_back(parts.unexposed);
@@ -253,6 +258,13 @@ bool PartitionCheckpoint::AwaitsDeadLetters() const {
 Position PartitionCheckpoint::PositionNow() const {
   const FrozenTail& frozen = state_.frozen();
   Position position = frozen.position;
+  if (parts_.updates != nullptr) {
+    const auto held = parts_.updates->HeldAt();
+    if (held && held->offset < position.next_offset) {
+      position.next_offset = held->offset;
+      position.anchor = held->anchor;
+    }
+  }
   const int64_t oldest = dead_letters_.OldestUnacknowledged(state_.options().partition);
   if (oldest < 0 || oldest >= position.next_offset) return position;
   position.next_offset = oldest;

@@ -27,6 +27,7 @@ class PublishFlow;
 class Reporter;
 class Sweep;
 class UnexposedFlow;
+class UpdateStream;
 
 /// The checkpoint under way, as its parts see it.
 struct Checkpoint {
@@ -72,7 +73,8 @@ class PartitionCheckpoint {
     const ForeignUsers& foreign_users;
     Endings& endings;
     Sweep& sweep;
-    UnexposedFlow* unexposed;  // nullptr: unexposed items aren't published
+    UnexposedFlow* unexposed;     // nullptr: unexposed items aren't published
+    const UpdateStream* updates;  // nullptr: no filter has updates
   };
   PartitionCheckpoint(PartitionState& state, const Parts& parts, PartitionStore& store,
                       const DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock);

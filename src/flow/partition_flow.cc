@@ -20,6 +20,10 @@ std::unique_ptr<UnexposedFlow> UnexposedOf(const PartitionOptions& options, cons
   return std::make_unique<UnexposedFlow>(*options.unexposed, store);
 }
 
+std::unique_ptr<UpdateStream> UpdatesOf(const PartitionState& state) {
+  return state.filters().updates != 0 ? std::make_unique<UpdateStream>(state) : nullptr;
+}
+
 // An older version took any timestamp, so the stored partition time may be years ahead. Then the last
 // record's own timestamp replaces it, or the wall clock if that timestamp is ahead, too.
 std::optional<Position> Corrected(std::optional<Position> position, const PartitionOptions& options,
@@ -55,10 +59,12 @@ PartitionFlow::PartitionFlow(CorrectedTag, const std::optional<Position>& positi
       last_published(state, store, publish),
       unexposed(UnexposedOf(state.options(), store)),
       journal(JournalOf(state.options(), position, store)),
+      updates(UpdatesOf(state)),
       checkpoint(state,
-                 {journal.get(), last_published, publish, foreign_users, endings, sweep, unexposed.get()},
+                 {journal.get(), last_published, publish, foreign_users, endings, sweep, unexposed.get(),
+                  updates.get()},
                  store, dead_letters, reporter, clock),
-      intake(state, {publish, checkpoint, unexposed.get(), journal.get()},
+      intake(state, {publish, checkpoint, unexposed.get(), journal.get(), updates.get()},
              position ? position->anchor : Anchor{}, store, dead_letters, reporter, clock),
       fill(state, store, publish, endings),
       reader(state, store, last_published, foreign_users, clock),
@@ -74,6 +80,7 @@ PartitionStatus PartitionFlow::GetStatus() const {
   status.replays = intake.ReplayNames();
   status.store = store_.Figures();
   if (unexposed) status.unexposed = unexposed->GetStatus();
+  if (updates) status.updates = updates->GetFigures();
   reader.FillHeaviestUsers(status);
   return status;
 }

@@ -21,6 +21,7 @@
 #include "flow/store_port.h"
 #include "flow/sweep.h"
 #include "flow/unexposed_flow.h"
+#include "flow/update_stream.h"
 #include "flow/user_reader.h"
 #include "owner/foreign_users.h"
 
@@ -44,6 +45,7 @@ struct PartitionFlow {
   LastPublishedSnapshots last_published;
   const std::unique_ptr<UnexposedFlow> unexposed;   // nullptr: unexposed items aren't published
   const std::unique_ptr<PartitionJournal> journal;  // nullptr: none is kept
+  const std::unique_ptr<UpdateStream> updates;      // nullptr: no filter has updates
   PartitionCheckpoint checkpoint;                   // checkpoint thread
   PartitionIntake intake;                           // worker
   PartitionFill fill;                               // checkpoint thread

@@ -43,6 +43,12 @@ bool PartitionIntake::IsBehind(const Record& newest) const {
          clock_.WallNow().value - newest.timestamp.value > options_.behind_age.count();
 }
 
+// Readers learn these changes sooner by the snapshots.
+bool PartitionIntake::SkipsUpdates(const Record& newest) const {
+  return state_.LagMessages() > options_.behind_lag_messages &&
+         clock_.WallNow().value - newest.timestamp.value > options_.updates->behind_max.count();
+}
+
 Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   if (records.empty()) return size_t{0};
   if (!anchor_is_checked_) {
@@ -59,7 +65,9 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
     NoteFirst(records);
   parts_.publish.BeginBatch();
   const uint64_t deferred_before = tail_deferred_;
+  if (parts_.updates != nullptr) updates_.emplace(*parts_.updates, anchor_, SkipsUpdates(records.back()));
   const size_t taken = Take(records, report);
+  updates_.reset();
   if (report.records > 0) anchor_ = AnchorOf(records[taken - 1]);
   if (!IsBehind(records.back())) report.live.counts.at_end = report.live.counts.events;
   if (report.records > 0 || !dirty_.empty() || report.live.counts.events > 0 || report.replayed > 0) {
@@ -207,6 +215,30 @@ void PartitionIntake::AppendSimilar(const Exposure& exposure, uint32_t first_ite
   for (const Fingerprint similar : block_.SimilarTo(first_item, end_item)) {
     tail_->Append(*exposure.slot, {similar, second, kind}, filters);
   }
+  if (kind == ChangeKind::kSimilar)
+    AddToUpdates(exposure, filters, block_.SimilarTo(first_item, end_item), AdditionKind::kSimilar);
+}
+
+// What `filters` count from now on.
+void PartitionIntake::AddToUpdates(const Exposure& exposure, FilterMask filters,
+                                   std::span<const Fingerprint> items, AdditionKind kind, uint32_t until_s) {
+  if (update_offset_ >= 0) updates_->Add(filters, kind, until_s, exposure.id(), items, update_offset_);
+}
+
+// Filters may count served items for different times.
+void PartitionIntake::AddServedToUpdates(const Exposure& exposure, uint32_t second) {
+  const auto items = block_.items().subspan(exposure.items_from, exposure.items_to - exposure.items_from);
+  auto left = static_cast<FilterMask>(exposure.filters & filters_.updates);
+  while (left != 0) {
+    const uint32_t until_s = options_.filters[static_cast<size_t>(std::countr_zero(left))].ServedEnd(second);
+    FilterMask same = 0;
+    for (size_t i = 0; i < options_.filters.size(); ++i) {
+      if ((left >> i & 1) != 0 && options_.filters[i].ServedEnd(second) == until_s)
+        same = static_cast<FilterMask>(same | 1u << i);
+    }
+    AddToUpdates(exposure, same, items, AdditionKind::kSeen, until_s);
+    left = static_cast<FilterMask>(left & ~same);
+  }
 }
 
 void PartitionIntake::Append(const Exposure& exposure, const Record& record, bool is_first,
@@ -214,6 +246,7 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, boo
   if (parts_.unexposed) [[unlikely]]
     NoteUnexposed(exposure, record);
   const bool is_live = record.replay == nullptr;
+  update_offset_ = updates_ && (is_live || record.replay->publishes_live) ? record.offset : -1;
   if (!is_live) [[unlikely]] {
     --report.live.counts.events;  // AppendBlock counts all of the block
     report.live.counts.replayed += record.replay->kind == ReplayNote::Kind::kRecord ? 1u : 0u;
@@ -246,6 +279,8 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, boo
     for (uint32_t i = exposure.items_from; i < exposure.items_to && plain != 0; ++i) {
       tail_->Append(slot, {block_.items()[i], second, ChangeKind::kExposed}, plain);
     }
+    if ((plain & filters_.updates) != 0)
+      AddToUpdates(exposure, plain, block_.items().subspan(exposure.items_from, items));
     if ((plain & filters_.similar) != 0) [[unlikely]] {
       AppendSimilar(exposure, exposure.items_from, exposure.items_to, ChangeKind::kSimilar,
                     static_cast<FilterMask>(plain & filters_.similar));
@@ -305,6 +340,7 @@ void PartitionIntake::NoteTaken(const Record& record, BatchReport& report, TimeM
     report.timestamp_ahead_max = std::max(report.timestamp_ahead_max, record.timestamp);
   }
   state_.SetNextOffset(record.offset + 1);
+  if (updates_) updates_->Taken(record.offset);
   ++report.records;
   report.bytes += record.key.size() + (several_ ? several_->value.size() : record.value.size());
 }
@@ -394,6 +430,7 @@ uint32_t PartitionIntake::AppendByCreation(const Exposure& exposure, const Recor
     const auto packed =
         static_cast<uint32_t>(created.since_epoch) << 16 | static_cast<uint32_t>(shown.since_epoch);
     tail_->Append(*exposure.slot, {block_.items()[i], packed, ChangeKind::kExposedOfCreation}, filters);
+    AddToUpdates(exposure, filters, block_.items().subspan(i, 1));
     AppendSimilar(exposure, i, i + 1, ChangeKind::kSimilar,
                   static_cast<FilterMask>(filters & filters_.similar));
   }
@@ -409,6 +446,7 @@ void PartitionIntake::AppendOther(const Exposure& exposure, uint32_t second, Bat
   const uint32_t items = exposure.items_to - exposure.items_from;
   if (exposure.kind == ChangeKind::kErased) {
     tail_->Append(slot, {{}, second, ChangeKind::kErased}, exposure.filters);
+    if (update_offset_ >= 0) updates_->TakesBack(update_offset_);
     tail_has_erased_ = true;
     ++report.erased;
     return;
@@ -417,13 +455,16 @@ void PartitionIntake::AppendOther(const Exposure& exposure, uint32_t second, Bat
     tail_->Append(slot, {block_.items()[i], second, exposure.kind}, exposure.filters);
   }
   if (exposure.kind == ChangeKind::kRemoved) {
+    if (update_offset_ >= 0) updates_->TakesBack(update_offset_);
     AppendSimilar(exposure, exposure.items_from, exposure.items_to, ChangeKind::kRemoved,
                   static_cast<FilterMask>(exposure.filters & filters_.similar));
     report.removed += items;
   } else if (exposure.kind == ChangeKind::kServed) {
     tail_has_served_ = true;
+    AddServedToUpdates(exposure, second);
     report.served += items;
   } else {
+    AddToUpdates(exposure, exposure.filters, block_.items().subspan(exposure.items_from, items));
     report.declared += items;
   }
 }
@@ -536,6 +577,7 @@ void PartitionIntake::Freeze() {
   frozen->position.anchor = anchor_;
   frozen->position.lost_ranges = state_.TakeLostRanges();
   frozen->position.filters = state_.wholeness().Take();
+  frozen->position.generation = state_.generation();
   frozen->rejected = rejected_;
   frozen->at = clock_.Now();
   frozen->has_served = std::exchange(tail_has_served_, false);

@@ -23,6 +23,7 @@
 #include "flow/reporter.h"
 #include "flow/tail.h"
 #include "flow/unexposed_flow.h"
+#include "flow/update_stream.h"
 
 namespace seen {
 
@@ -34,6 +35,7 @@ class PartitionIntake {
     const PartitionCheckpoint& checkpoint;
     const UnexposedFlow* unexposed = nullptr;  // nullptr: unexposed items aren't published
     PartitionJournal* journal = nullptr;       // nullptr: none is kept
+    UpdateStream* updates = nullptr;           // nullptr: no filter has updates
   };
   /// `anchor`: of the stored position. All references outlive this.
   PartitionIntake(PartitionState& state, const Parts& parts, const Anchor& anchor,
@@ -84,6 +86,10 @@ class PartitionIntake {
   void AppendOther(const Exposure& exposure, uint32_t second, BatchReport& report);
   void AppendSimilar(const Exposure& exposure, uint32_t first_item, uint32_t end_item, ChangeKind kind,
                      FilterMask filters);
+  void AddToUpdates(const Exposure& exposure, FilterMask filters, std::span<const Fingerprint> items,
+                    AdditionKind kind = AdditionKind::kSeen, uint32_t until_s = 0);
+  void AddServedToUpdates(const Exposure& exposure, uint32_t second);
+  bool SkipsUpdates(const Record& newest) const;
   void NoteUnexposed(const Exposure& exposure, const Record& record);
   bool TailIsFull() const;
   bool WantsCheckpoint() const;
@@ -127,7 +133,9 @@ class PartitionIntake {
   std::vector<std::string_view> events_;
   std::vector<Record> event_records_;
 
-  bool defer_ = true;  // the batch's publication is left to marks
+  std::optional<UpdateStream::Batch> updates_;  // of the batch, if some filter has updates
+  int64_t update_offset_ = -1;                  // of the record at hand; -1: it is no news
+  bool defer_ = true;                           // the batch's publication is left to marks
   ReplayRuns replays_;
   uint32_t replay_batch_ = 0;   // the last batch with a record of replay_run_
   std::string replay_run_;      // the run of the last replayed record

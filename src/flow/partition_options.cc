@@ -45,6 +45,7 @@ FilterMasks::FilterMasks(const PartitionOptions& options) {
     add((options.covered >> i & 1) != 0, all);
     add(filter.snapshot.has_value(), published);
     add(filter.window_by == WindowBy::kItemCreatedAt, by_creation);
+    add(options.updates && filter.snapshot && filter.updates, updates);
     add(options.groups != nullptr && filter.similar != Similar::kOff, similar);
   }
   std::sort(by_id.begin(), by_id.end(),

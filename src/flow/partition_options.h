@@ -66,6 +66,14 @@ class CheckpointRecorder {
   virtual void Resume() = 0;
 };
 
+/// How updates leave (flow/update_stream.h).
+struct UpdatePolicy {
+  uint64_t bytes_max = 16 << 20;  // of rows that no broker has yet, for each partition
+  // A partition that is further behind sends no rows: its snapshots are out sooner.
+  std::chrono::milliseconds behind_max{1'800'000};
+  int64_t generation_if_none = 1;  // for a state that has none: 1 or more, at random
+};
+
 struct PartitionOptions {
   int32_t partition = 0;
   int32_t partition_count = 1;
@@ -90,6 +98,7 @@ struct PartitionOptions {
   std::chrono::milliseconds behind_age{2'000};  // of the newest record at hand
   size_t publish_entries_max = 500'000;
   std::optional<UnexposedPolicy> unexposed;
+  std::optional<UpdatePolicy> updates;  // nullopt: no filter has `updates`
   // The store's number of each declared kind, by the configuration's number minus kDeclaredKindFirst.
   std::array<uint8_t, kDeclaredKindsMax> kinds{};
   /// Which items are similar, for filters with `similar` on. nullptr: not known. Outlives the flow.
@@ -112,6 +121,7 @@ struct FilterMasks {
   FilterMask published = 0;
   FilterMask by_creation = 0;      // their windows use the item's time of creation
   FilterMask similar = 0;          // they record what is similar to exposed items
+  FilterMask updates = 0;          // what is new is published at once, too
   std::vector<FilterIndex> by_id;  // indices into options.filters, ascending by id: the store's order
 };
 

@@ -8,12 +8,19 @@
 namespace seen {
 namespace {
 constexpr size_t kLostRangesMax = 64;
+
+// A generation that the state has stays, also while updates are off: later ones may be compared with it.
+int64_t GenerationOf(const PartitionOptions& options, const std::optional<Position>& position) {
+  if (position && position->generation != 0) return position->generation;
+  return options.updates ? options.updates->generation_if_none : 0;
+}
 }  // namespace
 
 PartitionState::PartitionState(PartitionOptions options, const std::optional<Position>& position,
                                int64_t start_offset, int64_t high_watermark, Instant now)
     : options_(std::move(options)),
       filters_(options_),
+      generation_(GenerationOf(options_, position)),
       wholeness_(options_.filters, position, start_offset),
       caught_up_at_(high_watermark),
       next_offset_(position ? position->next_offset : start_offset),

@@ -62,6 +62,8 @@ class PartitionState {
 
   const PartitionOptions& options() const { return options_; }
   const FilterMasks& filters() const { return filters_; }
+  /// Of the offsets; 0: the partition writes no updates.
+  int64_t generation() const { return generation_; }
   Wholeness& wholeness() { return wholeness_; }
   const Wholeness& wholeness() const { return wholeness_; }
 
@@ -119,6 +121,7 @@ class PartitionState {
  private:
   const PartitionOptions options_;
   const FilterMasks filters_;
+  const int64_t generation_;
   Wholeness wholeness_;
   const int64_t caught_up_at_;
 

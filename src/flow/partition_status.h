@@ -72,6 +72,14 @@ struct UnexposedStatus {
   uint64_t outstanding = 0;  // to be acknowledged
 };
 
+/// The topic of updates; see flow/update_stream.h. Since the start, unless it says otherwise.
+struct UpdateFigures {
+  uint64_t records = 0, bytes = 0, items = 0;  // that brokers have
+  uint64_t gaps = 0;                           // places where additions were dropped
+  uint64_t outstanding_bytes = 0;              // now: of additions that no broker has
+  int64_t sent_to = -1;                        // brokers have all additions below this offset; -1: none yet
+};
+
 struct FilterStatus {
   std::string name;
   std::optional<TimeMs> complete_since;  // nullopt: it is whole
@@ -115,6 +123,7 @@ struct PartitionStatus {
   StoreFigures store;
   RepublishStatus republish;
   std::optional<UnexposedStatus> unexposed;
+  std::optional<UpdateFigures> updates;
   // See flow/heavy_users.h.
   std::vector<HeavyUser> heaviest_users;
   uint64_t users_at_daily_limit = 0;

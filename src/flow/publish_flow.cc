@@ -357,6 +357,12 @@ int64_t PublishFlow::PublishedTo() const {
   return published_to_;
 }
 
+void PublishFlow::TakeBackPublishedTo() {
+  const MutexLock lock(mutex_);
+  published_to_ = kNoOffset;
+  round_to_ = kNoOffset;
+}
+
 void PublishFlow::BecameClean(PublishEntry& entry) {
   if (!entry.marked || entry.held) return;
   entry.marked = false;

@@ -83,7 +83,7 @@ class Publisher::WithholdingSink final : public SnapshotSink {
 Publisher::Publisher(const OpenPartitions& partitions, SnapshotSink& sink, Reporter& reporter,
                      const Clock& clock, const Options& options)
     : partitions_(partitions), sink_(sink), reporter_(reporter), clock_(clock), options_(options) {
-  if (options.watermarks) watermarks_.emplace(*options.watermarks);
+  if (options.watermarks) watermarks_.emplace(*options.watermarks, options.guard);
 }
 
 milliseconds Publisher::Step() {

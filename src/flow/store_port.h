@@ -77,6 +77,8 @@ struct Position {
   Anchor anchor;            // last record read, or the one that holds next_offset back
   std::vector<LostRange> lost_ranges;
   std::vector<FilterWholeness> filters;  // ascending; empty: written by an older version
+  // Of the offsets, for readers of updates (schemas/update.md). 0: this state never wrote updates.
+  int64_t generation = 0;
   friend bool operator==(const Position&, const Position&) = default;
 };
 

@@ -66,6 +66,8 @@ Status Sweep::Open(TimeMs wall) {
     progress_changed_ = true;
     Changed();
   }
+  // Another process may have begun it because a topic was cut.
+  if (!progress_.running && !IsRequested()) owes_all_.store(false, std::memory_order_release);
   rendered_day_.Opened(progress_.rendered);
   endings_.Opened(progress_.ended);
   if (!stored->empty()) swept_stored_ = progress_.Latest();
@@ -110,7 +112,9 @@ void Sweep::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since) {
   LookAtPolicies(now);
   if (progress_.running) return;
   const Day today = DayOf(wall);
-  const bool requested = all_requested_.load();
+  const uint64_t requests = requests_.load();
+  const bool requested = requests != begun_requests_.load();
+  if (requested && requested_.first != requests) requested_ = {requests, now};
   const bool was_ahead = rendered_day_.IsAfter(today);
   bool due = requested || was_ahead || progress_.done != today;
   for (size_t i = 0; i < filters_.size(); ++i) {
@@ -124,8 +128,11 @@ void Sweep::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since) {
   if (!due || (!requested && DayOf(tails_began) < today)) return;
   // So must the users who were rendered for another day, or before the rendering changed. The next checkpoint
   // has them.
-  if (tails_since <= std::max(rendered_day_.LastOfAnother(today), rendering_changed_at_)) return Changed();
-  all_requested_.store(false);
+  // For a request the same is true of all who were read before it.
+  const Instant stored_after = std::max(
+      {rendered_day_.LastOfAnother(today), rendering_changed_at_, requested ? requested_.second : Instant{}});
+  if (tails_since <= stored_after) return Changed();
+  begun_requests_.store(requests);
   const bool day_by_day = progress_.done && (*progress_.done == today || *progress_.done + 1 == today);
   for (size_t i = 0; i < filters_.size(); ++i) {
     auto* progress = ProgressOf(filters_[i].id);
@@ -203,7 +210,7 @@ void Sweep::NoteTopicEnd(FilterIndex filter, int64_t end) {
   const MutexLock lock(mutex_);
   auto* const progress = ProgressOf(filters_[filter].id);
   if (progress == nullptr || progress->topic_end == end) return;
-  if (end < progress->topic_end && all_requested_.load()) return;
+  if (end < progress->topic_end && IsRequested()) return;
   progress->topic_end = end;
   progress_changed_ = true;
   Changed();
@@ -219,6 +226,7 @@ void Sweep::EndSweep() {
   progress_.running.reset();
   progress_.cursor.reset();
   for (auto& filter : progress_.filters) filter.whole = false;
+  if (!IsRequested()) owes_all_.store(false, std::memory_order_release);
 }
 
 Status Sweep::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
@@ -263,14 +271,14 @@ void Sweep::Failed() {
 
 bool Sweep::IsSweeping() const {
   const MutexLock lock(mutex_);
-  return progress_.running.has_value() || all_requested_.load();
+  return progress_.running.has_value() || IsRequested();
 }
 
 RepublishStatus Sweep::GetStatus() const {
   const MutexLock lock(mutex_);
   RepublishStatus status;
   status.sweeping = progress_.running.has_value();
-  status.all_requested = all_requested_.load();
+  status.all_requested = IsRequested();
   status.awaits_checkpoint = rendered_day_.AwaitsCheckpoint();
   if (progress_.done) status.swept_day = progress_.done->since_epoch;
   status.users_made_due = users_made_due_.load(std::memory_order_relaxed);

@@ -51,7 +51,12 @@ class Sweep final : public CheckpointPart {
   void Rendered(Instant now) { rendered_day_.Rendered(now); }
 
   /// Makes all users due, in all filters. If a sweep runs, this happens after it.
-  void RequestAll() { all_requested_.store(true); }
+  void RequestAll() {
+    owes_all_.store(true);
+    requests_.fetch_add(1);
+  }
+  /// Any thread. Whether users may be missing in a snapshot topic until a requested sweep has made them due.
+  bool OwesAll() const { return owes_all_.load(std::memory_order_acquire); }
 
   /// Any thread. Where each filter's snapshot topic ended, as the store knows it or NoteTopicEnd said since;
   /// -1: not known. Empty: the store hasn't been read yet.
@@ -85,6 +90,7 @@ class Sweep final : public CheckpointPart {
   void LookAtPolicies(Instant now) REQUIRES(mutex_);
   void EndSweep() REQUIRES(mutex_);
   void SetSweptThrough(Day done);
+  bool IsRequested() const { return requests_.load() != begun_requests_.load(); }
   std::optional<size_t> IndexOf(FilterId id) const;
   SweepProgress::Filter* ProgressOf(FilterId id) REQUIRES(mutex_);
   void Changed() { has_changes_.store(true, std::memory_order_release); }
@@ -96,7 +102,8 @@ class Sweep final : public CheckpointPart {
   Endings& endings_;
   const double users_per_second_;
   const bool is_new_;
-  std::atomic<bool> all_requested_{false};
+  std::atomic<uint64_t> requests_{0}, begun_requests_{0};  // of RequestAll
+  std::atomic<bool> owes_all_{true};                       // until the stored progress is known
   std::atomic<bool> has_changes_{false};
   std::atomic<bool> awaits_lower_{false};  // snapshots wait until the store holds an earlier day as swept
   std::atomic<int32_t> swept_through_;
@@ -109,6 +116,7 @@ class Sweep final : public CheckpointPart {
   };
   std::vector<Rendering> renderings_ GUARDED_BY(mutex_);  // of filters_
   Instant rendering_changed_at_ GUARDED_BY(mutex_){};
+  std::pair<uint64_t, Instant> requested_ GUARDED_BY(mutex_){};  // the last request, and when it was noticed
   bool opened_ GUARDED_BY(mutex_) = false;  // by the publisher's thread or the first checkpoint
   SweepProgress progress_ GUARDED_BY(mutex_);
   bool progress_changed_ GUARDED_BY(mutex_) = false;

@@ -245,6 +245,7 @@ Status UserReader::RenderTogether(TimeMs wall_now, uint32_t served_second,
     const FilterPolicy& filter = state_.options().filters[group[i].filter_index];
     refs.push_back({filter.id, group[i].user});
     reads[i] = {MetaAt(wall_now, group[i].filter_index), {}, 0, 0};
+    if (filter.updates) reads[i].meta.generation = state_.generation();
   }
   const Tails tails = state_.GetTails();  // before the store: see ReadUser
   for (const auto& tail : {tails.frozen, tails.active}) {
@@ -349,7 +350,10 @@ Status UserReader::RenderUser(FilterIndex filter_index, const UserKey& user, con
     if (origin == PublishFlow::Origin::kUnion) return {};
     // A published snapshot of another format than the one asked for is no answer.
     const auto view = SnapshotView::Parse(bytes);
-    if (origin == PublishFlow::Origin::kPublished && view && view->meta().format == shape.format) return {};
+    if (origin == PublishFlow::Origin::kPublished && view && view->meta().format == shape.format) {
+      DropGeneration(bytes);
+      return {};
+    }
   }
   return Render(filter, shape, meta, reader, bytes);
 }

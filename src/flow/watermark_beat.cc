@@ -36,8 +36,11 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     beat.next_offset = flow.state.next_offset();
     beat.partition_time = flow.state.partition_time();
     beat.unpublished_users = flow.publish.Outstanding();
-    if (!is_replica) beat.published_to = flow.publish.PublishedTo();
     beat.at = clock.WallNow();
+    if (!is_replica) {
+      beat.published_to = flow.publish.PublishedTo();
+      if (flow.updates) AddBase(*open, beat.at, beat);
+    }
     std::string key = std::to_string(open->partition);
     if (is_replica) key = sender_.group + "/" + key;
     const std::string value = EncodeBeat(beat);
@@ -48,6 +51,23 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     told_ready[open->partition] = ready;
   }
   told_ready_ = std::move(told_ready);
+}
+
+// Where readers of updates begin. A filter whose snapshots don't hold all that changed isn't named.
+void WatermarkBeat::AddBase(const OpenPartition& open, TimeMs wall, Beat& beat) const {
+  PartitionFlow& flow = *open.flow;
+  beat.generation = flow.state.generation();
+  // Rounds begin with checkpoints. At rest there is none, and nothing is left to publish.
+  if (beat.unpublished_users == 0 && !flow.sweep.OwesAll())
+    beat.published_to = std::max(beat.published_to, beat.next_offset);
+  if (beat.published_to < 0) return;
+  beat.updates_from = flow.updates->TopicOffsetFor(beat.published_to);
+  const auto& filters = flow.state.options().filters;
+  for (FilterIndex i; i < filters.size(); i = FilterIndex(i + 1)) {
+    if ((flow.state.filters().updates >> i & 1) == 0 || flow.last_published.Withholds(i, wall)) continue;
+    const auto end = guard_ != nullptr ? guard_->EndOf({i, open.partition}) : std::nullopt;
+    if (end) beat.snapshots_to[filters[i].name] = *end;
+  }
 }
 
 }  // namespace seen

@@ -12,6 +12,7 @@
 #include "flow/open_partition.h"
 #include "flow/partition_status.h"
 #include "owner/beat.h"
+#include "owner/output_guard.h"
 
 namespace seen {
 
@@ -20,8 +21,10 @@ namespace seen {
 /// next beat says more anyway.
 class WatermarkBeat {
  public:
-  /// Its acknowledgements come with `kTicket`.
-  explicit WatermarkBeat(BeatSender sender) : sender_(std::move(sender)) {}
+  /// Its acknowledgements come with `kTicket`. `guard` outlives this; nullptr: nobody knows where the
+  /// snapshot topics end.
+  explicit WatermarkBeat(BeatSender sender, const OutputGuard* guard = nullptr)
+      : sender_(std::move(sender)), guard_(guard) {}
   static constexpr uint64_t kTicket = 0;  // partitions' tags begin above
   static constexpr std::chrono::seconds kEvery{1};
 
@@ -37,7 +40,10 @@ class WatermarkBeat {
   Instant NextAt() const { return outstanding_ > 0 ? Instant::max() : last_ + kEvery; }
 
  private:
+  void AddBase(const OpenPartition& open, TimeMs wall, Beat& beat) const;
+
   BeatSender sender_;
+  const OutputGuard* const guard_;
   size_t outstanding_ = 0;
   Instant last_{};
   std::map<int32_t, bool> told_ready_;  // what the last beat said, by partition

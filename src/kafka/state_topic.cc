@@ -19,8 +19,6 @@ constexpr milliseconds kStatePoll{200};
 constexpr milliseconds kFetchWait{10};
 constexpr uint64_t kReadBytesMax = 16 << 20;
 constexpr milliseconds kSilence{30'000};  // then a read gives up
-constexpr milliseconds kLinger{20};
-constexpr const char* kDeliveryMs = "60000";
 
 }  // namespace
 
@@ -34,79 +32,15 @@ TopicSpec StateTopicSpec(std::string name, int32_t partitions) {
            {"unclean.leader.election.enable", "false"}}};
 }
 
-struct StateProducer::Impl {
-  explicit Impl(const StateTopicOptions& given) : options(given), producer(ProducerOptions()) {}
-
-  StateTopicOptions options;
-  std::vector<StateDelivery> delivered;
-  std::map<int32_t, std::string> refusals;
-  kafka::Producer producer;
-
-  kafka::Producer::Options ProducerOptions();
-  void NoteAnswer(int32_t partition, rd_kafka_resp_err_t error);
-};
-
-kafka::Producer::Options StateProducer::Impl::ProducerOptions() {
+PartitionProducer::Options StateProducerOptions(const StateTopicOptions& topic) {
   return {.name = "the state topic's producer",
-          .brokers = options.brokers,
-          .client = options.client,
-          .topics = {options.topic},
-          .queue_bytes_max = options.queue_bytes_max,
-          .linger = kLinger,
-          .batch_bytes_max = options.record_bytes_max,
-          .record_bytes_max = options.record_bytes_max,
-          // Blocks are compressed already.
-          .imposed = {{"compression.codec", "none"}, {"message.timeout.ms", kDeliveryMs}},
-          .on_delivery = [this](const rd_kafka_message_t& message) {
-            const bool ok = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
-            NoteAnswer(message.partition, message.err);
-            delivered.push_back(
-                {message.partition, reinterpret_cast<uint64_t>(message._private), ok ? message.offset : -1});
-          }};
+          .brokers = topic.brokers,
+          .client = topic.client,
+          .topic = topic.topic,
+          .key = topic.group,
+          .queue_bytes_max = topic.queue_bytes_max,
+          .record_bytes_max = topic.record_bytes_max};
 }
-
-void StateProducer::Impl::NoteAnswer(int32_t partition, rd_kafka_resp_err_t error) {
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    refusals.erase(partition);
-    return;
-  }
-  if (error == RD_KAFKA_RESP_ERR__PURGE_QUEUE || error == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) return;
-  std::string text = kafka::Explain(error, kafka::WriteTo(options.topic));
-  std::string& known = refusals[partition];
-  if (text != known)
-    log::Error("the state topic accepts no records",
-               {{"topic", options.topic}, {"partition", partition}, {"reason", text}});
-  known = std::move(text);
-}
-
-StateProducer::StateProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-StateProducer::~StateProducer() = default;
-
-Result<std::unique_ptr<StateProducer>> StateProducer::Open(const StateTopicOptions& options) {
-  auto impl = std::make_unique<Impl>(options);
-  if (Status opened = impl->producer.Open(); !opened) return Fail(std::move(opened.error()));
-  return std::unique_ptr<StateProducer>(new StateProducer(std::move(impl)));
-}
-
-bool StateProducer::TrySend(int32_t partition, std::string_view record, uint64_t ticket) {
-  const auto error = impl_->producer.Produce({.key = impl_->options.group,
-                                              .value = record,
-                                              .ticket = reinterpret_cast<void*>(ticket),
-                                              .partition = partition});
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
-  if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
-  impl_->NoteAnswer(partition, error);
-  impl_->delivered.push_back({partition, ticket, -1});
-  return true;
-}
-
-void StateProducer::PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) {
-  impl_->producer.Poll(milliseconds(0));
-  impl_->producer.KeepOpen();
-  for (const StateDelivery& delivery : std::exchange(impl_->delivered, {})) on_delivery(delivery);
-}
-
-const std::map<int32_t, std::string>& StateProducer::refusals() const { return impl_->refusals; }
 
 StateTopicReader::StateTopicReader(StateTopicOptions options, const std::atomic<bool>& stop)
     : options_(std::move(options)), stop_(stop) {}

@@ -10,6 +10,7 @@
 
 #include "kafka/admin.h"
 #include "kafka/client_settings.h"
+#include "kafka/partition_producer.h"
 #include "kafka/topic_reader.h"
 #include "state_stream/state_port.h"
 
@@ -29,24 +30,8 @@ struct StateTopicOptions {
   std::function<bool(std::string_view other)> reads_group = {};
 };
 
-/// Idempotent, acks=all. Gives up a record that isn't delivered within a minute: nothing waits for runs.
-class StateProducer final : public StateSink {
- public:
-  /// Connects in the background. kInvalidArgument: settings.
-  static Result<std::unique_ptr<StateProducer>> Open(const StateTopicOptions& options);
-  /// Drops what isn't delivered.
-  ~StateProducer() override;
-
-  bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) override;
-  void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) override;
-  /// By partition, why the brokers didn't take its last record. A record that they take clears it.
-  const std::map<int32_t, std::string>& refusals() const;
-
- private:
-  struct Impl;
-  explicit StateProducer(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
-};
+/// The options of a producer of state.
+PartitionProducer::Options StateProducerOptions(const StateTopicOptions& topic);
 
 class StateTopicReader final : public StateLog {
  public:

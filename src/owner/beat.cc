@@ -27,6 +27,11 @@ std::string EncodeBeat(const Beat& beat) {
   if (!beat.state.empty()) json["state"] = beat.state;
   if (beat.from.is_replica) json["role"] = "replica";
   if (beat.published_to >= 0) json["published_to"] = beat.published_to;
+  if (beat.generation > 0) {
+    json["generation"] = beat.generation;
+    json["snapshots_to"] = beat.snapshots_to;
+    if (beat.updates_from >= 0) json["updates_from"] = beat.updates_from;
+  }
   json["partition"] = beat.partition;
   json["partition_time_ms"] = beat.partition_time.value;
   json["next_offset"] = beat.next_offset;
@@ -53,6 +58,13 @@ std::optional<Beat> ParseBeat(std::string_view text) {
   beat.lag_is_known = json.value("lag_known", nlohmann::json()) != false;
   beat.unpublished_users = static_cast<uint64_t>(NumberOf(json, "unpublished_users", 0));
   beat.published_to = NumberOf(json, "published_to", -1);
+  beat.generation = NumberOf(json, "generation", 0);
+  beat.updates_from = NumberOf(json, "updates_from", -1);
+  if (const auto to = json.find("snapshots_to"); to != json.end() && to->is_object()) {
+    for (const auto& [filter, offset] : to->items()) {
+      if (offset.is_number_integer()) beat.snapshots_to[filter] = offset.get<int64_t>();
+    }
+  }
   beat.at = {NumberOf(json, "heartbeat_ms", 0)};
   return beat;
 }

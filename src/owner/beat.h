@@ -32,6 +32,10 @@ struct Beat {
   bool lag_is_known = true;
   uint64_t unpublished_users = 0;
   int64_t published_to = -1;  // -1: the beat doesn't say
+  // For readers of updates (schemas/update.md, "The beat").
+  int64_t generation = 0;                            // 0: the daemon writes no updates
+  std::map<std::string, int64_t> snapshots_to = {};  // by filter
+  int64_t updates_from = -1;                         // -1: not known
   TimeMs at = {};
 };
 

@@ -102,6 +102,15 @@ std::map<OutputPlace, int64_t> OutputGuard::Expected() const {
   return expected;
 }
 
+std::optional<int64_t> OutputGuard::EndOf(const OutputPlace& place) const {
+  const MutexLock lock(mutex_);
+  const auto owned = owned_.find(place.partition);
+  if (owned == owned_.end()) return std::nullopt;
+  const auto known = owned->second.find(place.filter);
+  if (known == owned->second.end() || known->second.next < 0 || known->second.seems_cut) return std::nullopt;
+  return std::max(known->second.next, known->second.suspected);
+}
+
 void OutputGuard::AtEnd(const OutputPlace& place, std::optional<int64_t> expected, int64_t end) {
   const MutexLock lock(mutex_);
   const auto owned = owned_.find(place.partition);

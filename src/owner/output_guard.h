@@ -65,6 +65,9 @@ class OutputGuard {
   std::map<OutputPlace, int64_t> Expected() const;
   void AtEnd(const OutputPlace& place, std::optional<int64_t> expected, int64_t end);
 
+  /// Where the place ends, as far as this process knows: all that it was told is written stands before.
+  /// nullopt: not known, or the place was cut.
+  std::optional<int64_t> EndOf(const OutputPlace& place) const;
   /// Takes the ranges whose users must be republished.
   std::vector<Range> TakeForeign();
   void PutBack(const Range& range);

@@ -73,6 +73,20 @@ Result<Position> DecodePosition(std::string_view bytes) {
   return position;
 }
 
+std::string EncodeOffsetGeneration(int64_t generation) {
+  std::string out;
+  PutLittleEndian(generation, out);
+  return out;
+}
+
+Result<int64_t> DecodeOffsetGeneration(std::string_view bytes) {
+  FieldReader reader(bytes);
+  const auto generation = reader.Get<int64_t>();
+  if (!reader.Complete() || generation < 1)
+    return Fail(Code::kCorrupt, "generation: " + std::to_string(bytes.size()) + " bytes that are not one");
+  return generation;
+}
+
 std::string EncodeWholeness(const std::vector<FilterWholeness>& filters) {
   std::string out;
   PutLittleEndian(kWholenessVersion, out);

@@ -15,8 +15,12 @@ bool RowBatch::Deletes(std::string_view key) const {
 
 Status RowWriter::PutPosition(const Position& position) {
   if (Status put = Write({RowOp::kPut, PositionKey(), EncodePosition(position)}); !put) return put;
-  if (position.filters.empty()) return {};
-  return Write({RowOp::kPut, WholenessKey(), EncodeWholeness(position.filters)});
+  if (!position.filters.empty()) {
+    const std::string wholeness = EncodeWholeness(position.filters);
+    if (Status put = Write({RowOp::kPut, WholenessKey(), wholeness}); !put) return put;
+  }
+  if (position.generation == 0) return {};
+  return Write({RowOp::kPut, GenerationKey(), EncodeOffsetGeneration(position.generation)});
 }
 
 Status RowWriter::PutSweep(std::string_view encoded) { return Write({RowOp::kPut, SweepKey(), encoded}); }

@@ -175,6 +175,21 @@ constexpr auto kFigures<UnexposedStatus> = [] {
 }();
 
 template <>
+constexpr auto kFigures<UpdateFigures> = [] {
+  using S = UpdateFigures;
+  return Rows<S>({
+      {"records", Of<&S::records>, "seen_updates_total", "Updates that the brokers have."},
+      {"bytes", Of<&S::bytes>, "seen_update_bytes_total", "Bytes of these updates."},
+      {"items", Of<&S::items>, "seen_update_items_total", "Additions in these updates."},
+      {"gaps", Of<&S::gaps>, "seen_update_gaps_total",
+       "Times that additions were dropped: readers are stale until the snapshots hold them."},
+      {"outstanding_bytes", Of<&S::outstanding_bytes>, "seen_update_outstanding_bytes",
+       "Bytes of additions that no broker has yet."},
+      {"sent_to", Offset<&S::sent_to>},
+  });
+}();
+
+template <>
 constexpr auto kFigures<MisroutedExample> = [] {
   using S = MisroutedExample;
   return Rows<S>({
@@ -280,6 +295,7 @@ constexpr auto kFigures<PartitionStatus> = [] {
       {"store", Of<&S::store>},
       {"republish", Of<&S::republish>},
       {"unexposed", Of<&S::unexposed>},
+      {"updates", Of<&S::updates>},
       {"heaviest_users", Of<&S::heaviest_users>},
       {"users_at_daily_limit", Of<&S::users_at_daily_limit>, "seen_users_at_daily_limit",
        "Users with a day as full as items_per_day_max allows. Counts only users that were published or "
@@ -802,6 +818,7 @@ void AddPartitions(const DaemonStatus& status, Families& families) {
   families.OfPartitions(open, [](const PartitionStatus& of) { return &of.republish; });
   families.OfPartitions(open,
                         [](const PartitionStatus& of) { return of.unexposed ? &*of.unexposed : nullptr; });
+  families.OfPartitions(open, [](const PartitionStatus& of) { return of.updates ? &*of.updates : nullptr; });
 }
 
 void AddItems(const ItemsStatus& items, Families& families) {

@@ -24,7 +24,7 @@ uint64_t TicketOf(uint64_t lane, uint32_t number, uint32_t part) {
 
 }  // namespace
 
-PartitionStream::PartitionStream(Options options, RowSource& rows, StateSink& sink, const Clock& clock)
+PartitionStream::PartitionStream(Options options, RowSource& rows, PartitionSink& sink, const Clock& clock)
     : options_(std::move(options)),
       rows_(rows),
       sink_(sink),
@@ -293,7 +293,7 @@ void PartitionStream::OpenAgain() {
   figures_.sent_to = 0;
 }
 
-void PartitionStream::OnDelivery(const StateDelivery& delivery) {
+void PartitionStream::OnDelivery(const PartitionDelivery& delivery) {
   const auto lane = static_cast<Lane>(delivery.ticket >> 62);
   if (lane == Lane::kOpening) return Opened(delivery.offset);
   std::optional<Sending>& sending = lane == Lane::kRun ? run_ : base_;

@@ -39,7 +39,7 @@ class PartitionStream {
     uint64_t base_after_bytes_min = 1 << 20;  // of runs: no base begins before
   };
   /// All references outlive this.
-  PartitionStream(Options options, RowSource& rows, StateSink& sink, const Clock& clock);
+  PartitionStream(Options options, RowSource& rows, PartitionSink& sink, const Clock& clock);
   ~PartitionStream();
 
   /// Wraps `writer`: the stream records the changes once `writer` has committed them. Checkpoint thread.
@@ -65,7 +65,7 @@ class PartitionStream {
   /// base if one is due. Returns what keeps the stream from sending, for people; empty: nothing does.
   std::string Step(bool last = false, bool begins_base = true);
   bool is_reading_base() const { return base_ && !base_->made; }
-  void OnDelivery(const StateDelivery& delivery);
+  void OnDelivery(const PartitionDelivery& delivery);
   /// All recorded changes are acknowledged, and no base is needed.
   bool IsAtRest() const;
   /// All recorded changes are acknowledged, whether or not a base is needed.
@@ -111,7 +111,7 @@ class PartitionStream {
 
   const Options options_;
   RowSource& rows_;
-  StateSink& sink_;
+  PartitionSink& sink_;
   const Clock& clock_;
 
   mutable Mutex mutex_;

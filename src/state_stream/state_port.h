@@ -8,30 +8,12 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "flow/log_port.h"
 #include "rows/descriptor.h"
 #include "rows/row_batch.h"
 #include "rows/row_fold.h"
 
 namespace seen {
-
-/// The outcome of a record that was sent to the state topic.
-struct StateDelivery {
-  int32_t partition = 0;
-  uint64_t ticket = 0;
-  int64_t offset = -1;  // the record's offset; -1: the record was given up
-};
-
-/// Writes the state topic. One thread.
-class StateSink {
- public:
-  virtual ~StateSink() = default;
-  /// Queues the record behind the partition's other records; copies the bytes. False: the queue is full, try
-  /// again later. `ticket` comes back exactly once if the record was queued.
-  virtual bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) = 0;
-  /// Runs `on_delivery` for outcomes that have arrived, a partition's in the order of their offsets. Doesn't
-  /// wait.
-  virtual void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) = 0;
-};
 
 /// Reads the state topic. One thread.
 class StateLog {

@@ -99,6 +99,13 @@ Result<std::unique_ptr<RestingRows>> RestingRows::Open(const std::string& folder
     if (!filters) return about(filters.error());
     position->filters = std::move(*filters);
   }
+  const auto generation = rows->Get(GenerationKey());
+  if (!generation) return Fail(generation.error());
+  if (*generation) {
+    const auto decoded = DecodeOffsetGeneration(**generation);
+    if (!decoded) return about(decoded.error());
+    position->generation = *decoded;
+  }
   rows->position_ = std::move(*position);
   return rows;
 }

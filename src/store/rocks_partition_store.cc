@@ -56,10 +56,18 @@ Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
   if (!position) return Fail(database_->About(position.error()));
   const auto wholeness = database_->Read("can't read the wholeness of filters", WholenessKey());
   if (!wholeness) return Fail(wholeness.error());
-  if (!*wholeness) return std::optional(std::move(*position));  // written by an older version
-  auto filters = DecodeWholeness(**wholeness);
-  if (!filters) return Fail(database_->About(filters.error()));
-  position->filters = std::move(*filters);
+  if (*wholeness) {  // older versions write none
+    auto filters = DecodeWholeness(**wholeness);
+    if (!filters) return Fail(database_->About(filters.error()));
+    position->filters = std::move(*filters);
+  }
+  const auto stored = database_->Read("can't read the generation", GenerationKey());
+  if (!stored) return Fail(stored.error());
+  if (*stored) {
+    const auto generation = DecodeOffsetGeneration(**stored);
+    if (!generation) return Fail(database_->About(generation.error()));
+    position->generation = *generation;
+  }
   return std::optional(std::move(*position));
 }
 

@@ -153,7 +153,8 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
     if (!bytes) return wait.stops() ? Result<InputTopics>() : Fail(bytes.error());
     size_t& least = topic.name == config.input.dead_letter_topic ? input_topics.dead_letter_bytes_max
                     : is_state                                   ? input_topics.state_bytes_max
-                                                                 : input_topics.snapshot_bytes_max;
+                    : config.updates && topic.name == config.updates->topic ? input_topics.updates_bytes_max
+                                                                            : input_topics.snapshot_bytes_max;
     least = std::min(least, *bytes);
   }
   wait.on_problem({}, true);
@@ -200,6 +201,7 @@ Result<std::unique_ptr<EmbeddedBroker>> StartEmbeddedKafka(Config& config) {
     if (filter.snapshot) topics[filter.snapshot->topic] = partitions;
   }
   if (config.unexposed) topics[config.unexposed->topic] = partitions;
+  if (config.updates) topics[config.updates->topic] = partitions;
   if (WritesWatermarks(config)) topics[config.watermarks->topic] = 1;
   if (config.items) topics[config.items->groups_topic] = partitions;
   if (config.items) topics[config.items->topic] = 1;

@@ -52,8 +52,9 @@ struct InputTopics {
   // the dead-letter topic's.
   size_t snapshot_bytes_max = 1'000'000;
   size_t dead_letter_bytes_max = 1'000'000;
-  size_t state_bytes_max = 1'000'000;  // the state topic's, if there is one
-  std::string state_problem;           // why the state topic can't be used; empty: it can, or isn't wanted
+  size_t state_bytes_max = 1'000'000;    // the state topic's, if there is one
+  size_t updates_bytes_max = 1'000'000;  // of the topic of updates, if there is one
+  std::string state_problem;             // why the state topic can't be used; empty: it can, or isn't wanted
 };
 
 /// What the store's directory knows.

@@ -118,6 +118,13 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
+// Readers begin at the last refresh, so some hours are enough.
+TopicSpec UpdatesTopicSpec(std::string name, int32_t partitions) {
+  return {std::move(name),
+          partitions,
+          {{"cleanup.policy", "delete"}, {"retention.ms", "21600000"}, {"max.message.bytes", "1048588"}}};
+}
+
 }  // namespace
 
 std::vector<TopicNeed> TopicNeeds(const Config& config, int32_t partitions) {
@@ -156,6 +163,13 @@ std::vector<TopicNeed> TopicNeeds(const Config& config, int32_t partitions) {
                      .key = "watermarks.topic",
                      .content = "watermarks",
                      .policy = kCompacts,
+                     .counts = true});
+  }
+  if (config.updates) {
+    needs.push_back({.spec = UpdatesTopicSpec(config.updates->topic, partitions),
+                     .key = "updates.topic",
+                     .content = "updates",
+                     .policy = kDelete,
                      .counts = true});
   }
   if (config.replica_of && !config.cluster.topic.empty()) {

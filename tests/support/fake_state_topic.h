@@ -26,7 +26,7 @@ struct FakeStateTopic final : StateLog {
 };
 
 /// A sent record waits until it is delivered or given up.
-class FakeStateQueue final : public StateSink {
+class FakeStateQueue final : public PartitionSink {
  public:
   explicit FakeStateQueue(FakeStateTopic& topic, size_t records_max = 20)
       : topic_(topic), records_max_(records_max) {}
@@ -35,9 +35,9 @@ class FakeStateQueue final : public StateSink {
     waiting_.emplace_back(record, ticket);
     return true;
   }
-  void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) override {
+  void PollDeliveries(const std::function<void(const PartitionDelivery&)>& on_delivery) override {
     while (!delivered_.empty()) {
-      const StateDelivery delivery = delivered_.front();
+      const PartitionDelivery delivery = delivered_.front();
       delivered_.pop_front();
       on_delivery(delivery);
     }
@@ -60,7 +60,7 @@ class FakeStateQueue final : public StateSink {
   FakeStateTopic& topic_;
   const size_t records_max_;
   std::deque<std::pair<std::string, uint64_t>> waiting_;
-  std::deque<StateDelivery> delivered_;
+  std::deque<PartitionDelivery> delivered_;
 };
 
 }  // namespace seen

@@ -160,8 +160,10 @@ class World:
             {
                 **self.items.config(),
                 "input": {"keyed_by_user": False},
-                **one_filter(topic, similar="demote", served_ttl_s=6),
+                **one_filter(topic, snapshot={"updates": True}, similar="demote", served_ttl_s=6),
+                "watermarks": {"topic": f"{topic}-beats"},
                 "unexposed": {"topic": f"{topic}-unexposed", "grace_s": 0},
+                "updates": {"topic": f"{topic}-updates"},
                 "store": {"explain_days": 30},
                 "state": {"topic": f"{topic}-state", "run_every_s": 1},
             },

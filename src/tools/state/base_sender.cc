@@ -13,11 +13,11 @@ constexpr std::chrono::milliseconds kPolls{5};
 
 }  // namespace
 
-BaseSender::BaseSender(Options options, StateSink& sink)
+BaseSender::BaseSender(Options options, PartitionSink& sink)
     : options_(std::move(options)), sink_(sink), partitions_(options_.places.size()) {}
 
 Status BaseSender::Poll(std::chrono::steady_clock::time_point until) {
-  sink_.PollDeliveries([this](const StateDelivery& delivery) {
+  sink_.PollDeliveries([this](const PartitionDelivery& delivery) {
     --unacknowledged_;
     failed_ |= delivery.offset < 0;
     Partition& partition = partitions_[static_cast<size_t>(delivery.partition)];

@@ -33,7 +33,7 @@ class BaseSender {
     std::function<std::string()> refusal = {};  // why the brokers accept nothing; empty: not known
   };
   /// `sink` must outlive this object.
-  BaseSender(Options options, StateSink& sink);
+  BaseSender(Options options, PartitionSink& sink);
 
   /// Sends the openings. Begins each base with its `first_rows`: from the position to the descriptor.
   Status Begin(const std::function<RowBatch(int32_t partition)>& first_rows);
@@ -59,7 +59,7 @@ class BaseSender {
   Status Poll(std::chrono::steady_clock::time_point until);
 
   const Options options_;
-  StateSink& sink_;
+  PartitionSink& sink_;
   std::vector<Partition> partitions_;
   uint64_t unacknowledged_ = 0;
   uint64_t bytes_ = 0;

@@ -103,7 +103,7 @@ class TopicSink final : public CopySink {
   std::unique_ptr<StoreDirectory> scratch_lock_;
   size_t record_bytes_max_ = 0;
   std::vector<int64_t> older_bases_;  // by partition
-  std::unique_ptr<StateProducer> producer_;
+  std::unique_ptr<PartitionProducer> producer_;
   std::unique_ptr<BaseSender> sender_;
 };
 
@@ -214,7 +214,7 @@ Status TopicSink::Prepare(int32_t partitions) {
 
 Status TopicSink::Begin(std::vector<PartitionHead> heads) {
   if (Status alone = AwaitNoDaemon(); !alone) return alone;
-  auto producer = StateProducer::Open(TopicOptions());
+  auto producer = PartitionProducer::Open(StateProducerOptions(TopicOptions()));
   if (!producer) return Fail(producer.error());
   producer_ = std::move(*producer);
   BaseSender::Options sending;

@@ -254,6 +254,7 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"http.hosts", {"", "a", "seend.example.com,b"}, {"a b", ",", "a,", "a:80", "https://a"}},
       {"cluster.token", {}, {""}},  // a secret: in the file only
       {"cluster.topic", topics_good, topics_bad},
+      {"updates.topic", topics_good, topics_bad},
       {"role", {"owner"}, {"", "primary", "Replica"}},
       {"replica_of", {}, {"", "a b", std::string(250, 'g')}},
       {"log.level", {"debug", "info", "warning", "error"}, {"", "warn", "Info"}},

@@ -56,6 +56,7 @@ struct RefusedSnapshot {
   int step;  // the step of "What to refuse" that the bytes fail
   std::string why;
   std::string bytes;
+  bool needs_updates = false;  // whoever reads updates as well takes it, as the daemon does
 };
 
 std::vector<GoldenSnapshot> Snapshots();

@@ -117,7 +117,7 @@ TEST(SimilarSnapshot, RefusesAnUnknownFlagBesideItsOwn) {
   const auto seen = RandomFingerprints(30, 1);
   const std::string good = Rendered({SnapshotFormat::kSplitBlockBloom, 0.01, false}, seen, seen);
   EXPECT_EQ(ErrorOf(good), "");
-  EXPECT_EQ(ErrorOf(Patched(good, 7, uint8_t{3})), "snapshot: flags 3 are unknown");
+  EXPECT_EQ(ErrorOf(Patched(good, 7, uint8_t{5})), "snapshot: flags 5 are unknown");
 }
 
 TEST(SimilarSnapshot, OfArbitraryBytesIsReadWithinThemOrRefused) {

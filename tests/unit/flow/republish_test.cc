@@ -201,9 +201,27 @@ TEST_F(RepublishTest, AChangedRateOrARequestPublishesEverybody) {
   EXPECT_EQ(topic.sent_total, before + 5);
   flow->sweep.RequestAll();
   EXPECT_TRUE(flow->sweep.GetStatus().all_requested);
+  Publish(1);
+  Checkpoint();
   Publish();
   EXPECT_FALSE(flow->sweep.GetStatus().sweeping);
   EXPECT_EQ(topic.sent_total, before + 10);
+}
+
+// A topic that was cut may lack users whom no checkpoint has written.
+TEST_F(RepublishTest, ARequestPublishesThoseWhoAreOnlyInTheTail) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Publish();
+  topic.topic.clear();
+  flow->sweep.RequestAll();
+  EXPECT_TRUE(flow->sweep.OwesAll());
+  Publish(1);
+  EXPECT_FALSE(HasSnapshot());
+  Checkpoint();
+  Publish();
+  EXPECT_TRUE(Published("a"));
+  EXPECT_FALSE(flow->sweep.OwesAll());
 }
 
 TEST_F(RepublishTest, AnErasedUserGetsATombstoneThoughTheIdIsGone) {
@@ -331,6 +349,8 @@ TEST_F(RepublishTest, TheEndOfATopicSurvivesARestartAndGoesDownOnlyOnceAllUsersA
   flow->sweep.RequestAll();
   flow->sweep.NoteTopicEnd(0, 60);
   EXPECT_EQ(flow->sweep.TopicEnds(), Ends{70}) << "a crash now would lose the request";
+  Publish(1);
+  Checkpoint();
   Publish(1);
   flow->sweep.NoteTopicEnd(0, 60);
   EXPECT_EQ(flow->sweep.TopicEnds(), Ends{60});

@@ -184,7 +184,7 @@ struct Owner {
     ASSERT_TRUE(writer->Commit());
   }
   void Step(bool last = false) {
-    queue.PollDeliveries([this](const StateDelivery& delivery) { stream->OnDelivery(delivery); });
+    queue.PollDeliveries([this](const PartitionDelivery& delivery) { stream->OnDelivery(delivery); });
     stream->Step(last);
   }
 

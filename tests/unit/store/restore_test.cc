@@ -46,7 +46,7 @@ class RestoreTest : public StoreTest {
       clock_.Advance(1000);
       stream.Step();
       queue_.Deliver(1000);
-      queue_.PollDeliveries([&](const StateDelivery& delivery) { stream.OnDelivery(delivery); });
+      queue_.PollDeliveries([&](const PartitionDelivery& delivery) { stream.OnDelivery(delivery); });
     }
     EXPECT_TRUE(stream.IsAtRest());
   }

@@ -88,7 +88,7 @@ TEST_F(RouteRowTest, ARowThatCantBeReadIsAnError) {
 }
 
 /// Takes two records at a time. Acknowledges them when PollDeliveries is called.
-class SlowSink : public StateSink {
+class SlowSink : public PartitionSink {
  public:
   bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) override {
     if (waiting_.size() == 2) return false;
@@ -99,15 +99,15 @@ class SlowSink : public StateSink {
     sent.emplace_back(record);
     return true;
   }
-  void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) override {
-    for (const StateDelivery& delivery : std::exchange(waiting_, {})) on_delivery(delivery);
+  void PollDeliveries(const std::function<void(const PartitionDelivery&)>& on_delivery) override {
+    for (const PartitionDelivery& delivery : std::exchange(waiting_, {})) on_delivery(delivery);
   }
   std::map<int32_t, std::vector<std::string>> log;
   std::vector<std::string> sent;  // the records of all partitions, in order
   size_t lost_at = SIZE_MAX;
 
  private:
-  std::vector<StateDelivery> waiting_;
+  std::vector<PartitionDelivery> waiting_;
 };
 
 BaseSender::Options SenderOptions() {

@@ -1,0 +1,224 @@
+#include "flow/update_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/result.h"
+
+namespace seen {
+namespace {
+constexpr size_t kHeaderBytesMost = 4096 + 256;  // 16 names of 255 bytes
+constexpr size_t kRowsBytesMax = kUpdateBytesMax - kHeaderBytesMost;
+constexpr size_t kItemsAtOnce = 16'384;  // of an event, so that its parts fit
+constexpr size_t kSpareMax = 4, kSpareBytes = 64 * 1024;
+constexpr size_t kSamplesMax = 4'096;
+constexpr std::chrono::seconds kSampleEvery{1};
+}  // namespace
+
+UpdateStream::UpdateStream(const PartitionState& state)
+    : state_(state), bytes_max_(state.options().updates->bytes_max), from_(state.next_offset()) {
+  for (size_t i = 0; i < state.options().filters.size(); ++i) {
+    if (state.filters().updates >> i & 1) names_.push_back(state.options().filters[i].name);
+  }
+}
+
+UpdateStream::Batch::Batch(UpdateStream& stream, const Anchor& last_read, bool skips)
+    : stream_(stream), skips_(skips) {
+  stream_.mutex_.lock();
+  const int64_t next = stream_.state_.next_offset();
+  stream_.batch_held_ = {next, last_read};
+  if (skips_) stream_.EndRecordAt(next, {-1}, {});
+  if (!skips_) stream_.skipping_ = false;
+  if (stream_.from_ == next) stream_.held_ = stream_.batch_held_;
+}
+
+UpdateStream::Batch::~Batch() {
+  if (skips_ && stream_.state_.next_offset() != stream_.from_) {
+    stream_.from_ = stream_.state_.next_offset();
+    if (!std::exchange(stream_.skipping_, true)) ++stream_.figures_.gaps;
+  }
+  stream_.mutex_.unlock();
+}
+
+void UpdateStream::Batch::Add(FilterMask filters, AdditionKind kind, uint32_t until_s,
+                              std::string_view user_id, std::span<const Fingerprint> items, int64_t offset) {
+  const FilterMask mask = stream_.Compressed(filters);
+  if (skips_ || mask == 0 || items.empty()) return;
+  const uint64_t user = UpdateUserOf(user_id);
+  UpdateRows& rows = stream_.rows_;
+  while (!items.empty()) {
+    const auto here = items.first(std::min(items.size(), kItemsAtOnce));
+    // 16 bytes of a new section, 10 for the user
+    const size_t bytes = 26 + here.size() * sizeof(uint32_t);
+    if (rows.bytes() + bytes > kRowsBytesMax) [[unlikely]] {
+      MakeRoom(offset);
+      if (rows.bytes() + bytes > kRowsBytesMax) EndRecord(offset);  // a part of this event
+    }
+    rows.Add(mask, kind, until_s, user, here);
+    items = items.subspan(here.size());
+  }
+}
+
+// Ends the record before the event at `offset`, so that its rows stay together as long as they fit.
+void UpdateStream::Batch::MakeRoom(int64_t offset) {
+  UpdateRows rest;
+  stream_.rows_.SplitAtMark(rest);
+  if (!stream_.rows_.empty()) EndRecord(offset);
+  stream_.rows_ = std::move(rest);
+}
+
+void UpdateStream::Batch::EndRecord(int64_t to) { stream_.EndRecordAt(to, {-1}, {}); }
+
+// The names are those of the filters with updates alone.
+FilterMask UpdateStream::Compressed(FilterMask filters) {
+  if (filters == compressed_.first) [[likely]]
+    return compressed_.second;
+  FilterMask mask = 0;
+  for (uint32_t i = 0, bit = 0; i < kFiltersMax; ++i) {
+    if ((state_.filters().updates >> i & 1) == 0) continue;
+    if (filters >> i & 1) mask = static_cast<FilterMask>(mask | 1u << bit);
+    ++bit;
+  }
+  compressed_ = {filters, mask};
+  return mask;
+}
+
+// `now`: when it is known, which isn't so within a batch.
+void UpdateStream::EndRecordAt(int64_t to, TimeMs as_of, Instant now) {
+  if (to == from_ && rows_.empty() && now == Instant{}) return;
+  Record& record = records_.emplace_back();
+  record.number = next_number_++;
+  record.to = to;
+  record.held = held_;
+  record.at = now;
+  record.items = rows_.items();
+  record.is_part = to == from_ && record.items > 0;
+  if (!spare_.empty()) {
+    record.bytes = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  EncodeUpdate({state_.options().partition, state_.generation(), from_, to, as_of}, names_, rows_,
+               record.bytes);
+  bytes_ += record.bytes.size();
+  rows_.Clear();
+  from_ = to;
+  held_ = batch_held_;
+}
+
+void UpdateStream::Step(Instant now, TimeMs wall) {
+  const MutexLock lock(mutex_);
+  if (state_.next_offset() != stepped_to_ || now - stepped_at_ >= kQuietEvery) {
+    // Asked before the offset: what held everything then still does when the offset has grown.
+    const AsOf known = state_.GetAsOf(now);
+    stepped_to_ = state_.next_offset();
+    stepped_at_ = now;
+    EndRecordAt(stepped_to_, known.age ? TimeMs{wall.value - known.age->count()} : TimeMs{-1}, now);
+  }
+  for (Record& record : records_) {
+    if (record.at == Instant{}) record.at = now;
+  }
+  while (!records_.empty() && now - records_.front().at > kPatience) DropEvent();
+  if (bytes_ + rows_.bytes() > bytes_max_) DropAll();
+}
+
+void UpdateStream::DropFront() {
+  Record& front = records_.front();
+  if (!front.delivered) ++figures_.gaps;
+  bytes_ -= front.bytes.size();
+  if (spare_.size() < kSpareMax && front.bytes.capacity() <= kSpareBytes)
+    spare_.push_back(std::move(front.bytes));
+  records_.pop_front();
+}
+
+// What follows a part of an event must not stand without it: its range would seem complete.
+void UpdateStream::DropEvent() {
+  for (bool goes_on = true; goes_on && !records_.empty();) {
+    goes_on = records_.front().is_part && !records_.front().delivered;
+    DropFront();
+    if (!goes_on || !records_.empty()) continue;
+    rows_.Clear();
+    from_ = state_.next_offset();
+  }
+}
+
+void UpdateStream::DropAll() {
+  while (!records_.empty()) DropFront();
+  if (!rows_.empty()) ++figures_.gaps;
+  rows_.Clear();
+  from_ = state_.next_offset();
+}
+
+void UpdateStream::Discard() {
+  const MutexLock lock(mutex_);
+  const uint64_t gaps = figures_.gaps;
+  DropAll();
+  figures_.gaps = gaps;  // the owner sends them
+}
+
+std::optional<UpdateStream::Outgoing> UpdateStream::NextUnsent() {
+  const MutexLock lock(mutex_);
+  const auto next =
+      std::find_if(records_.begin(), records_.end(), [](const Record& one) { return !one.sent; });
+  if (next == records_.end()) return std::nullopt;
+  return Outgoing{next->number, next->bytes};
+}
+
+void UpdateStream::Sent(uint32_t number) {
+  const MutexLock lock(mutex_);
+  for (Record& record : records_) {
+    if (record.number == number) record.sent = true;
+  }
+}
+
+void UpdateStream::Delivered(uint32_t number, int64_t offset) {
+  const MutexLock lock(mutex_);
+  const auto found = std::find_if(records_.begin(), records_.end(),
+                                  [&](const Record& record) { return record.number == number; });
+  if (found == records_.end()) return;  // dropped meanwhile
+  if (offset < 0) {
+    found->sent = false;
+    return;
+  }
+  found->delivered = true;
+  ++figures_.records;
+  figures_.bytes += found->bytes.size();
+  figures_.items += found->items;
+  // Readers that begin at a part of an event would miss the parts before it.
+  const bool is_later =
+      samples_.empty() || (found->to >= samples_.back().to && found->at - samples_.back().at >= kSampleEvery);
+  if (is_later && !found->is_part) {
+    samples_.push_back({found->to, offset, found->at});
+    if (samples_.size() > kSamplesMax) samples_.pop_front();
+  }
+  while (!records_.empty() && records_.front().delivered) {
+    figures_.sent_to = std::max(figures_.sent_to, records_.front().to);
+    DropFront();
+  }
+}
+
+size_t UpdateStream::Outstanding() const {
+  const MutexLock lock(mutex_);
+  return records_.size() + (rows_.empty() ? 0 : 1);
+}
+
+std::optional<UpdateStream::Held> UpdateStream::HeldAt() const {
+  const MutexLock lock(mutex_);
+  if (!records_.empty()) return records_.front().held;
+  if (from_ < state_.next_offset()) return held_;
+  return std::nullopt;
+}
+
+int64_t UpdateStream::TopicOffsetFor(int64_t published_to) {
+  const MutexLock lock(mutex_);
+  while (samples_.size() > 1 && samples_[1].to <= published_to) samples_.pop_front();
+  return samples_.empty() || samples_.front().to > published_to ? -1 : samples_.front().offset;
+}
+
+UpdateFigures UpdateStream::GetFigures() const {
+  const MutexLock lock(mutex_);
+  UpdateFigures figures = figures_;
+  figures.outstanding_bytes = bytes_ + rows_.bytes();
+  return figures;
+}
+
+}  // namespace seen

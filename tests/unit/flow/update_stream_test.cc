@@ -1,0 +1,321 @@
+// What leaves a partition as updates, and what a checkpoint keeps back for it.
+#include "flow/update_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "seen/update.h"
+#include "unit/flow/flow_fixture.h"
+
+namespace seen::test {
+namespace {
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+struct Sent {
+  int64_t generation, from, to, as_of_ms;
+  std::vector<std::string> names;
+  // "mask kind until_s user" -> fingerprints
+  std::map<std::string, std::vector<uint32_t>> additions;
+};
+
+class UpdateStreamTest : public TimedTest {
+ protected:
+  UpdateStreamTest() {
+    options.filters[0].updates = true;
+    options.updates = UpdatePolicy{};
+    options.updates->generation_if_none = 7;
+  }
+  UpdateStream& stream() { return *flow->updates; }
+  /// All records that wait; they count as delivered.
+  std::vector<Sent> Take(bool deliver = true) {
+    std::vector<Sent> taken;
+    clock.Advance(20);
+    stream().Step(clock.Now(), clock.WallNow());
+    while (const auto next = stream().NextUnsent()) {
+      taken.push_back(Read(next->bytes));
+      stream().Sent(next->number);
+      if (deliver) stream().Delivered(next->number, offset_++);
+      numbers_.push_back(next->number);
+    }
+    return taken;
+  }
+  static Sent Read(std::string_view bytes) {
+    const auto update = client::Update::Parse(bytes);
+    EXPECT_TRUE(static_cast<bool>(update)) << update.error().message;
+    Sent sent{update->generation(), update->from(), update->to(), update->as_of_ms(), {}, {}};
+    for (size_t i = 0; i < update->filter_count(); ++i) sent.names.emplace_back(update->filter(i));
+    update->ForEachSection([&](const client::UpdateSection& section) {
+      section.ForEach([&](const client::UpdateEntry& entry) {
+        const std::string key = std::to_string(section.mask()) + ' ' +
+                                std::to_string(static_cast<int>(section.kind())) + ' ' +
+                                std::to_string(section.until_s()) + ' ' + std::to_string(entry.user);
+        for (uint32_t i = 0; i < entry.count; ++i)
+          sent.additions[key].push_back(static_cast<uint32_t>(entry[i]));
+      });
+    });
+    return sent;
+  }
+  static std::string KeyOf(const std::string& user, int mask = 1, uint32_t until_s = 0) {
+    return std::to_string(mask) + " 0 " + std::to_string(until_s) + ' ' + std::to_string(UpdateUserOf(user));
+  }
+  static std::vector<uint32_t> Prints(std::initializer_list<std::string_view> items) {
+    std::vector<uint32_t> prints;
+    for (const std::string_view item : items) prints.push_back(FingerprintOf(item).value);
+    return prints;
+  }
+  int64_t Now() const { return clock.WallNow().value; }
+  std::vector<uint32_t> numbers_;
+  int64_t offset_ = 0;
+};
+
+TEST_F(UpdateStreamTest, ARecordHasWhatIsNewAndTheRangeOfItsEvents) {
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  Send(Event("exposed", "i2", Now()));
+  Send(Event("exposed", "i3", Now(), "u2"));
+  flow->state.ConfirmEnd(3, clock.Now());
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].generation, 7);
+  EXPECT_EQ(sent[0].from, 0);
+  EXPECT_EQ(sent[0].to, 3);
+  EXPECT_EQ(sent[0].as_of_ms, Now() - 20);  // the brokers were asked 20 ms ago
+  EXPECT_EQ(sent[0].names, std::vector<std::string>{"home"});
+  EXPECT_EQ(sent[0].additions, (std::map<std::string, std::vector<uint32_t>>{
+                                   {KeyOf("u1"), Prints({"i1", "i2"})}, {KeyOf("u2"), Prints({"i3"})}}));
+}
+
+TEST_F(UpdateStreamTest, AQuietPartitionSaysOnceASecondHowFarItHasCome) {
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  EXPECT_EQ(Take().size(), 1u);
+  EXPECT_EQ(Take().size(), 0u);
+  clock.Advance(1'000);
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].from, 1);
+  EXPECT_EQ(sent[0].to, 1);
+  EXPECT_TRUE(sent[0].additions.empty());
+}
+
+TEST_F(UpdateStreamTest, MasksNameTheFiltersThatTakePart) {
+  FilterPolicy other = options.filters[0];
+  other.name = "without", other.updates = false;
+  FilterPolicy third = options.filters[0];
+  third.name = "third";
+  options.filters = {other, options.filters[0], third};
+  for (size_t i = 0; i < 3; ++i) options.filters[i].id = FilterId(i);
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].names, (std::vector<std::string>{"home", "third"}));
+  EXPECT_EQ(sent[0].additions.begin()->first, KeyOf("u1", 3));
+}
+
+TEST_F(UpdateStreamTest, ServedItemsSayWhenTheyEnd) {
+  options.filters[0].limits.served_width_s = 100;
+  Open();
+  const int64_t at = Now();
+  Send(Event("served", "i1", at));
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 1u);
+  const uint32_t until = options.filters[0].ServedEnd(static_cast<uint32_t>(at / 1000));
+  EXPECT_EQ(sent[0].additions.begin()->first, KeyOf("u1", 1, until));
+}
+
+TEST_F(UpdateStreamTest, WhatIsTakenBackEndsItsRecord) {
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  Send(Event("removed", "i1", Now()));
+  Send(Event("exposed", "i1", Now()));
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(sent[0].to, 2);
+  EXPECT_EQ(sent[1].from, 2);
+  EXPECT_EQ(sent[1].to, 3);
+  EXPECT_EQ(sent[1].additions.begin()->second, Prints({"i1"}));
+}
+
+TEST_F(UpdateStreamTest, AReplayIsNoNewsUnlessItPublishesLive) {
+  Open();
+  Replay(Event("exposed", "i1", Now()), {ReplayNote::Kind::kRecord, false, "run"});
+  Replay(Event("exposed", "i2", Now()), {ReplayNote::Kind::kRecord, true, "live"});
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].to, 2);
+  EXPECT_EQ(sent[0].additions.begin()->second, Prints({"i2"}));
+}
+
+// Else a crash would leave a gap.
+TEST_F(UpdateStreamTest, TheCheckpointsOffsetWaitsForUpdates) {
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  EXPECT_EQ(Take().size(), 1u);
+  Send(Event("exposed", "i2", Now()));
+  Send(Event("exposed", "i3", Now()));
+  EXPECT_EQ(Take(false).size(), 1u);
+  Checkpoint();
+  EXPECT_EQ(durable.position->next_offset, 1);
+  EXPECT_EQ(durable.position->anchor.offset, 0);
+  EXPECT_EQ(durable.position->generation, 7);
+
+  // After a crash the same is sent again, in the same generation, and nothing is counted twice.
+  options.updates->generation_if_none = 8;
+  Open();
+  EXPECT_TRUE(Seen("i3"));
+  const auto again = Take();
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].generation, 7);
+  EXPECT_EQ(again[0].from, 1);
+  EXPECT_EQ(again[0].to, 3);
+  Checkpoint();
+  EXPECT_EQ(durable.position->next_offset, 3);
+}
+
+TEST_F(UpdateStreamTest, RowsThatWaitForAMinuteAreAGap) {
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  EXPECT_EQ(Take(false).size(), 1u);
+  clock.Advance(61'000);
+  Send(Event("exposed", "i2", Now()));
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].from, 1);
+  EXPECT_EQ(stream().GetFigures().gaps, 1u);
+  Checkpoint();
+  EXPECT_EQ(durable.position->next_offset, 2);
+}
+
+TEST_F(UpdateStreamTest, RowsBeyondTheirMemoryAreAGap) {
+  options.updates->bytes_max = 1'000;
+  Open();
+  for (int i = 0; i < 100; ++i) Send(Event("exposed", "i" + std::to_string(i), Now()));
+  EXPECT_EQ(Take(false).size(), 0u);
+  EXPECT_EQ(stream().GetFigures().outstanding_bytes, 0u);
+  EXPECT_GT(stream().GetFigures().gaps, 0u);
+  Send(Event("exposed", "i", Now()));
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].from, 100);
+}
+
+TEST_F(UpdateStreamTest, APartitionThatIsFarBehindSendsNoRows) {
+  options.behind_lag_messages = 10;
+  options.updates->behind_max = milliseconds(10'000);
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  FallBehind();
+  Send(Event("exposed", "i2", Now() - 20'000), Now() - 20'000);
+  Send(Event("exposed", "i3", Now() - 20'000), Now() - 20'000);
+  Send(Event("exposed", "i4", Now()));
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(sent[0].to, 1);
+  EXPECT_EQ(sent[1].from, 3);
+  EXPECT_EQ(sent[1].additions.begin()->second, Prints({"i4"}));
+  EXPECT_EQ(stream().GetFigures().gaps, 1u);
+}
+
+// A record of the topic has at most 256 KiB. The events before a large one keep their own range.
+TEST_F(UpdateStreamTest, ALargeEventHasPartsWithoutARange) {
+  Open();
+  const std::vector<Fingerprint> one(1), many(70'000);  // near items of thousands of shown ones
+  {
+    UpdateStream::Batch batch(stream(), Anchor{}, false);
+    batch.Add(1, AdditionKind::kSeen, 0, "u1", one, 0);
+    batch.Taken(0);
+    flow->state.SetNextOffset(1);
+    batch.Add(1, AdditionKind::kSeen, 0, "u2", one, 1);
+    batch.Add(1, AdditionKind::kSimilar, 0, "u2", many, 1);
+    batch.Taken(1);
+    flow->state.SetNextOffset(2);
+  }
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(sent[0].to, 1);
+  EXPECT_EQ(sent[0].additions.size(), 1u);
+  EXPECT_EQ(sent[1].from, 1);
+  EXPECT_EQ(sent[1].to, 1);
+  EXPECT_EQ(sent[2].from, 1);
+  EXPECT_EQ(sent[2].to, 2);
+  size_t all = 0;
+  for (const Sent& part : {sent[1], sent[2]}) {
+    for (const auto& [key, prints] : part.additions) all += prints.size();
+  }
+  EXPECT_EQ(all, 70'001u);
+}
+
+// Without it, the range of what follows would look complete.
+TEST_F(UpdateStreamTest, WhatFollowsADroppedPartIsDroppedWithIt) {
+  Open();
+  {
+    UpdateStream::Batch batch(stream(), Anchor{}, false);
+    batch.Add(1, AdditionKind::kSimilar, 0, "u2", std::vector<Fingerprint>(70'000), 0);
+    batch.Taken(0);
+    flow->state.SetNextOffset(1);
+  }
+  clock.Advance(1);
+  stream().Step(clock.Now(), clock.WallNow());
+  clock.Advance(61'000);
+  flow->state.SetNextOffset(2);
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_GE(sent[0].from, 1);
+  EXPECT_TRUE(sent[0].additions.empty());
+}
+
+TEST_F(UpdateStreamTest, WhatTheBrokersGiveBackIsSentAgain) {
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  EXPECT_EQ(Take(false).size(), 1u);
+  stream().Delivered(numbers_.back(), -1);
+  const auto next = stream().NextUnsent();
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(Read(next->bytes).to, 1);
+}
+
+TEST_F(UpdateStreamTest, ReadersBeginBeforeWhatIsBeyondPublishedTo) {
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  Take();
+  clock.Advance(2'000);
+  Send(Event("exposed", "i2", Now()));
+  Take();
+  EXPECT_EQ(stream().TopicOffsetFor(0), -1);
+  EXPECT_EQ(stream().TopicOffsetFor(1), 0);
+  EXPECT_EQ(stream().TopicOffsetFor(2), 1);
+}
+
+TEST_F(UpdateStreamTest, AGroupThatDoesNotOwnTheOutputsKeepsNothing) {
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  stream().Discard();
+  EXPECT_FALSE(stream().HeldAt().has_value());
+  Send(Event("exposed", "i2", Now()));
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].from, 1);
+  EXPECT_EQ(stream().GetFigures().gaps, 0u);
+}
+
+TEST_F(UpdateStreamTest, PublishedSnapshotsCarryTheGeneration) {
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  Publish();
+  const auto view = SnapshotView::Parse(topic.topic.at({FilterIndex(0), "u1"}));
+  ASSERT_TRUE(view.has_value());
+  EXPECT_EQ(view->meta().generation, 7);
+  std::string user_id, bytes;
+  ASSERT_TRUE(flow->reader.RenderUser(FilterIndex(0), UserKeyOf("u1"), {}, user_id, bytes).has_value());
+  const auto answer = SnapshotView::Parse(bytes);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->meta().generation, 0);
+}
+
+}  // namespace
+}  // namespace seen::test
