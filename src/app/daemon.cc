@@ -486,8 +486,9 @@ Status Daemon::CheckAlone() {
   if (Status read = RetryKafka([&] { return cluster_owner_.Read(directory_->path()); }, wait_); !read)
     return read;
   if (!Owns() || options_.share_topics) return {};
-  const Status alone =
-      RetryKafka([&] { return RefuseOtherGroup(config_.kafka, config_.watermarks->topic, wait_); }, wait_);
+  const Status alone = RetryKafka(
+      [&] { return RefuseOtherGroup(config_.kafka, config_.watermarks->topic, wait_, partition_routes_); },
+      wait_);
   if (alone) status_.SetProblem("");
   return alone;
 }

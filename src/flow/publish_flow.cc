@@ -357,6 +357,11 @@ int64_t PublishFlow::PublishedTo() const {
   return published_to_;
 }
 
+void PublishFlow::WasPublishedTo(int64_t offset) {
+  const MutexLock lock(mutex_);
+  published_to_ = std::max(published_to_, offset);
+}
+
 void PublishFlow::TakeBackPublishedTo() {
   const MutexLock lock(mutex_);
   published_to_ = kNoOffset;

@@ -152,6 +152,8 @@ class PublishFlow {
   /// `marks`: the page that was read. Fewer than the limit: the scan has ended. If a checkpoint has changed
   /// the marks since, the page counts for nothing, and is wanted again.
   void Scanned(std::span<const Mark> marks, const ScanRequest& scan, Instant now);
+  /// Any thread. A former owner of this state has published all changes below this offset.
+  void WasPublishedTo(int64_t offset);
   /// Any thread. A snapshot topic was cut: what was acknowledged may be gone.
   void TakeBackPublishedTo();
   /// Publisher thread: whether `users` more can become due without making others wait.

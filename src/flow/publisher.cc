@@ -94,6 +94,7 @@ milliseconds Publisher::Step() {
   groups_.clear();
   for (const PartitionPointer& open : opened) {
     NoteLease(*open);
+    ContinueFormer(*open);
     if (!MayPublish(*open)) continue;
     PartitionWork& kept = WorkOf(*open);
     StepPartition(*open, kept);
@@ -162,6 +163,16 @@ void Publisher::NoteLease(const OpenPartition& open) {
   // A rebalance ends leases before this process knows that the partition has gone.
   if (ended && open.assigned.load(std::memory_order_acquire) && !options_.lease->IsGivenUp(open.partition))
     reporter_.LeaseLapsed(open.partition);
+}
+
+// Goes on where the former owner's beats ended, if they speak of the same state.
+void Publisher::ContinueFormer(const OpenPartition& open) {
+  if (!open.flow->updates || is_replica_ || !HoldsLease(open)) return;
+  if (std::exchange(WorkOf(open).continued, true)) return;
+  const auto beat = options_.owner != nullptr ? options_.owner->LastBeat(open.partition) : std::nullopt;
+  if (!beat || beat->generation != open.flow->state.generation()) return;
+  if (beat->republishing) return open.flow->sweep.RequestAll();
+  open.flow->publish.WasPublishedTo(beat->published_to);
 }
 
 // A snapshot of a partition that is still catching up would let seen items through.

@@ -78,6 +78,7 @@ class Publisher {
     std::vector<PublishFlow::Acknowledgement> snapshots;
     std::vector<PublishFlow::Acknowledgement> unexposed;
     bool held_lease = false;        // in the last step
+    bool continued = false;         // the former owner's last beat was taken into account
     std::deque<Withheld> withheld;  // by a replica
   };
   enum Kind { kLeading, kWaiting, kKinds };
@@ -108,6 +109,7 @@ class Publisher {
   PartitionWork& WorkOf(const OpenPartition& open);
   void ForgetClosed(const std::vector<PartitionPointer>& opened);
   void NoteLease(const OpenPartition& open);
+  void ContinueFormer(const OpenPartition& open);
   bool HoldsLease(const OpenPartition& open) const;
   bool MayPublish(const OpenPartition& open) const;
   bool IsReplica() const { return options_.owner != nullptr && !options_.owner->IsThisGroup(); }

@@ -274,6 +274,11 @@ bool Sweep::IsSweeping() const {
   return progress_.running.has_value() || IsRequested();
 }
 
+bool Sweep::IsRepublishing() const {
+  const MutexLock lock(mutex_);
+  return IsRequested() || (progress_.running && OwesAll());
+}
+
 RepublishStatus Sweep::GetStatus() const {
   const MutexLock lock(mutex_);
   RepublishStatus status;

@@ -57,6 +57,8 @@ class Sweep final : public CheckpointPart {
   }
   /// Any thread. Whether users may be missing in a snapshot topic until a requested sweep has made them due.
   bool OwesAll() const { return owes_all_.load(std::memory_order_acquire); }
+  /// Any thread. Whether such a sweep is requested, or runs.
+  bool IsRepublishing() const;
 
   /// Any thread. Where each filter's snapshot topic ended, as the store knows it or NoteTopicEnd said since;
   /// -1: not known. Empty: the store hasn't been read yet.

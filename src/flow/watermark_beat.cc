@@ -14,16 +14,17 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
   const Instant now = clock.Now();
   const bool all = last_ == Instant{} || now - last_ >= kEvery;
   if (all) last_ = now;
-  std::map<int32_t, bool> told_ready;
+  std::map<int32_t, Told> told;
   for (const PartitionPointer& open : opened) {
     if (open->stopped.load(std::memory_order_acquire)) continue;
+    PartitionFlow& flow = *open->flow;
     const bool ready = open->CaughtUp();
-    const auto told = told_ready_.find(open->partition);
-    if (!all && told != told_ready_.end() && told->second == ready) {
-      told_ready.insert(*told);
+    const Told now_told{ready, flow.updates && flow.sweep.IsRepublishing()};
+    const auto before = told_.find(open->partition);
+    if (!all && before != told_.end() && before->second == now_told) {
+      told.insert(*before);
       continue;
     }
-    PartitionFlow& flow = *open->flow;
     Beat beat;
     beat.from = sender_;
     beat.partition = open->partition;
@@ -48,15 +49,16 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     sink.TrySend({&record, 1});
     if (!record.queued) continue;
     ++outstanding_;
-    told_ready[open->partition] = ready;
+    told[open->partition] = now_told;
   }
-  told_ready_ = std::move(told_ready);
+  told_ = std::move(told);
 }
 
 // Where readers of updates begin. A filter whose snapshots don't hold all that changed isn't named.
 void WatermarkBeat::AddBase(const OpenPartition& open, TimeMs wall, Beat& beat) const {
   PartitionFlow& flow = *open.flow;
   beat.generation = flow.state.generation();
+  beat.republishing = flow.sweep.IsRepublishing();
   // Rounds begin with checkpoints. At rest there is none, and nothing is left to publish.
   if (beat.unpublished_users == 0 && !flow.sweep.OwesAll())
     beat.published_to = std::max(beat.published_to, beat.next_offset);

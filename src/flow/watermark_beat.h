@@ -29,8 +29,8 @@ class WatermarkBeat {
   static constexpr std::chrono::seconds kEvery{1};
 
   /// Queues a record for each partition that is open and not stopped, if a second has passed since the last
-  /// ones. Queues one at once if the partition begins or ceases to answer. `is_replica`: for daemons alone,
-  /// into the topic of the cluster.
+  /// ones. Queues one at once if the partition begins or ceases to answer, or to republish all users.
+  /// `is_replica`: for daemons alone, into the topic of the cluster.
   void Step(std::span<const PartitionPointer> opened, SnapshotSink& sink, const Clock& clock,
             bool is_replica = false);
   /// A beat is acknowledged, or the producer gave up on it.
@@ -46,7 +46,12 @@ class WatermarkBeat {
   const OutputGuard* const guard_;
   size_t outstanding_ = 0;
   Instant last_{};
-  std::map<int32_t, bool> told_ready_;  // what the last beat said, by partition
+  /// What a beat says at once.
+  struct Told {
+    bool ready, republishing;
+    friend bool operator==(const Told&, const Told&) = default;
+  };
+  std::map<int32_t, Told> told_;  // by the last beat, by partition
 };
 
 }  // namespace seen

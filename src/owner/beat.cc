@@ -31,6 +31,7 @@ std::string EncodeBeat(const Beat& beat) {
     json["generation"] = beat.generation;
     json["snapshots_to"] = beat.snapshots_to;
     if (beat.updates_from >= 0) json["updates_from"] = beat.updates_from;
+    if (beat.republishing) json["republishing"] = true;
   }
   json["partition"] = beat.partition;
   json["partition_time_ms"] = beat.partition_time.value;
@@ -60,6 +61,7 @@ std::optional<Beat> ParseBeat(std::string_view text) {
   beat.published_to = NumberOf(json, "published_to", -1);
   beat.generation = NumberOf(json, "generation", 0);
   beat.updates_from = NumberOf(json, "updates_from", -1);
+  beat.republishing = json.value("republishing", nlohmann::json()) == true;
   if (const auto to = json.find("snapshots_to"); to != json.end() && to->is_object()) {
     for (const auto& [filter, offset] : to->items()) {
       if (offset.is_number_integer()) beat.snapshots_to[filter] = offset.get<int64_t>();

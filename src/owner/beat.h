@@ -36,6 +36,7 @@ struct Beat {
   int64_t generation = 0;                            // 0: the daemon writes no updates
   std::map<std::string, int64_t> snapshots_to = {};  // by filter
   int64_t updates_from = -1;                         // -1: not known
+  bool republishing = false;  // users may be missing in a snapshot topic: whoever owns next goes on
   TimeMs at = {};
 };
 

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "owner/beat.h"
 
 namespace seen {
 
@@ -35,6 +36,8 @@ class OutputsOwner {
   /// The owner has published all changes below this offset of the input partition, as its last beat said
   /// (PublishFlow::PublishedTo). -1: not known.
   virtual int64_t PublishedTo(int32_t partition) const = 0;
+  /// The owner's last beat of the partition, whoever the owner was; nullopt: not known.
+  virtual std::optional<Beat> LastBeat(int32_t partition) const = 0;
 };
 
 /// A record that makes a group the owner: schemas/cluster.md.

@@ -29,8 +29,22 @@ void PartitionRoutes::HearOwner(std::string_view text) {
   auto beat = ParseBeat(text);
   if (!beat) return;
   const MutexLock lock(mutex_);
+  last_[beat->partition] = *beat;
   if (beat->state == "ready") Hear(*beat, ready_);
   Hear(std::move(*beat), heard_);
+}
+
+void PartitionRoutes::HearEarlier(std::string_view text) {
+  auto beat = ParseBeat(text);
+  if (!beat) return;
+  const MutexLock lock(mutex_);
+  last_[beat->partition] = std::move(*beat);
+}
+
+std::optional<Beat> PartitionRoutes::LastBeat(int32_t partition) const {
+  const MutexLock lock(mutex_);
+  const auto last = last_.find(partition);
+  return last == last_.end() ? std::nullopt : std::optional(last->second);
 }
 
 void PartitionRoutes::HearReplica(std::string_view text) {

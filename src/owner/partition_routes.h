@@ -31,6 +31,8 @@ class PartitionRoutes final : public RoutePort, public OutputsOwner {
 
   /// `instance`: this daemon's. `partitions`: the number that users map to. Call it before any beat is heard.
   void SetSelf(std::string instance, int32_t partitions);
+  /// Takes a beat of before this daemon began. It says nothing of who answers now. Call it before HearOwner.
+  void HearEarlier(std::string_view text);
   /// Takes the beat of an owner, and of a replica.
   void HearOwner(std::string_view text);
   void HearReplica(std::string_view text);
@@ -39,6 +41,7 @@ class PartitionRoutes final : public RoutePort, public OutputsOwner {
   std::vector<std::string> AddressesFor(std::string_view user_id) const override;
   bool IsThisGroup() const override { return promotions_.IsThisGroup(); }
   int64_t PublishedTo(int32_t partition) const override;
+  std::optional<Beat> LastBeat(int32_t partition) const override;
   /// Whether another daemon answers for the partition. Its last beat must have come after `since`. It must
   /// have sent the same state for long enough that every daemon has heard it.
   bool IsReadyElsewhere(int32_t partition, Instant since) const;
@@ -71,6 +74,7 @@ class PartitionRoutes final : public RoutePort, public OutputsOwner {
   std::string instance_ GUARDED_BY(mutex_);
   int32_t partitions_ GUARDED_BY(mutex_) = 0;
   Beats heard_ GUARDED_BY(mutex_);
+  std::map<int32_t, Beat> last_ GUARDED_BY(mutex_);           // also of before
   Beats ready_ GUARDED_BY(mutex_);                            // the owners' last beats that said "ready"
   std::map<std::string, Beats> replicas_ GUARDED_BY(mutex_);  // by group
 };

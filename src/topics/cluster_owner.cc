@@ -62,26 +62,29 @@ Status ReadToEnd(const KafkaConfig& kafka, const std::string& topic,
   return {};
 }
 
-Result<OtherGroups> ReadOtherGroups(const KafkaConfig& kafka, const std::string& topic) {
+Result<OtherGroups> ReadOtherGroups(const KafkaConfig& kafka, const std::string& topic,
+                                    PartitionRoutes& routes) {
   OtherGroups groups(kafka.group_id);
-  const Status read = ReadToEnd(
-      kafka, topic, [&](const Record& record) { groups.Hear(record.key, record.offset, record.value); });
+  const Status read = ReadToEnd(kafka, topic, [&](const Record& record) {
+    groups.Hear(record.key, record.offset, record.value);
+    routes.HearEarlier(record.value);
+  });
   if (!read) return Fail(read.error());
   return groups;
 }
 
 }  // namespace
 
-Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic,
-                        const BrokerWait& wait) {
-  const auto before = ReadOtherGroups(kafka, watermarks_topic);
+Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic, const BrokerWait& wait,
+                        PartitionRoutes& routes) {
+  const auto before = ReadOtherGroups(kafka, watermarks_topic, routes);
   if (!before) return Fail(before.error());
   const auto other = before->Any();
   if (!other) return {};
   log::Info("another group has written to the topic of watermarks; checking whether it still does",
             {{"topic", watermarks_topic}, {"group", *other}});
   if (wait.stops_within(kBeatsAwaited)) return {};
-  const auto now = ReadOtherGroups(kafka, watermarks_topic);
+  const auto now = ReadOtherGroups(kafka, watermarks_topic, routes);
   if (!now) return Fail(now.error());
   const auto writes = now->WritesSince(*before);
   if (!writes) return {};

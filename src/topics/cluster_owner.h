@@ -20,8 +20,9 @@ namespace seen {
 /// exist. kRefused, with the remedy: a group other than `kafka.group_id` writes to the topic now. A group
 /// that has stopped is no obstacle: if another group wrote the last records, this function waits some seconds
 /// for a newer one. kUnavailable: retry. Control thread.
-Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic,
-                        const BrokerWait& wait);
+/// `routes` hears the beats that stand in the topic.
+Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic, const BrokerWait& wait,
+                        PartitionRoutes& routes);
 
 /// Reads the topic of the cluster, which has one partition. A thread of its own follows it.
 class ClusterOwner {

@@ -27,7 +27,10 @@ std::string ValueOf(const std::string& user, const std::string& item, const char
 }  // namespace
 
 /// A daemon, as far as the partition is concerned.
-class RecallWorld::Process final : public SnapshotSink, public PartitionSink, public PublishLease {
+class RecallWorld::Process final : public SnapshotSink,
+                                   public PartitionSink,
+                                   public PublishLease,
+                                   public OutputsOwner {
  public:
   Process(RecallWorld& world, size_t number)
       : world_(world), number_(number), topic_(*this), watch_(topic_, guard_, opened_, reporter_) {}
@@ -55,6 +58,7 @@ class RecallWorld::Process final : public SnapshotSink, public PartitionSink, pu
     Publisher::Options publishing;
     publishing.lease = this;
     publishing.guard = &guard_;
+    publishing.owner = this;
     publishing.watermarks = BeatSender{"group", std::to_string(number_), "", false};
     publisher_ = std::make_unique<Publisher>(opened_, *this, reporter_, world_.clock_, publishing);
     sender_ = std::make_unique<UpdateSender>(opened_, *this, nullptr, world_.clock_);
@@ -138,6 +142,11 @@ class RecallWorld::Process final : public SnapshotSink, public PartitionSink, pu
   // PublishLease
   bool MayPublish(int32_t, Instant) const override { return world_.owner_ == number_ && !zombie_; }
   bool IsGivenUp(int32_t) const override { return false; }
+
+  // OutputsOwner
+  bool IsThisGroup() const override { return true; }
+  int64_t PublishedTo(int32_t) const override { return -1; }
+  std::optional<Beat> LastBeat(int32_t) const override { return ParseBeat(world_.beat_); }
 
   DurableState durable;
 
@@ -423,6 +432,7 @@ void RecallWorld::CutSnapshots(Process& owner) {
   // The next beat takes published_to back. Here it comes at once.
   if (auto beat = ParseBeat(beat_); beat && owner.flow().state.generation() == beat->generation) {
     beat->published_to = -1;
+    beat->republishing = true;
     beat_ = EncodeBeat(*beat);
   }
   for (const auto& reader : readers_) reader->ReadBeat();

@@ -77,6 +77,7 @@ class TwoOwners::Heard final : public OutputsOwner {
         routes({GroupOf(number, options), {}}, promotions, clock),
         forgets_(options.replica_forgets) {}
   bool IsThisGroup() const override { return promotions.IsThisGroup(); }
+  std::optional<Beat> LastBeat(int32_t) const override { return std::nullopt; }
   int64_t PublishedTo(int32_t partition) const override {
     return forgets_ ? std::numeric_limits<int64_t>::max() : routes.PublishedTo(partition);
   }

@@ -20,6 +20,7 @@ using std::chrono::milliseconds;
 class FakeOwner final : public OutputsOwner {
  public:
   bool IsThisGroup() const override { return owns; }
+  std::optional<Beat> LastBeat(int32_t) const override { return std::nullopt; }
   int64_t PublishedTo(int32_t partition) const override {
     return published_to[static_cast<size_t>(partition)];
   }

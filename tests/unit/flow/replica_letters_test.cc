@@ -26,6 +26,7 @@ class LetterBox final : public DeadLetterSink {
 class Owner final : public OutputsOwner {
  public:
   bool IsThisGroup() const override { return owns; }
+  std::optional<Beat> LastBeat(int32_t) const override { return std::nullopt; }
   int64_t PublishedTo(int32_t) const override { return published_to; }
   bool owns = false;
   int64_t published_to = -1;
