@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/byte_codec.h"
 #include "base/result.h"
@@ -60,11 +61,50 @@ void UpdateRows::Clear() {
     sections_[i].users.clear();
     sections_[i].counts.clear();
     sections_[i].items.clear();
+    sections_[i].marked_users = sections_[i].marked_items = 0;
   }
   used_ = 0;
   last_ = 0;
   bytes_ = 0;
   items_ = 0;
+}
+
+void UpdateRows::Mark() {
+  for (size_t i = 0; i < used_; ++i) {
+    sections_[i].marked_users = sections_[i].users.size();
+    sections_[i].marked_items = sections_[i].items.size();
+  }
+}
+
+void UpdateRows::SplitAtMark(UpdateRows& rest) {
+  Check(rest.empty(), "the rest begins empty");
+  const size_t used = std::exchange(used_, 0);
+  last_ = bytes_ = items_ = 0;
+  for (size_t i = 0; i < used; ++i) {
+    Section& section = sections_[i];
+    if (section.users.size() > section.marked_users) {
+      Section& moved = rest.Find(section.mask, section.kind, section.until_s);
+      const auto users = static_cast<std::ptrdiff_t>(section.marked_users);
+      moved.users.assign(section.users.begin() + users, section.users.end());
+      moved.counts.assign(section.counts.begin() + users, section.counts.end());
+      moved.items.assign(section.items.begin() + static_cast<std::ptrdiff_t>(section.marked_items),
+                         section.items.end());
+      rest.Count(moved);
+      section.users.resize(section.marked_users);
+      section.counts.resize(section.marked_users);
+      section.items.resize(section.marked_items);
+    }
+    if (section.users.empty()) continue;
+    bytes_ += kSectionBytes;
+    Count(section);
+    if (used_ != i) std::swap(sections_[used_], section);
+    ++used_;
+  }
+}
+
+void UpdateRows::Count(const Section& section) {
+  bytes_ += section.users.size() * kUserBytes + section.items.size() * kItemBytes;
+  items_ += section.items.size();
 }
 
 void UpdateRows::AppendTo(std::string& out) const {

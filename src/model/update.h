@@ -31,6 +31,10 @@ class UpdateRows {
   /// which the items end. `items`: some, in any order.
   void Add(uint16_t mask, AdditionKind kind, uint32_t until_s, uint64_t user,
            std::span<const Fingerprint> items);
+  /// All that was added so far stays together; what comes next may be split off.
+  void Mark();
+  /// Moves what was added since the last Mark to `rest`, which is empty (checked).
+  void SplitAtMark(UpdateRows& rest);
   bool empty() const { return items_ == 0; }
   uint64_t items() const { return items_; }
   /// Of the sections, encoded.
@@ -47,8 +51,10 @@ class UpdateRows {
     std::vector<uint64_t> users;
     std::vector<uint16_t> counts;
     std::vector<uint32_t> items;
+    size_t marked_users = 0, marked_items = 0;
   };
   Section& Find(uint16_t mask, AdditionKind kind, uint32_t until_s);
+  void Count(const Section& section);
 
   std::vector<Section> sections_;  // the first `used_` are in use, the rest is memory
   size_t used_ = 0;
