@@ -65,6 +65,7 @@ PartitionOptions RocksStores::FlowOptions(int32_t partition, int32_t partition_c
   if (config_.updates) {
     options.updates.emplace();
     std::random_device random;
+    options.updates->refresh_every = config_.updates->refresh;
     options.updates->bytes_max = budget_.UpdateBytes(partition_count);
     options.updates->generation_if_none = std::uniform_int_distribution<int64_t>(1)(random);
   }

@@ -98,6 +98,7 @@ struct WatermarksConfig {
 
 struct UpdatesConfig {
   std::string topic;
+  std::chrono::seconds refresh{0};
 };
 
 struct StateConfig {

@@ -321,13 +321,15 @@ constexpr ConfigKey kKeys[] = {
         .OrNull()
         .Into<&Config::watermarks, &WatermarksConfig::topic>(),
 
-    Section(
-        "updates", "{}",
-        "What is new of users, for readers of the published filters: schemas/update.md. Filters take part "
-        "with filters[].snapshot.updates."),
+    Section("updates", "{}", "What is new of users (schemas/update.md), for filters with snapshot.updates."),
     Text("updates.topic", R"("seen-updates")", kTopicName,
          "Topic of updates, of all filters. seend creates it, if a filter takes part.")
         .Into<&Config::updates, &UpdatesConfig::topic>(),
+    Whole(
+        "updates.refresh_s", "seconds", "1800", {1, 86'400},
+        "Within this time, the snapshots of these filters hold what is new. A shorter time costs more, since "
+        "seend renders a changed user once in it.")
+        .Into<&Config::updates, &UpdatesConfig::refresh>(),
 
     Section("state", "{}", "Copy of the state in Kafka: seend restores from it what a lost disk held."),
     Text("state.topic", R"("seen-state")", kTopicName,

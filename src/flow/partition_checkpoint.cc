@@ -78,9 +78,11 @@ Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   // Marks of erased users are written even if one stands already: marks of older versions have no id.
   // Where readers begin at what was published, no user may be missing in the topic.
   const bool some_missing = state_.filters().updates != 0 && sweep_.OwesAll();
-  const MarkChanges marks =
-      publish_.CollectMarks(DeferredUsers(checkpoint), checkpoint.erased,
-                            some_missing ? PublishFlow::kNoOffset : checkpoint.position.next_offset);
+  const MarkChanges marks = publish_.CollectMarks(
+      DeferredUsers(checkpoint), checkpoint.erased,
+      some_missing ? PublishFlow::kNoOffset : checkpoint.position.next_offset, checkpoint.frozen.at);
+  if (!some_missing && state_.filters().updates != 0 && sweep_.OwesAll())
+    publish_.TakeBackPublishedTo();  // a topic was cut meanwhile
   checkpoint.report.marks_set = marks.set.size();
   checkpoint.report.marks_cleared = marks.clear.size();
   const auto& users = checkpoint.users;
@@ -185,7 +187,8 @@ Status UsersPart::WriteFilter(FilterIndex filter_index, Checkpoint& checkpoint, 
     encoded.clear();
     encoder_.Encode(user.user_id(), changes, filter.limits, encoded);
     if (Status added = writer.AddDelta({filter.id, user.key}, encoded); !added) return added;
-    if (frozen.has_served && filter.snapshot) NoteEndings(filter, user.key, changes, checkpoint.endings);
+    if (frozen.has_served && filter.snapshot && !filter.updates)
+      NoteEndings(filter, user.key, changes, checkpoint.endings);
     if (frozen.has_erased && std::any_of(changes.begin(), changes.end(), [](const Change& change) {
           return change.kind == ChangeKind::kErased;
         })) {

@@ -24,6 +24,14 @@ std::unique_ptr<UpdateStream> UpdatesOf(const PartitionState& state) {
   return state.filters().updates != 0 ? std::make_unique<UpdateStream>(state) : nullptr;
 }
 
+PublishFlow::Options PublishOptionsOf(const PartitionOptions& options, bool may_have_marks) {
+  PublishFlow::Options of;
+  of.entries_max = options.publish_entries_max;
+  of.may_have_marks = may_have_marks;
+  if (options.updates) of.refresh_every = options.updates->refresh_every;
+  return of;
+}
+
 // An older version took any timestamp, so the stored partition time may be years ahead. Then the last
 // record's own timestamp replaces it, or the wall clock if that timestamp is ahead, too.
 std::optional<Position> Corrected(std::optional<Position> position, const PartitionOptions& options,
@@ -51,8 +59,8 @@ PartitionFlow::PartitionFlow(CorrectedTag, const std::optional<Position>& positi
                              PartitionStore& store, DeadLetterSink& dead_letters, Reporter& reporter,
                              const Clock& clock)
     : state(std::move(options), position, start_offset, high_watermark, clock.Now()),
-      publish(state.options().filters, state.options().publish_entries_max, reporter,
-              state.options().retired_topics, position.has_value()),
+      publish(state.options().filters, PublishOptionsOf(state.options(), position.has_value()), reporter,
+              state.options().retired_topics),
       endings(store, publish, state.filters().published != 0),
       sweep(state.options().filters, store, publish, endings, state.options().sweep_users_per_second,
             !position),
@@ -70,13 +78,18 @@ PartitionFlow::PartitionFlow(CorrectedTag, const std::optional<Position>& positi
       reader(state, store, last_published, foreign_users, clock),
       store_(store) {}
 
+uint64_t PartitionFlow::Outstanding() const {
+  return publish.Outstanding() + (updates ? updates->Outstanding() : 0);
+}
+
 PartitionStatus PartitionFlow::GetStatus() const {
   PartitionStatus status;
   status.republish = sweep.GetStatus();  // before next_offset and the marks, which then are of a later time
   state.FillStatus(status, reader.clock().WallNow());
   if (journal) status.tail_bytes += journal->AllBytes();
-  status.marks_outstanding = publish.Outstanding();
+  status.marks_outstanding = Outstanding();
   status.published_to = publish.PublishedTo();
+  status.refresh = publish.GetRefreshStatus(reader.clock().Now());
   status.replays = intake.ReplayNames();
   status.store = store_.Figures();
   if (unexposed) status.unexposed = unexposed->GetStatus();

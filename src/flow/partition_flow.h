@@ -36,6 +36,9 @@ struct PartitionFlow {
 
   /// Any thread.
   PartitionStatus GetStatus() const;
+  /// Any thread. Users whose change readers can't know yet, and records of updates that no broker has (an
+  /// upper bound). If it is 0, all that was visible before the call is published.
+  uint64_t Outstanding() const;
 
   PartitionState state;
   PublishFlow publish;

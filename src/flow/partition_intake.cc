@@ -46,7 +46,7 @@ bool PartitionIntake::IsBehind(const Record& newest) const {
 // Readers learn these changes sooner by the snapshots.
 bool PartitionIntake::SkipsUpdates(const Record& newest) const {
   return state_.LagMessages() > options_.behind_lag_messages &&
-         clock_.WallNow().value - newest.timestamp.value > options_.updates->behind_max.count();
+         clock_.WallNow().value - newest.timestamp.value > options_.updates->refresh_every.count();
 }
 
 Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
@@ -164,7 +164,7 @@ void PartitionIntake::PassOnDirty(Instant visible_at) {
 void PartitionIntake::Defer(Tail::UserSlot& slot, FilterMask filters) {
   const auto more = static_cast<FilterMask>(filters & ~slot.deferred);
   slot.deferred = static_cast<FilterMask>(slot.deferred | more);
-  tail_deferred_ += static_cast<uint64_t>(std::popcount(more));
+  tail_deferred_ += static_cast<uint64_t>(std::popcount(static_cast<FilterMask>(more & ~filters_.updates)));
 }
 
 // Returns how many of the `read` records were taken: fewer if the tail is full.
@@ -301,7 +301,14 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, boo
   }
   if (parts_.journal) [[unlikely]]
     parts_.journal->Append(exposure.record, exposure.user);
-  NoteDirty(slot, static_cast<FilterMask>(filters_.published & exposure.filters), record);
+  auto dirty = static_cast<FilterMask>(filters_.published & exposure.filters);
+  // Updates don't tell what was taken back. All else is left to the refresh.
+  if (!TakesBack(exposure.kind)) {
+    const auto refreshed = static_cast<FilterMask>(dirty & filters_.updates);
+    Defer(slot, refreshed);
+    dirty = static_cast<FilterMask>(dirty & ~refreshed);
+  }
+  NoteDirty(slot, dirty, record);
 }
 
 // Once per batch is enough, because the records of a run stand together.

@@ -69,8 +69,9 @@ class CheckpointRecorder {
 /// How updates leave (flow/update_stream.h).
 struct UpdatePolicy {
   uint64_t bytes_max = 16 << 20;  // of rows that no broker has yet, for each partition
-  // A partition that is further behind sends no rows: its snapshots are out sooner.
-  std::chrono::milliseconds behind_max{1'800'000};
+  // A round of the refresh takes so long. A partition that is further behind sends no rows: its snapshots are
+  // out sooner.
+  std::chrono::milliseconds refresh_every{1'800'000};
   int64_t generation_if_none = 1;  // for a state that has none: 1 or more, at random
 };
 

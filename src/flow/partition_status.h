@@ -64,6 +64,14 @@ struct RepublishStatus {
   uint64_t endings = 0;              // of served items, since the start
 };
 
+/// The rounds that fold what is new into snapshots; see flow/refresh.h.
+struct RefreshStatus {
+  uint64_t rounds = 0, users = 0;  // since the start; users whose marks were found
+  bool is_paced = false;           // false: it hurries
+  // All that was read so long ago is in snapshots. nullopt: not known.
+  std::optional<std::chrono::milliseconds> published_age;
+};
+
 /// Items that were served and never shown; see flow/unexposed_flow.h.
 struct UnexposedStatus {
   uint64_t published = 0;  // since the start
@@ -124,6 +132,7 @@ struct PartitionStatus {
   RepublishStatus republish;
   std::optional<UnexposedStatus> unexposed;
   std::optional<UpdateFigures> updates;
+  std::optional<RefreshStatus> refresh;  // with updates
   // See flow/heavy_users.h.
   std::vector<HeavyUser> heaviest_users;
   uint64_t users_at_daily_limit = 0;

@@ -9,23 +9,36 @@
 namespace seen {
 namespace {
 constexpr size_t kPrefetched = 12;  // entries ahead of the current one
-constexpr std::chrono::milliseconds kRetryAfter{500};
-constexpr std::chrono::milliseconds kRetryAfterMax{60'000};
+constexpr size_t kScanPage = 512;
+constexpr size_t kWaitingEnough = 4096;  // if more users wait, marks and sweeps wait, too
+
+std::vector<FilterId> WithUpdates(const std::vector<FilterPolicy>& filters) {
+  std::vector<FilterId> ids;
+  for (const FilterPolicy& filter : filters) {
+    if (filter.updates) ids.push_back(filter.id);
+  }
+  return ids;
+}
 }  // namespace
 
-PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter,
-                         const std::vector<RetiredTopic>& retired, bool may_have_marks)
+PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, const Options& options, Reporter& reporter,
+                         const std::vector<RetiredTopic>& retired)
     : filters_(std::move(filters)),
       retired_(retired),
-      entries_max_(entries_max),
-      entries_wanted_(entries_max - entries_max / 8),
+      entries_max_(options.entries_max),
+      entries_wanted_(options.entries_max - options.entries_max / 8),
+      has_rounds_(
+          std::any_of(filters_.begin(), filters_.end(),
+                      [](const FilterPolicy& filter) { return filter.snapshot && !filter.updates; }) ||
+          WithUpdates(filters_).empty()),
       reporter_(reporter),
-      timers_(outlets()),
-      scan_wanted_(may_have_marks && (!retired_.empty() || std::any_of(filters_.begin(), filters_.end(),
-                                                                       [](const FilterPolicy& filter) {
-                                                                         return filter.snapshot.has_value();
-                                                                       }))),
-      scan_let_go_(scan_wanted_),
+      due_(table_, outlets()),
+      refresh_(WithUpdates(filters_), options.refresh_every),
+      marks_(table_, refresh_,
+             options.may_have_marks && (!retired_.empty() || std::any_of(filters_.begin(), filters_.end(),
+                                                                         [](const FilterPolicy& filter) {
+                                                                           return filter.snapshot.has_value();
+                                                                         }))),
       tallies_(outlets()),
       samples_(filters_.size()) {}
 
@@ -89,36 +102,11 @@ uint64_t PublishFlow::ChannelUsers() const {
   return channel_users_;
 }
 
-void PublishFlow::Release(uint32_t number) {
-  table_.Remove(number);
-  NoteFollowed();
-}
-
-void PublishFlow::QueueAs(bool leading, uint32_t number) {
-  PublishEntry& entry = table_[number];
-  entry.queued = true;
-  entry.leading = leading;
-  QueueOf(entry).push_back(number);
-}
-
-void PublishFlow::Queue(uint32_t number) {
-  if (!table_[number].queued) QueueAs(false, number);
-}
-
-void PublishFlow::SetTimer(uint32_t number, Instant at) {
-  PublishEntry& entry = table_[number];
-  entry.timed = true;
-  timers_[static_cast<size_t>(entry.outlet)].push_back({at, number});
-}
-
 uint32_t PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at,
                                 TimeMs record_timestamp) {
-  const UserRef ref{IdOf(outlet), user};
-  const bool was_left = !left_.empty() && left_.erase(ref);
-  const uint32_t number = table_.FindOrAdd(ref, outlet);
+  const uint32_t number = table_.FindOrAdd({IdOf(outlet), user}, outlet);
   NoteFollowed();
   PublishEntry& entry = table_[number];
-  if (was_left) entry.marked = true;
   if (!entry.unclean()) ++unclean_;
   if (!entry.dirty) {
     entry.dirty = true;
@@ -133,83 +121,38 @@ uint32_t PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visi
 // For a user whom an event changed. If the entry is timed or in flight, its timer or its acknowledgement
 // queues it.
 void PublishFlow::MakeDirtyNow(Outlet outlet, const DirtyUser& dirty, Instant visible_at) {
-  // The snapshot that the mark brings will hold this change, too. Held marks would keep it for too long.
-  if (!left_.empty() && !marks_held_ && left_.contains({IdOf(outlet), dirty.user})) return;
   const uint32_t number = MakeDirty(outlet, dirty.user, visible_at, dirty.record_timestamp);
   PublishEntry& entry = table_[number];
   if (entry.timed || entry.in_flight) return;
   // If the entry only waits for its turn in a sweep, the event must not wait with it.
-  if (!entry.queued || (!entry.leading && entry.dirty_record == kNoRecord)) QueueAs(true, number);
+  if (!entry.queued || (!entry.leading && entry.dirty_record == kNoRecord)) due_.AddLeading(number);
 }
 
 void PublishFlow::MakeDue(Outlet outlet, const UserKey& user, Instant since) {
   const uint32_t number = MakeDirty(outlet, user, since, kNoRecord);
   const PublishEntry& entry = table_[number];
-  if (!entry.timed && !entry.in_flight) Queue(number);
-}
-
-// Before all others that wait.
-void PublishFlow::MakeDueNext(Outlet outlet, const UserKey& user, Instant since) {
-  const uint32_t number = MakeDirty(outlet, user, since, kNoRecord);
-  PublishEntry& entry = table_[number];
-  if (entry.timed || entry.in_flight || entry.queued) return;
-  entry.queued = true;
-  entry.leading = false;
-  waiting_.push_front(number);
-}
-
-// Takes the next due entry. kNone: nothing is due, or not within the limits.
-uint32_t PublishFlow::TakeNext(Instant now, Limits& limits) {
-  if (limits.leading > 0 && !leading_.empty()) {
-    --limits.leading;
-    return TakeLeading(now);
-  }
-  while (limits.waiting > 0 && !waiting_.empty()) {
-    const uint32_t number = TakeFront(waiting_);
-    const PublishEntry& entry = table_[number];
-    if (!entry.used || !entry.queued || entry.leading) continue;  // see waiting_
-    --limits.waiting;
-    ++taken_since_scan_;
-    return number;
-  }
-  return PublishTable::kNone;
-}
-
-uint32_t PublishFlow::TakeLeading(Instant now) {
-  const bool late = now - table_[leading_.front()].dirty_since > kLeadingPatience;
-  if (!late || ++late_taken_ % kOldestOneIn == 0) return TakeFront(leading_);
-  const size_t size = leading_.size();
-  if (size > kPrefetched) table_.PrefetchEntry(leading_[size - 1 - kPrefetched]);
-  const uint32_t number = leading_.back();
-  leading_.pop_back();
-  return number;
-}
-
-uint32_t PublishFlow::TakeFront(std::deque<uint32_t>& due) {
-  if (due.size() > kPrefetched) table_.PrefetchEntry(due[kPrefetched]);
-  const uint32_t number = due.front();
-  due.pop_front();
-  return number;
+  if (!entry.timed && !entry.in_flight) due_.Add(number);
 }
 
 // The renderings hold all changes up to now. A change from now on makes its user dirty again.
 size_t PublishFlow::Take(Instant now, Limits limits, std::span<Rendering> group) {
   const MutexLock lock(mutex_);
   DrainChannel();
-  FireTimers(now);
-  MakeSpace();
+  due_.Fire(now);
+  NoteFollowed();
   size_t taken = 0;
   while (taken < group.size()) {
-    const uint32_t number = TakeNext(now, limits);
+    const uint32_t number = due_.Take(limits);
     if (number == PublishTable::kNone) break;
     PublishEntry& entry = table_[number];
     const RetiredTopic* const retired = RetiredAt(entry.outlet);
+    entry.queued = false;
     if (taken > 0 && (retired != nullptr) != (group[0].retired != nullptr)) {
-      QueueOf(entry).push_front(number);
+      due_.PutBack(number);
       break;
     }
-    entry.queued = false;
     entry.dirty = false;
+    entry.held = false;
     entry.in_flight = true;
     entry.sent_since = entry.dirty_since;
     entry.sent_record = entry.dirty_record;
@@ -218,6 +161,7 @@ size_t PublishFlow::Take(Instant now, Limits limits, std::span<Rendering> group)
     one.retired = retired;
     one.user = entry.user;
     one.ticket = number;
+    one.ends_by_itself = false;
   }
   return taken;
 }
@@ -231,7 +175,7 @@ void PublishFlow::Sent(uint32_t number, size_t bytes, Instant now) {
   const bool is_retired = RetiredAt(entry.outlet) != nullptr;
   const auto debounce =
       is_retired ? kRetiredDebounce : filters_[static_cast<size_t>(entry.outlet)].snapshot->debounce();
-  SetTimer(number, now + debounce);
+  due_.Debounce(number, now + debounce);
 }
 
 bool PublishFlow::IsSent(const Rendering& made) {
@@ -239,14 +183,18 @@ bool PublishFlow::IsSent(const Rendering& made) {
 }
 
 // For a mark without state, or a snapshot that is withheld.
-void PublishFlow::NothingToSend(uint32_t number) {
+void PublishFlow::NothingToSend(uint32_t number, Instant now) {
   PublishEntry& entry = table_[number];
   entry.in_flight = false;
-  RenderingEnded(entry);
-  if (entry.dirty) return Queue(number);
+  RenderingEnded(entry, now);
+  entry.dirty ? due_.Add(number) : IsClean(number);
+}
+
+void PublishFlow::IsClean(uint32_t number) {
   --unclean_;
-  BecameClean(entry);
-  if (!entry.timed) Release(number);
+  marks_.BecameClean(table_[number]);
+  if (!table_[number].timed) table_.Remove(number);
+  NoteFollowed();
 }
 
 void PublishFlow::PutBackOne(uint32_t number) {
@@ -255,9 +203,7 @@ void PublishFlow::PutBackOne(uint32_t number) {
   entry.dirty = true;
   entry.dirty_since = entry.sent_since;
   entry.dirty_record = entry.sent_record;
-  if (entry.queued) return;
-  entry.queued = true;
-  QueueOf(entry).push_front(number);
+  due_.PutBack(number);
 }
 
 // Backwards, so that entries that are put back keep their order.
@@ -289,7 +235,10 @@ PublishFlow::Sending PublishFlow::Send(Instant now, std::span<const Rendering> g
     Tally& tally = TallyOf(table_[made.ticket].outlet);
     if (made.origin == Origin::kUnion) ++tally.merged;
     if (made.origin == Origin::kPublished) ++tally.withheld;
-    if (!IsSent(made)) NothingToSend(made.ticket);
+    // The mark brings the user back, until nothing is left that ends.
+    PublishEntry& entry = table_[made.ticket];
+    if (made.ends_by_itself && refresh_.Has(entry.filter)) entry.held = true;
+    if (!IsSent(made)) NothingToSend(made.ticket, now);
   }
   for (size_t i = outgoing_.size(); i-- > 0;) {
     const auto number = static_cast<uint32_t>(outgoing_[i].ticket);
@@ -304,52 +253,35 @@ PublishFlow::Sending PublishFlow::Send(Instant now, std::span<const Rendering> g
   return sending;
 }
 
-void PublishFlow::FireFirst(std::deque<Timer>& timers) {
-  const uint32_t number = timers.front().entry;
-  timers.pop_front();
-  PublishEntry& entry = table_[number];
-  entry.timed = false;
-  if (entry.in_flight) return;  // the acknowledgement decides
-  if (!entry.dirty) {
-    Release(number);
-  } else if (!entry.waits) {
-    Queue(number);
-  }
-}
-
-void PublishFlow::FireTimers(Instant now) {
-  for (auto& timers : timers_) {
-    while (!timers.empty() && timers.front().at <= now) {
-      if (timers.size() > 2 * kPrefetched) table_.PrefetchEntry(timers[2 * kPrefetched].entry);
-      if (timers.size() > kPrefetched) table_.PrefetchIndex(table_[timers[kPrefetched].entry].ref());
-      FireFirst(timers);
-    }
-  }
-  for (auto& retries : retries_) {
-    while (!retries.empty() && retries.front().at <= now) {
-      const uint32_t number = retries.front().entry;
-      retries.pop_front();
-      PublishEntry& entry = table_[number];
-      entry.retry_set = false;
-      if (entry.used && entry.dirty && !entry.in_flight) Queue(number);
-    }
-  }
-}
-
 // An entry that was dirty and in flight when the round began needs two renderings, or one after which it is
 // clean.
-void PublishFlow::RenderingEnded(PublishEntry& entry) {
+void PublishFlow::RenderingEnded(PublishEntry& entry, Instant now) {
   if (entry.awaited == 0) return;
   entry.awaited = entry.unclean() ? entry.awaited - 1 : 0;
-  if (entry.awaited > 0) return;
-  --round_waits_;
-  EndRoundIfDone();
+  if (entry.awaited == 0) Awaited(entry, now);
+}
+
+// What waited for the entry no longer does.
+void PublishFlow::Awaited(const PublishEntry& entry, Instant now) {
+  if (refresh_.Has(entry.filter)) {
+    refresh_.Published(now);
+    NotePublishedTo();
+  } else {
+    --round_waits_;
+    EndRoundIfDone();
+  }
 }
 
 void PublishFlow::EndRoundIfDone() {
   if (round_waits_ > 0 || round_to_ == kNoOffset) return;
-  published_to_ = std::max(published_to_, round_to_);
-  round_to_ = kNoOffset;
+  rounds_led_to_ = std::max(rounds_led_to_, std::exchange(round_to_, kNoOffset));
+  NotePublishedTo();
+}
+
+void PublishFlow::NotePublishedTo() {
+  int64_t to = has_rounds_ ? rounds_led_to_ : refresh_.PublishedTo();
+  if (!refresh_.empty()) to = std::min(to, refresh_.PublishedTo());
+  published_to_ = std::max(published_to_, to);
 }
 
 int64_t PublishFlow::PublishedTo() const {
@@ -364,14 +296,13 @@ void PublishFlow::WasPublishedTo(int64_t offset) {
 
 void PublishFlow::TakeBackPublishedTo() {
   const MutexLock lock(mutex_);
-  published_to_ = kNoOffset;
-  round_to_ = kNoOffset;
+  published_to_ = rounds_led_to_ = round_to_ = collected_to_.first = kNoOffset;
+  refresh_.TakeBack();
 }
 
-void PublishFlow::BecameClean(PublishEntry& entry) {
-  if (!entry.marked || entry.held) return;
-  entry.marked = false;
-  clears_.insert(entry.ref());
+void PublishFlow::HurryTo(int64_t offset) {
+  const MutexLock lock(mutex_);
+  refresh_.HurryTo(offset);
 }
 
 void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements, Instant now,
@@ -405,11 +336,14 @@ void PublishFlow::NotDelivered(uint32_t number, Instant now, bool too_large) {
   }
   entry.dirty = true;
   const size_t doubled = entry.too_large;
-  entry.too_large = static_cast<uint8_t>(too_large ? std::min(doubled + 1, kRetryDelays - 1) : 0);
+  entry.too_large = static_cast<uint8_t>(too_large ? std::min(doubled + 1, DueUsers::kDelays - 1) : 0);
   entry.waits = too_large && was_clean;
-  if (!entry.waits) return retries_[0].push_back({now + kRetryAfter, number});
-  if (std::exchange(entry.retry_set, true)) return;
-  retries_[doubled].push_back({now + std::min(kRetryAfter * (1 << doubled), kRetryAfterMax), number});
+  if (too_large && refresh_.Has(entry.filter) && std::exchange(entry.awaited, uint8_t{0}) > 0) {
+    refresh_.Refused();
+    Awaited(entry, now);
+  }
+  if (!entry.waits) return due_.Retry(number, 0, now);
+  if (!std::exchange(entry.retry_set, true)) due_.Retry(number, doubled, now);
 }
 
 void PublishFlow::Delivered(uint32_t number, Instant now, TimeMs wall_now) {
@@ -417,19 +351,14 @@ void PublishFlow::Delivered(uint32_t number, Instant now, TimeMs wall_now) {
   Tally& tally = TallyOf(entry.outlet);
   entry.in_flight = false;
   entry.too_large = 0;
-  RenderingEnded(entry);
+  RenderingEnded(entry, now);
   if (entry.sent_record != kNoRecord) {
     tally.visible_to_published.Add(
         std::chrono::duration_cast<std::chrono::milliseconds>(now - entry.sent_since).count());
     tally.record_to_published.Add(wall_now.value - entry.sent_record.value);
   }
-  if (entry.dirty) {
-    if (!entry.timed) Queue(number);
-    return;
-  }
-  --unclean_;
-  BecameClean(entry);
-  if (!entry.timed) Release(number);
+  if (!entry.dirty) return IsClean(number);
+  if (!entry.timed) due_.Add(number);
 }
 
 void PublishFlow::Report() {
@@ -460,30 +389,193 @@ void PublishFlow::DropReport() {
 
 bool PublishFlow::HasDue() const {
   const MutexLock lock(mutex_);
-  return !leading_.empty() || !waiting_.empty();
+  return due_.HasSome();
 }
 
 Instant PublishFlow::NextDue() const {
   const MutexLock lock(mutex_);
-  if (!leading_.empty() || !waiting_.empty()) return Instant::min();
-  const bool lacks_room = LacksSpace();  // a full table takes no change that would wake the publisher
-  Instant next = Instant::max();
-  for (const auto& timers : timers_) {
-    if (!timers.empty()) next = lacks_room ? Instant::min() : std::min(next, timers.front().at);
-  }
-  for (const auto& retries : retries_) {
-    if (!retries.empty()) next = std::min(next, retries.front().at);
-  }
-  return next;
+  return due_.HasSome() ? Instant::min() : due_.NextAt();
 }
 
 uint64_t PublishFlow::Outstanding() const {
   // What a batch adds is counted below by the time when it no longer runs.
   const uint64_t running = batch_runs_.load(std::memory_order_acquire) ? 1 : 0;
   const MutexLock lock(mutex_);
-  const uint64_t left = marks_left_.UpperBound();
-  const uint64_t in_memory = unclean_ + deferred_.load(std::memory_order_relaxed) + ChannelUsers();
-  return running + in_memory + (scan_wanted_ ? std::max<uint64_t>(left, 1) : left);
+  return running + unclean_ + deferred_.load(std::memory_order_relaxed) + ChannelUsers() + marks_.Left();
+}
+
+bool PublishFlow::IsUnclean(const UserRef& ref) const {
+  const MutexLock lock(mutex_);
+  const uint32_t found = table_.Find(ref);
+  return found != PublishTable::kNone && table_[found].unclean();
+}
+
+std::optional<RefreshStatus> PublishFlow::GetRefreshStatus(Instant now) const {
+  const MutexLock lock(mutex_);
+  if (refresh_.empty()) return std::nullopt;
+  return refresh_.GetStatus(now);
+}
+
+// A new round begins with the checkpoint whose marks are collected. Users who were left to marks have no
+// entry that it could wait for.
+void PublishFlow::BeginRound(int64_t reaches) {
+  round_waits_ = 0;  // of a round that was given up
+  for (uint32_t number = 0; number < table_.end(); ++number) {
+    PublishEntry& entry = table_[number];
+    if (!entry.used || !entry.unclean() || refresh_.Has(entry.filter)) continue;
+    entry.awaited = entry.dirty && entry.in_flight ? 2 : 1;
+    ++round_waits_;
+  }
+  round_to_ = reaches;
+  EndRoundIfDone();
+}
+
+MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<const UserRef> renewed,
+                                      int64_t reaches, Instant at) {
+  const MutexLock lock(mutex_);
+  DrainChannel();
+  // The entry of a deferred user may be clean through a snapshot that is older than the deferred change.
+  bool some_left = false;
+  for (const UserRef& ref : deferred) {
+    const bool is_refreshed = refresh_.Has(ref.filter);
+    some_left |= !is_refreshed;
+    const uint32_t found = table_.Find(ref);
+    if (found == PublishTable::kNone || table_[found].dirty) continue;
+    if (is_refreshed || marks_.held()) {
+      table_[found].held = true;
+    } else {
+      MakeDue(table_[found].outlet, ref.user, table_[found].sent_since);
+    }
+  }
+  if (has_rounds_ && reaches != kNoOffset && round_to_ == kNoOffset && !some_left && marks_.NoneLeft())
+    BeginRound(reaches);
+  collected_to_ = {reaches, at};
+  std::vector<UserRef> set = std::move(deferred);
+  for (uint32_t number = 0; number < table_.end(); ++number) {
+    const PublishEntry& entry = table_[number];
+    if (entry.used && entry.unclean() && !entry.marked) set.push_back(entry.ref());
+  }
+  for (const UserRef& ref : renewed) {
+    const uint32_t found = table_.Find(ref);
+    if (found != PublishTable::kNone && table_[found].unclean()) set.push_back(ref);
+  }
+  return marks_.Collect(std::move(set), some_left);
+}
+
+void PublishFlow::MarksCommitted(uint64_t deferred) {
+  const MutexLock lock(mutex_);
+  deferred_.fetch_sub(deferred, std::memory_order_relaxed);
+  marks_.Committed();
+  refresh_.Stored(collected_to_.first, collected_to_.second);
+}
+
+void PublishFlow::MarksFailed() {
+  const MutexLock lock(mutex_);
+  marks_.Failed();
+}
+
+void PublishFlow::MarksWritten(std::span<const UserRef> users) {
+  if (users.empty()) return;
+  const MutexLock lock(mutex_);
+  for (const UserRef& ref : users) {
+    const uint32_t found = table_.Find(ref);
+    // A snapshot under way may have been rendered without the change.
+    if (found != PublishTable::kNone && !table_[found].dirty)
+      MakeDue(table_[found].outlet, ref.user, table_[found].sent_since);
+    marks_.Written(ref);
+  }
+  marks_.WantScan();
+}
+
+bool PublishFlow::HasMarkChanges() const {
+  const MutexLock lock(mutex_);
+  return marks_.ToClear() > 0;
+}
+
+void PublishFlow::HoldMarks(bool hold) {
+  const MutexLock lock(mutex_);
+  marks_.Hold(hold);
+}
+
+void PublishFlow::LetMarksGo() {
+  const MutexLock lock(mutex_);
+  marks_.LetGo();
+}
+
+size_t PublishFlow::ScanPage() const { return std::min(kScanPage, entries_max_ / 2); }
+
+bool PublishFlow::HasSpaceFor(size_t users) const {
+  return due_.waiting() <= kWaitingEnough && table_.size() + users <= entries_max_;
+}
+
+bool PublishFlow::TakesMore(size_t users) const {
+  const MutexLock lock(mutex_);
+  return HasSpaceFor(users);
+}
+
+void PublishFlow::AddDue(std::span<const UserRef> users, Instant now) {
+  if (users.empty()) return;
+  const MutexLock lock(mutex_);
+  for (const UserRef& ref : users) {
+    if (const auto outlet = OutletOf(ref.filter)) MakeDue(*outlet, ref.user, now);
+  }
+}
+
+PublishFlow::ScanRequest PublishFlow::WantsScan() const {
+  const MutexLock lock(mutex_);
+  const bool wanted = marks_.ScanIsWanted() && HasSpaceFor(ScanPage());
+  return {wanted, marks_.scan_after(), std::nullopt, ScanPage(), marks_.commits()};
+}
+
+PublishFlow::ScanRequest PublishFlow::WantsRefresh(Instant now, int64_t next_offset) {
+  const MutexLock lock(mutex_);
+  if (refresh_.empty() || !HasSpaceFor(ScanPage())) return {};
+  const auto range = refresh_.Next(now, next_offset);
+  if (!range) return {};
+  return {true, range->after, range->last, ScanPage(), marks_.commits()};
+}
+
+// A page of before a commit may have marks that the commit cleared. A user who is dirty again since would
+// count as marked, and would be lost in a crash.
+void PublishFlow::Scanned(std::span<const Mark> marks, const ScanRequest& scan, Instant now) {
+  const MutexLock lock(mutex_);
+  if (scan.commit != marks_.commits()) return;
+  const bool is_last = marks.size() < scan.limit;
+  if (scan.last) {
+    size_t found = 0;
+    while (found < marks.size() && marks[found].user <= *scan.last) FoundMark(marks[found++].user, true, now);
+    const bool is_all = is_last || found < marks.size();
+    refresh_.Scanned(is_all ? std::nullopt : std::optional(marks.back().user), now);
+    return NotePublishedTo();
+  }
+  size_t found = 0;
+  for (const Mark& mark : marks) {
+    if (refresh_.Has(mark.user.filter)) continue;
+    FoundMark(mark.user, false, now);
+    ++found;
+  }
+  std::optional<UserRef> last;
+  if (!marks.empty()) last = marks.back().user;
+  if (last && refresh_.Has(last->filter)) last->user = kLastUserKey;
+  marks_.Scanned(last, found, is_last);
+}
+
+void PublishFlow::FoundMark(const UserRef& ref, bool of_refresh, Instant now) {
+  if (marks_.WantsCleared(ref)) return;
+  const auto outlet = OutletOf(ref.filter);
+  uint32_t found = table_.Find(ref);
+  const bool is_clean = found != PublishTable::kNone && !table_[found].unclean() && !table_[found].held;
+  if (!outlet || is_clean) return marks_.WantCleared(ref);
+  if (found == PublishTable::kNone || table_[found].held) {
+    MakeDue(*outlet, ref.user, now);
+    found = table_.Find(ref);
+  }
+  PublishEntry& entry = table_[found];
+  entry.marked = true;
+  if (!of_refresh || entry.awaited > 0) return;
+  if (entry.too_large > 0) return refresh_.Refused();
+  entry.awaited = entry.dirty && entry.in_flight ? 2 : 1;
+  refresh_.Await();
 }
 
 }  // namespace seen

@@ -139,7 +139,7 @@ bool Publisher::IsQuiet(const std::vector<PartitionPointer>& opened, const Pass&
 
 uint64_t Publisher::Outstanding() const {
   uint64_t outstanding = 0;
-  for (const PartitionPointer& open : partitions_.All()) outstanding += open->flow->publish.Outstanding();
+  for (const PartitionPointer& open : partitions_.All()) outstanding += open->flow->Outstanding();
   return outstanding;
 }
 
@@ -391,12 +391,27 @@ void Publisher::Failed(PublishStep step, OpenPartition& open, Retry& retry, cons
 }
 
 Status Publisher::ScanMarks(OpenPartition& open) {
-  auto scan = open.flow->publish.WantsScan();
-  if (!scan.wanted) return {};
-  scan.limit = std::min(scan.limit, options_.marks_a_step);
-  const auto marks = open.store->ScanMarks(scan.after, scan.limit);
-  if (!marks) return Fail(marks.error());
-  open.flow->publish.Scanned(*marks, scan, clock_.Now());
+  PublishFlow& publish = open.flow->publish;
+  // Whether there are marks behind the page.
+  const auto scan_page = [&](PublishFlow::ScanRequest scan) -> Result<bool> {
+    scan.limit = std::min(scan.limit, options_.marks_a_step);
+    const auto marks = open.store->ScanMarks(scan.after, scan.limit);
+    if (!marks) return Fail(marks.error());
+    publish.Scanned(*marks, scan, clock_.Now());
+    return marks->size() == scan.limit;
+  };
+  if (const auto scan = publish.WantsScan(); scan.wanted) {
+    if (const auto scanned = scan_page(scan); !scanned) return Fail(scanned.error());
+  }
+  if (is_replica_) return {};  // its marks stay for the time when it owns the outputs
+  if (open.flow->updates) publish.HurryTo(open.flow->updates->GapTo());
+  for (size_t section = 0; section < Refresh::kSections; ++section) {
+    const auto scan = publish.WantsRefresh(clock_.Now(), open.flow->state.next_offset());
+    if (!scan.wanted) return {};
+    const auto more = scan_page(scan);
+    if (!more) return Fail(more.error());
+    if (*more) return {};
+  }
   return {};
 }
 

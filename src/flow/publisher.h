@@ -57,7 +57,7 @@ class Publisher {
   /// again at once. Errors go to the reporter.
   std::chrono::milliseconds Step();
 
-  /// Users whose snapshot isn't acknowledged, in all partitions (an upper bound).
+  /// Of all partitions: see PartitionFlow::Outstanding.
   uint64_t Outstanding() const;
 
  private:

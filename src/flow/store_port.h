@@ -88,6 +88,9 @@ struct UserRef {
   friend auto operator<=>(const UserRef&, const UserRef&) = default;
 };
 
+/// The last in the order of keys.
+inline constexpr UserKey kLastUserKey{UINT64_MAX, UINT64_MAX};
+
 /// The topic hasn't acknowledged the user's snapshot yet.
 struct Mark {
   UserRef user;

@@ -11,7 +11,6 @@ namespace {
 constexpr size_t kSweepPage = 256;
 // Looking at a user costs a small part of publishing one.
 constexpr double kLookCost = 0.1;
-constexpr UserKey kLastKey{std::numeric_limits<uint64_t>::max(), std::numeric_limits<uint64_t>::max()};
 
 uint32_t VersionOf(const FilterPolicy& filter) { return filter.snapshot ? filter.snapshot->version() : 0; }
 }  // namespace
@@ -171,7 +170,7 @@ Status Sweep::StepSweep(Instant now, TimeMs wall) {
         if (skipped) return;
         const auto index = IndexOf(ref.filter);
         if (!index || !filters_[*index].snapshot) {
-          skipped = UserRef{ref.filter, kLastKey};
+          skipped = UserRef{ref.filter, kLastUserKey};
           return;
         }
         const FilterPolicy& filter = filters_[*index];

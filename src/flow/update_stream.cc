@@ -28,7 +28,7 @@ UpdateStream::Batch::Batch(UpdateStream& stream, const Anchor& last_read, bool s
   const int64_t next = stream_.state_.next_offset();
   stream_.batch_held_ = {next, last_read};
   if (skips_) stream_.EndRecordAt(next, {-1}, {});
-  if (!skips_) stream_.skipping_ = false;
+  if (!skips_ && std::exchange(stream_.skipping_, false)) stream_.gap_to_ = stream_.from_;
   if (stream_.from_ == next) stream_.held_ = stream_.batch_held_;
 }
 
@@ -123,7 +123,10 @@ void UpdateStream::Step(Instant now, TimeMs wall) {
 
 void UpdateStream::DropFront() {
   Record& front = records_.front();
-  if (!front.delivered) ++figures_.gaps;
+  if (!front.delivered) {
+    ++figures_.gaps;
+    gap_to_ = std::max(gap_to_, front.to);
+  }
   bytes_ -= front.bytes.size();
   if (spare_.size() < kSpareMax && front.bytes.capacity() <= kSpareBytes)
     spare_.push_back(std::move(front.bytes));
@@ -137,7 +140,7 @@ void UpdateStream::DropEvent() {
     DropFront();
     if (!goes_on || !records_.empty()) continue;
     rows_.Clear();
-    from_ = state_.next_offset();
+    gap_to_ = from_ = state_.next_offset();
   }
 }
 
@@ -145,7 +148,7 @@ void UpdateStream::DropAll() {
   while (!records_.empty()) DropFront();
   if (!rows_.empty()) ++figures_.gaps;
   rows_.Clear();
-  from_ = state_.next_offset();
+  gap_to_ = from_ = state_.next_offset();
 }
 
 void UpdateStream::Discard() {
@@ -212,6 +215,11 @@ int64_t UpdateStream::TopicOffsetFor(int64_t published_to) {
   const MutexLock lock(mutex_);
   while (samples_.size() > 1 && samples_[1].to <= published_to) samples_.pop_front();
   return samples_.empty() || samples_.front().to > published_to ? -1 : samples_.front().offset;
+}
+
+int64_t UpdateStream::GapTo() const {
+  const MutexLock lock(mutex_);
+  return gap_to_;
 }
 
 UpdateFigures UpdateStream::GetFigures() const {

@@ -91,6 +91,9 @@ class UpdateStream {
   /// it. -1: not known.
   int64_t TopicOffsetFor(int64_t published_to);
 
+  /// Any thread. Additions below it were dropped; -1: none were.
+  int64_t GapTo() const;
+
   UpdateFigures GetFigures() const;
 
  private:
@@ -126,6 +129,7 @@ class UpdateStream {
   Held batch_held_ GUARDED_BY(mutex_);
   UpdateRows rows_ GUARDED_BY(mutex_);
   bool skipping_ GUARDED_BY(mutex_) = false;
+  int64_t gap_to_ GUARDED_BY(mutex_) = -1;
   int64_t stepped_to_ GUARDED_BY(mutex_) = -1;  // by the last record of Step
   Instant stepped_at_ GUARDED_BY(mutex_){};
   std::deque<Record> records_ GUARDED_BY(mutex_);      // that no broker has

@@ -275,6 +275,7 @@ Status UserReader::RenderTogether(TimeMs wall_now, uint32_t served_second,
     NoteRead(group[i].filter_index, group[i].user, reader);
     group[i].user_id = reader.user_id();
     group[i].origin = PublishFlow::Origin::kState;
+    group[i].ends_by_itself = reader.has_served();
     if (!published.empty() && !published[i].snapshot.empty()) [[unlikely]] {
       if (IsErased(stored[i], changed)) {
         last_published_.DropErased(refs[i]);

@@ -36,7 +36,7 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     beat.lag_is_known = flow.state.GetAsOf(now).lag_messages.has_value();
     beat.next_offset = flow.state.next_offset();
     beat.partition_time = flow.state.partition_time();
-    beat.unpublished_users = flow.publish.Outstanding();
+    beat.unpublished_users = flow.Outstanding();
     beat.at = clock.WallNow();
     if (!is_replica) {
       beat.published_to = flow.publish.PublishedTo();
@@ -59,9 +59,6 @@ void WatermarkBeat::AddBase(const OpenPartition& open, TimeMs wall, Beat& beat) 
   PartitionFlow& flow = *open.flow;
   beat.generation = flow.state.generation();
   beat.republishing = flow.sweep.IsRepublishing();
-  // Rounds begin with checkpoints. At rest there is none, and nothing is left to publish.
-  if (beat.unpublished_users == 0 && !flow.sweep.OwesAll())
-    beat.published_to = std::max(beat.published_to, beat.next_offset);
   if (beat.published_to < 0) return;
   beat.updates_from = flow.updates->TopicOffsetFor(beat.published_to);
   const auto& filters = flow.state.options().filters;

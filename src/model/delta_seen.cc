@@ -116,6 +116,8 @@ bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& 
     takes_back |= TakesBack(change.kind);
     changed_similar += change.kind == ChangeKind::kSimilar ? 1 : 0;
   }
+  has_served_ = std::any_of(changes.begin(), changes.end(),
+                            [](const Change& change) { return change.kind == ChangeKind::kServed; });
   const size_t changed_items = changes.size() - changed_similar;
   kept_items_ = changed_items;
   const Day first_day = std::max(limits.horizon, limits.cooldown);
@@ -140,6 +142,7 @@ bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& 
     largest_segment = std::max<uint64_t>(largest_segment, other.fingerprints.count);
     kept_items_ += other.entries;
     const OtherPart part = PartOf(other, first_day, limits);
+    has_served_ |= other.kind == SegmentKind::kServed && part == OtherPart::kAll;
     plain = plain && part != OtherPart::kSome;
     if (part != OtherPart::kAll || other.fingerprints.count == 0) continue;
     codes_.push_back(other.fingerprints);

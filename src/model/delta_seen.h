@@ -158,6 +158,8 @@ class SeenReader {
   /// whether some segment has as many items as items_per_day_max allows. Neither counts segments of kind 5.
   uint64_t kept_items() const { return kept_items_; }
   bool met_daily_limit() const { return met_daily_limit_; }
+  /// Whether served items count, or would if nothing took them back.
+  bool has_served() const { return has_served_; }
   /// Whether `fingerprint`, which must be in seen(), is in a segment that counts and ended no earlier than
   /// `created_second`. False: if the item was created then, another item with the same fingerprint was seen.
   /// The arguments of Read must still be valid. The first call costs about as much as Read did. It costs
@@ -187,6 +189,7 @@ class SeenReader {
   std::string user_id_;
   uint64_t kept_items_ = 0;
   bool met_daily_limit_ = false;
+  bool has_served_ = false;
   // For Holds and Ends: the arguments of Read, and the newest ends by fingerprint.
   bool stored_ = false;
   std::span<const Change> changes_;

@@ -48,6 +48,7 @@ class RecallWorld::Process final : public SnapshotSink,
     options.checkpoint_interval = milliseconds(2'000);
     options.replay_idle = milliseconds(5'000);
     options.updates = UpdatePolicy{};
+    options.updates->refresh_every = milliseconds(world_.Below(3) == 0 ? 60'000 : 5'000);
     options.updates->generation_if_none = static_cast<int64_t>(world_.random_() >> 1) | 1;
     open->flow = std::make_unique<PartitionFlow>(options, durable.position, 0,
                                                  static_cast<int64_t>(world_.log_.size()), *open->store,

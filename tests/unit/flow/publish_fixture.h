@@ -41,7 +41,7 @@ class PublishTest : public testing::Test {
 
   void Open(size_t users_max) {
     flow.emplace(std::vector<FilterPolicy>{{0, "default", 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}}},
-                 users_max, reporter);
+                 PublishFlow::Options{.entries_max = users_max}, reporter);
     flow->Scanned({}, flow->WantsScan(), now);  // the scan of a start, which found nothing
   }
   UserKey KeyOf(const std::string& name) {

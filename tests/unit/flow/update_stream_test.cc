@@ -206,7 +206,7 @@ TEST_F(UpdateStreamTest, RowsBeyondTheirMemoryAreAGap) {
 
 TEST_F(UpdateStreamTest, APartitionThatIsFarBehindSendsNoRows) {
   options.behind_lag_messages = 10;
-  options.updates->behind_max = milliseconds(10'000);
+  options.updates->refresh_every = milliseconds(10'000);
   Open();
   Send(Event("exposed", "i1", Now()));
   FallBehind();
@@ -306,6 +306,7 @@ TEST_F(UpdateStreamTest, AGroupThatDoesNotOwnTheOutputsKeepsNothing) {
 TEST_F(UpdateStreamTest, PublishedSnapshotsCarryTheGeneration) {
   Open();
   Send(Event("exposed", "i1", Now()));
+  Checkpoint();  // the refresh finds marks
   Publish();
   const auto view = SnapshotView::Parse(topic.topic.at({FilterIndex(0), "u1"}));
   ASSERT_TRUE(view.has_value());
