@@ -150,7 +150,7 @@ func (r *FilterReader) TakeUpdate(data []byte) error {
 		}
 		p.swept = p.swept && p.hasBase()
 	}
-	g.cover(update.From, update.To, update.AsOfMs)
+	g.cover(update)
 	r.settle(log)
 	r.makeRoom()
 	return nil

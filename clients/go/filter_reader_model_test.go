@@ -22,6 +22,7 @@ type modelPartition struct {
 	named                              map[int64]bool // by a beat, ever
 	complete, asOf                     map[int64]int64
 	runs                               map[int64]run
+	parts                              map[int64]knownParts
 	beats                              map[int64]int // since the last record, of a generation that no beat named
 	dropped                            []modelAddition
 }
@@ -52,7 +53,7 @@ func newModel(additionsMax int) *model {
 func (m *model) at(partition int32) *modelPartition {
 	if m.partitions[partition] == nil {
 		m.partitions[partition] = &modelPartition{0, -1, -1, -1, map[int64]bool{}, map[int64]int64{}, map[int64]int64{},
-			map[int64]run{}, map[int64]int{}, nil}
+			map[int64]run{}, map[int64]knownParts{}, map[int64]int{}, nil}
 	}
 	return m.partitions[partition]
 }
@@ -87,6 +88,7 @@ func (m *model) forget(partition int32, g int64) {
 	delete(p.complete, g)
 	delete(p.asOf, g)
 	delete(p.runs, g)
+	delete(p.parts, g)
 	delete(p.beats, g)
 	m.keep(func(a modelAddition) bool { return a.partition != partition || a.generation != g })
 	var dropped []modelAddition
@@ -129,15 +131,14 @@ func (m *model) update(u testUpdate) {
 	}
 	m.records++
 	p.beats[g] = 0
-	run1, hasRun := p.runs[g]
-	if complete, known := p.complete[g]; known && u.from <= complete {
-		if u.to >= complete {
-			p.complete[g], p.asOf[g] = u.to, greater(u.asOf, before)
+	parts, has := p.parts[g]
+	if u.part == 0 || has && parts.offset == u.from && int(u.part) <= parts.count {
+		if u.to == u.from && len(u.sections) > 0 {
+			p.parts[g] = knownParts{u.from, int(u.part) + 1}
 		}
-	} else if !hasRun || u.from > run1.to {
-		p.runs[g] = run{u.from, u.to, u.asOf}
-	} else if u.to >= run1.from {
-		p.runs[g] = run{-greater(-u.from, -run1.from), greater(u.to, run1.to), greater(u.asOf, run1.asOf)}
+		p.cover(g, u.from, u.to, u.asOf, before)
+	} else if u.to > u.from {
+		p.cover(g, u.from+1, u.to, u.asOf, before)
 	}
 	m.settle(u.partition)
 	for len(m.additions) > m.additionsMax {
@@ -148,6 +149,19 @@ func (m *model) update(u testUpdate) {
 			}
 			return a.record != oldest
 		})
+	}
+}
+
+func (p *modelPartition) cover(g, from, to, asOf, before int64) {
+	run1, hasRun := p.runs[g]
+	if complete, known := p.complete[g]; known && from <= complete {
+		if to >= complete {
+			p.complete[g], p.asOf[g] = to, greater(asOf, before)
+		}
+	} else if !hasRun || from > run1.to {
+		p.runs[g] = run{from, to, asOf}
+	} else if to >= run1.from {
+		p.runs[g] = run{-greater(-from, -run1.from), greater(to, run1.to), greater(asOf, run1.asOf)}
 	}
 }
 
@@ -292,8 +306,8 @@ func compare(t *testing.T, r followed, m *model) {
 	}
 }
 
-// randomUpdate goes on from the log's end, mostly.
-func randomUpdate(chance *rand.Rand, end map[[2]int64]int64) testUpdate {
+// randomUpdate goes on from the log's end, mostly. `parts` are those of the event at the end.
+func randomUpdate(chance *rand.Rand, end map[[2]int64]int64, parts map[[2]int64]int) testUpdate {
 	u := testUpdate{partition: int32(chance.Intn(2)), generation: 1 + int64(chance.Intn(12))/5, filters: []string{"g", "f"}}
 	if chance.Intn(20) == 0 {
 		u.filters = []string{"g", "h"}
@@ -308,7 +322,15 @@ func randomUpdate(chance *rand.Rand, end map[[2]int64]int64) testUpdate {
 			u.from = 0
 		}
 	}
-	u.to = u.from + int64(chance.Intn(5))
+	if u.to = u.from + int64(chance.Intn(5)); chance.Intn(3) == 0 {
+		u.to = u.from
+	}
+	if u.from == end[log] {
+		u.part = uint8(parts[log])
+	}
+	if chance.Intn(8) == 0 {
+		u.part = uint8(chance.Intn(4))
+	}
 	if end[log] < u.to {
 		end[log] = u.to
 	}
@@ -326,6 +348,9 @@ func randomUpdate(chance *rand.Rand, end map[[2]int64]int64) testUpdate {
 			s.entries = append(s.entries, e)
 		}
 		u.sections = append(u.sections, s)
+	}
+	if parts[log] = 0; u.to == u.from && len(u.sections) > 0 {
+		parts[log] = int(u.part) + 1
 	}
 	return u
 }
@@ -357,11 +382,15 @@ func TestAReaderIsAsTheSpecification(t *testing.T) {
 		chance := rand.New(rand.NewSource(seed))
 		additionsMax := []int{1 << 20, 20, 5}[seed%3]
 		r, m, end := follow(t, additionsMax), newModel(additionsMax), map[[2]int64]int64{}
+		parts := map[[2]int64]int{}
 		for step := 0; step < 150 && !t.Failed(); step++ {
 			partition := int32(chance.Intn(2))
 			switch chance.Intn(8) {
 			default:
-				u := randomUpdate(chance, end)
+				u := randomUpdate(chance, end, parts)
+				if chance.Intn(12) == 0 {
+					continue // lost
+				}
 				r.take(u)
 				m.update(u)
 			case 0, 1:
@@ -436,7 +465,7 @@ func TestAReaderOfManyAdditions(t *testing.T) {
 		var all []seen
 		base, lost := int64(100), 0
 		for round := 0; round < 60; round++ {
-			u := testUpdate{0, 7, at, at + 10, at, []string{"f"}, []testSection{{mask: 1}}}
+			u := testUpdate{0, 7, at, at + 10, at, []string{"f"}, []testSection{{mask: 1}}, 0}
 			s := &u.sections[0]
 			for i := 0; i < 500; i++ {
 				e := testEntry{user: fmt.Sprint(chance.Intn(20_000))}

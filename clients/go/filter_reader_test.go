@@ -56,7 +56,7 @@ func (r followed) beat(partition int32, b testBeat) {
 // update is one of partition 0: the user has seen the items.
 func (r followed) update(generation, from, to, asOf int64, user string, items ...string) {
 	r.t.Helper()
-	u := testUpdate{0, generation, from, to, asOf, []string{"f"}, nil}
+	u := testUpdate{0, generation, from, to, asOf, []string{"f"}, nil, 0}
 	if len(items) > 0 {
 		u.sections = []testSection{{1, 0, 0, []testEntry{{user, printsOf(items...)}}}}
 	}
@@ -394,11 +394,11 @@ func TestAUserWhoseSnapshotIsRefusedIsNotFresh(t *testing.T) {
 
 func TestAdditionsOfOtherFiltersDontMatter(t *testing.T) {
 	r := begun(t, 0)
-	r.take(testUpdate{0, 7, 100, 110, 1100, []string{"g"}, []testSection{{1, 0, 0, []testEntry{{"u", printsOf("a")}}}}})
+	r.take(testUpdate{0, 7, 100, 110, 1100, []string{"g"}, []testSection{{1, 0, 0, []testEntry{{"u", printsOf("a")}}}}, 0})
 	r.expect("a record that doesn't name it", 100, 1000, 0)
 	r.take(testUpdate{0, 7, 100, 110, 1100, []string{"g", "f"}, []testSection{
 		{1, 0, 0, []testEntry{{"u", printsOf("a")}}}, {2, 0, 0, []testEntry{{"u", printsOf("b")}}},
-		{3, 0, 0, []testEntry{{"u", printsOf("c")}}}}})
+		{3, 0, 0, []testEntry{{"u", printsOf("c")}}}}, 0})
 	r.expect("a record of both", 110, 1100, 2)
 	r.hasSeen("a record of both", "u", "bc")
 }
@@ -416,7 +416,7 @@ func TestWhatIsSimilarIsAskedApart(t *testing.T) {
 	ask("nothing", false, false, false, false)
 	r.take(testUpdate{0, 7, 100, 110, 1100, []string{"f"}, []testSection{
 		{1, 1, 0, []testEntry{{"u", []Fingerprint{near, group}}}}, {1, 0, 0, []testEntry{{"u", []Fingerprint{
-			FingerprintOf("b").in(nearDomain), FingerprintOf("e")}}}}}})
+			FingerprintOf("b").in(nearDomain), FingerprintOf("e")}}}}}, 0})
 	ask("additions", true, false, true, false)
 	r.hasSeen("apart from what is similar", "u", "e")
 	r.snapshot("u", exactSnapshot(0, 7, 110, nil, nil))
@@ -430,7 +430,7 @@ func TestServedItemsEndByTheReadersClock(t *testing.T) {
 	r := begun(t, 0)
 	r.config.Now = func() time.Time { return now }
 	r.take(testUpdate{0, 7, 100, 110, 1100, []string{"f"}, []testSection{
-		{1, 0, testNowMs/1000 + 1, []testEntry{{"u", printsOf("a")}}}, {1, 0, 0, []testEntry{{"u", printsOf("b")}}}}})
+		{1, 0, testNowMs/1000 + 1, []testEntry{{"u", printsOf("a")}}}, {1, 0, 0, []testEntry{{"u", printsOf("b")}}}}, 0})
 	now = now.Add(999 * time.Millisecond)
 	r.hasSeen("before its second", "u", "ab")
 	now = now.Add(time.Millisecond)
@@ -487,7 +487,7 @@ func TestALimitOfAdditions(t *testing.T) {
 	r.update(7, 120, 130, 1300, "u", "d")
 	r.expect("the oldest record went", 130, 1000, 2)
 	r.hasSeen("the oldest record went", "u", "d")
-	r.take(testUpdate{1, 7, 0, 1, 1, []string{"f"}, []testSection{{1, 0, 0, []testEntry{{"w", printsOf("a", "b")}}}}})
+	r.take(testUpdate{1, 7, 0, 1, 1, []string{"f"}, []testSection{{1, 0, 0, []testEntry{{"w", printsOf("a", "b")}}}}, 0})
 	r.expect("those of all partitions count", 130, 1000, 3)
 	r.hasSeen("the oldest of all partitions", "v", "")
 	r.beat(0, testBeat{7, 110, 5, -1})
@@ -529,12 +529,12 @@ func TestAReaderIsAsFreshAsItsOldestPartition(t *testing.T) {
 		followed{r, t}.beat(int32(partition), testBeat{7, 100, 0, -1})
 		r.SnapshotsEnd(int32(partition), 0)
 		expect("one isn't known", -1)
-		followed{r, t}.take(testUpdate{int32(partition), 7, 100, 100, asOf, []string{"f"}, nil})
+		followed{r, t}.take(testUpdate{int32(partition), 7, 100, 100, asOf, []string{"f"}, nil, 0})
 	}
 	expect("the oldest", 1000)
 	followed{r, t}.beat(2, testBeat{7, 100, 0, -1})
 	expect("a beat of a partition that isn't followed", 1000)
-	followed{r, t}.take(testUpdate{2, 7, 100, 100, 3000, []string{"f"}, nil})
+	followed{r, t}.take(testUpdate{2, 7, 100, 100, 3000, []string{"f"}, nil, 0})
 	expect("one more is followed", -1)
 	if _, known := r.AsOf(5); known {
 		t.Error("nothing is known of partition 5")
@@ -543,7 +543,7 @@ func TestAReaderIsAsFreshAsItsOldestPartition(t *testing.T) {
 
 func TestARefusedUpdateChangesNothing(t *testing.T) {
 	r := begun(t, 0)
-	data := testUpdate{0, 7, 100, 110, 1100, []string{"f"}, []testSection{{1, 0, 0, []testEntry{{"u", printsOf("a")}}}}}.bytes()
+	data := testUpdate{0, 7, 100, 110, 1100, []string{"f"}, []testSection{{1, 0, 0, []testEntry{{"u", printsOf("a")}}}}, 0}.bytes()
 	data[len(data)-1] ^= 1
 	if err := r.TakeUpdate(data); !errors.Is(err, ErrMalformed) {
 		t.Errorf("%v", err)

@@ -73,7 +73,7 @@ func FuzzWatermark(f *testing.F) {
 // FuzzUpdate: any bytes give an update that a reader takes, or a *ParseError.
 func FuzzUpdate(f *testing.F) {
 	f.Add(exampleUpdate().bytes())
-	f.Add(testUpdate{0, 7, 100, 110, -1, []string{"f"}, []testSection{{1, 1, 5, []testEntry{{"u", printsOf("a")}}}}}.bytes())
+	f.Add(testUpdate{0, 7, 100, 110, -1, []string{"f"}, []testSection{{1, 1, 5, []testEntry{{"u", printsOf("a")}}}}, 1}.bytes())
 	f.Add([]byte("SEEU"))
 	f.Fuzz(func(t *testing.T, data []byte) { tryUpdate(t, data) })
 }

@@ -111,7 +111,7 @@ func manyUpdates(records, events, items, users int) (data [][]byte) {
 			}
 			s.entries = append(s.entries, e)
 		}
-		data = append(data, testUpdate{0, 7, int64(100 + i), int64(101 + i), 1, []string{"f"}, []testSection{s}}.bytes())
+		data = append(data, testUpdate{0, 7, int64(100 + i), int64(101 + i), 1, []string{"f"}, []testSection{s}, 0}.bytes())
 	}
 	return data
 }

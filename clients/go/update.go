@@ -20,6 +20,7 @@ type Update struct {
 	Partition  int32
 	Generation int64
 	From, To   int64    // the record has the additions of the live events at the offsets [From, To)
+	Part       uint8    // how many records before this one hold parts of the event at From; as a rule 0
 	AsOfMs     int64    // all below To is all that the input partition held then, in ms since 1970; -1: not known
 	Filters    []string // the filters that the record speaks of
 	Sections   []UpdateSection
@@ -33,6 +34,9 @@ type UpdateSection struct {
 
 	users, counts, fingerprints []byte
 }
+
+// isPart: the event at From goes on in the next record.
+func (u *Update) isPart() bool { return u.From == u.To && len(u.Sections) > 0 }
 
 // Entries is how many entries the section has. A user may have several.
 func (s *UpdateSection) Entries() int { return len(s.counts) / 2 }
@@ -79,14 +83,12 @@ func ParseUpdate(data []byte) (*Update, error) {
 	if checksum, is := binary.LittleEndian.Uint32(data[8:]), updateChecksumOf(data); checksum != is {
 		return nil, malformed("update.checksum", "%#08x; that of the bytes is %#08x: they are damaged", checksum, is)
 	}
-	if data[5] != 0 {
-		return nil, unsupported("update.flags", "%#02x; this reader knows none", data[5])
-	}
 	update := &Update{
 		Partition:  int32(binary.LittleEndian.Uint32(data[12:])),
 		Generation: int64(binary.LittleEndian.Uint64(data[16:])),
 		From:       int64(binary.LittleEndian.Uint64(data[24:])),
 		To:         int64(binary.LittleEndian.Uint64(data[32:])),
+		Part:       data[5],
 		AsOfMs:     int64(binary.LittleEndian.Uint64(data[40:])),
 	}
 	filterCount := int(data[48])

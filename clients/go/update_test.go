@@ -20,6 +20,7 @@ type testUpdate struct {
 	from, to, asOf int64
 	filters        []string
 	sections       []testSection
+	part           uint8
 }
 
 type testSection struct {
@@ -35,7 +36,7 @@ type testEntry struct {
 }
 
 func (u testUpdate) bytes() []byte {
-	data := append([]byte("SEEU"), 1, 0, 0, 0, 0, 0, 0, 0)
+	data := append([]byte("SEEU"), 1, u.part, 0, 0, 0, 0, 0, 0)
 	data = le32(data, uint32(u.partition))
 	for _, field := range []int64{u.generation, u.from, u.to, u.asOf} {
 		data = le64(data, uint64(field))
@@ -86,7 +87,7 @@ func printsOf(ids ...string) (prints []Fingerprint) {
 
 // asTest is what the reader makes of an update, but for the users, which are hashes.
 func asTest(u *Update) (read testUpdate) {
-	read = testUpdate{u.Partition, u.Generation, u.From, u.To, u.AsOfMs, u.Filters, nil}
+	read = testUpdate{u.Partition, u.Generation, u.From, u.To, u.AsOfMs, u.Filters, nil, u.Part}
 	for i := range u.Sections {
 		s := &u.Sections[i]
 		section := testSection{mask: s.Mask, until: s.Until}
@@ -109,16 +110,16 @@ func exampleUpdate() testUpdate {
 	return testUpdate{3, 7, 100, 120, 1763700000123, []string{"default", "曝光"}, []testSection{
 		{1, 0, 0, []testEntry{{"u1", printsOf("n1", "42")}, {"u2", printsOf("n1")}, {"u1", printsOf("a")}}},
 		{3, 1, 1763700000, []testEntry{{"u3", []Fingerprint{0, math.MaxUint32}}}},
-	}}
+	}, 9}
 }
 
 func TestAnUpdateIsReadAsItWasWritten(t *testing.T) {
 	for name, want := range map[string]testUpdate{
 		"of two filters": exampleUpdate(),
-		"no sections":    {0, 1, 0, 0, -1, []string{"a"}, nil},
+		"no sections":    {0, 1, 0, 0, -1, []string{"a"}, nil, 0},
 		"the greatest": {math.MaxInt32, math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64,
 			strings.Split("a b c d e f g h i j k l m n o "+strings.Repeat("x", 255), " "),
-			[]testSection{{0x8000, 0, math.MaxUint32, []testEntry{{"", make([]Fingerprint, math.MaxUint16)}}}}},
+			[]testSection{{0x8000, 0, math.MaxUint32, []testEntry{{"", make([]Fingerprint, math.MaxUint16)}}}}, 255},
 	} {
 		update, err := ParseUpdate(want.bytes())
 		if err != nil {
@@ -155,7 +156,6 @@ func TestUpdatesAreCheckedInTheSpecifiedOrder(t *testing.T) {
 		{"update.from", ErrMalformed, func() { data[31] = 0x80 }, true},
 		{"update.generation", ErrMalformed, func() { data[16] = 0 }, true},
 		{"update.partition", ErrMalformed, func() { data[15] = 0x80 }, true},
-		{"update.flags", ErrUnsupported, func() { data[5] = 2 }, true},
 		{"update.checksum", ErrMalformed, func() { data[8] ^= 1 }, false},
 		{"update.header_bytes", ErrMalformed, func() { data[6], data[7] = 0, 32 }, false}, // beyond the record
 		{"update.header_bytes", ErrMalformed, func() { data[6], data[7] = 1, 32 }, false},
@@ -184,7 +184,7 @@ func TestSectionsAndNamesThatAreRefused(t *testing.T) {
 		return u
 	}
 	named := func(names ...string) testUpdate {
-		return testUpdate{1, 1, 0, 1, -1, names, nil}
+		return testUpdate{1, 1, 0, 1, -1, names, nil, 0}
 	}
 	good := section(3, 0, testEntry{"u", printsOf("a", "b")}, testEntry{"v", printsOf("c")})
 	changed := func(at int, to ...byte) []byte { // bytes of the section

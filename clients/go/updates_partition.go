@@ -18,7 +18,14 @@ type generation struct {
 	complete int64
 	asOf     int64
 	run      *run
+	parts    knownParts
 	lost     *lostRecords
+}
+
+// Of the event at `offset` the first `count` parts are known.
+type knownParts struct {
+	offset int64
+	count  int
 }
 
 // A run lies beyond a gap.
@@ -75,9 +82,18 @@ func (p *updatesPartition) isSettled(generation, to int64) bool {
 	return p.hasBase() && (p.isPast(generation) || generation == p.newest.generation && to <= p.newest.publishedTo)
 }
 
-// cover takes in the range of a record.
-func (g *generation) cover(from, to, asOf int64) {
+// cover takes in the range of a record. If a part before it is missing, it covers only what comes behind its event.
+func (g *generation) cover(u *Update) {
 	g.beats = 0
+	from, to, asOf, part := u.From, u.To, u.AsOfMs, int(u.Part)
+	if part > 0 && (g.parts.offset != from || part > g.parts.count) {
+		if from == to {
+			return
+		}
+		from++
+	} else if u.isPart() {
+		g.parts = knownParts{from, part + 1}
+	}
 	switch {
 	case g.complete >= 0 && from <= g.complete:
 		if to >= g.complete {

@@ -43,7 +43,7 @@ UpdateStream::Batch::~Batch() {
 void UpdateStream::Batch::Add(FilterMask filters, AdditionKind kind, uint32_t until_s,
                               std::string_view user_id, std::span<const Fingerprint> items, int64_t offset) {
   const FilterMask mask = stream_.Compressed(filters);
-  if (skips_ || mask == 0 || items.empty()) return;
+  if (skips_ || mask == 0 || offset < stream_.from_) return;  // or the event had too many parts
   const uint64_t user = UpdateUserOf(user_id);
   UpdateRows& rows = stream_.rows_;
   while (!items.empty()) {
@@ -52,7 +52,8 @@ void UpdateStream::Batch::Add(FilterMask filters, AdditionKind kind, uint32_t un
     const size_t bytes = 26 + here.size() * sizeof(uint32_t);
     if (rows.bytes() + bytes > kRowsBytesMax) [[unlikely]] {
       MakeRoom(offset);
-      if (rows.bytes() + bytes > kRowsBytesMax) EndRecord(offset);  // a part of this event
+      if (rows.bytes() + bytes > kRowsBytesMax) EndPart(offset);
+      if (offset < stream_.from_) return;
     }
     rows.Add(mask, kind, until_s, user, here);
     items = items.subspan(here.size());
@@ -65,6 +66,15 @@ void UpdateStream::Batch::MakeRoom(int64_t offset) {
   stream_.rows_.SplitAtMark(rest);
   if (!stream_.rows_.empty()) EndRecord(offset);
   stream_.rows_ = std::move(rest);
+}
+
+// More parts than a record can number: the rest of the event is a gap.
+void UpdateStream::Batch::EndPart(int64_t offset) {
+  if (stream_.part_ + 1 < kUpdatePartsMax) return EndRecord(offset);
+  stream_.rows_.Clear();
+  stream_.part_ = 0;
+  stream_.gap_to_ = stream_.from_ = offset + 1;
+  ++stream_.figures_.gaps;
 }
 
 void UpdateStream::Batch::EndRecord(int64_t to) { stream_.EndRecordAt(to, {-1}, {}); }
@@ -97,10 +107,12 @@ void UpdateStream::EndRecordAt(int64_t to, TimeMs as_of, Instant now) {
     record.bytes = std::move(spare_.back());
     spare_.pop_back();
   }
-  EncodeUpdate({state_.options().partition, state_.generation(), from_, to, as_of}, names_, rows_,
-               record.bytes);
+  EncodeUpdate(
+      {state_.options().partition, state_.generation(), from_, to, as_of, static_cast<uint8_t>(part_)},
+      names_, rows_, record.bytes);
   bytes_ += record.bytes.size();
   rows_.Clear();
+  part_ = record.is_part ? part_ + 1 : 0;
   from_ = to;
   held_ = batch_held_;
 }
@@ -117,7 +129,7 @@ void UpdateStream::Step(Instant now, TimeMs wall) {
   for (Record& record : records_) {
     if (record.at == Instant{}) record.at = now;
   }
-  while (!records_.empty() && now - records_.front().at > kPatience) DropEvent();
+  while (!records_.empty() && now - records_.front().at > kPatience) DropFront();
   if (bytes_ + rows_.bytes() > bytes_max_) DropAll();
 }
 
@@ -125,7 +137,7 @@ void UpdateStream::DropFront() {
   Record& front = records_.front();
   if (!front.delivered) {
     ++figures_.gaps;
-    gap_to_ = std::max(gap_to_, front.to);
+    gap_to_ = std::max(gap_to_, front.to + (front.is_part ? 1 : 0));
   }
   bytes_ -= front.bytes.size();
   if (spare_.size() < kSpareMax && front.bytes.capacity() <= kSpareBytes)
@@ -133,21 +145,11 @@ void UpdateStream::DropFront() {
   records_.pop_front();
 }
 
-// What follows a part of an event must not stand without it: its range would seem complete.
-void UpdateStream::DropEvent() {
-  for (bool goes_on = true; goes_on && !records_.empty();) {
-    goes_on = records_.front().is_part && !records_.front().delivered;
-    DropFront();
-    if (!goes_on || !records_.empty()) continue;
-    rows_.Clear();
-    gap_to_ = from_ = state_.next_offset();
-  }
-}
-
 void UpdateStream::DropAll() {
   while (!records_.empty()) DropFront();
   if (!rows_.empty()) ++figures_.gaps;
   rows_.Clear();
+  part_ = 0;
   gap_to_ = from_ = state_.next_offset();
 }
 

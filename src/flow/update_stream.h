@@ -3,9 +3,9 @@
 // updates' thread makes records of them, and keeps each until a broker has it.
 //
 // What no broker has holds the checkpoint's offset back (Held). So after a crash it is read and sent again.
-// Rows that wait for longer than kPatience, or exceed their memory, are dropped: the next record's `from`
-// shows the gap. A record that says "taken back" ends there, so that the user's next snapshot covers all
-// before it.
+// Rows that wait for longer than kPatience, or exceed their memory, are dropped: the `from` and `part` of the
+// next record show the gap. A record that says "taken back" ends there, so that the user's next snapshot
+// covers all before it.
 
 #include <chrono>
 #include <cstdint>
@@ -58,6 +58,7 @@ class UpdateStream {
    private:
     void EndRecord(int64_t to) NO_THREAD_SAFETY_ANALYSIS;
     void MakeRoom(int64_t offset) NO_THREAD_SAFETY_ANALYSIS;
+    void EndPart(int64_t offset) NO_THREAD_SAFETY_ANALYSIS;
 
     UpdateStream& stream_;
     const bool skips_;
@@ -115,7 +116,6 @@ class UpdateStream {
 
   void EndRecordAt(int64_t to, TimeMs as_of, Instant now) REQUIRES(mutex_);
   void DropFront() REQUIRES(mutex_);
-  void DropEvent() REQUIRES(mutex_);
   void DropAll() REQUIRES(mutex_);
   FilterMask Compressed(FilterMask filters) REQUIRES(mutex_);
 
@@ -124,8 +124,9 @@ class UpdateStream {
   std::vector<std::string> names_;  // of the filters with updates
 
   mutable Mutex mutex_;
-  int64_t from_ GUARDED_BY(mutex_);  // of the record that is being filled
-  Held held_ GUARDED_BY(mutex_);     // where reading must begin to fill it again
+  int64_t from_ GUARDED_BY(mutex_);       // of the record that is being filled
+  uint32_t part_ GUARDED_BY(mutex_) = 0;  // of the event at from_: how many records went before it
+  Held held_ GUARDED_BY(mutex_);          // where reading must begin to fill it again
   Held batch_held_ GUARDED_BY(mutex_);
   UpdateRows rows_ GUARDED_BY(mutex_);
   bool skipping_ GUARDED_BY(mutex_) = false;

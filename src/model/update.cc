@@ -131,7 +131,7 @@ void EncodeUpdate(const UpdateHeader& header, std::span<const std::string> names
   out.clear();
   out.append("SEEU");
   PutLittleEndian(uint8_t{1}, out);
-  PutLittleEndian(uint8_t{0}, out);
+  PutLittleEndian(header.part, out);
   PutLittleEndian(static_cast<uint16_t>(header_bytes), out);
   PutLittleEndian(uint32_t{0}, out);  // the checksum's place
   PutLittleEndian(header.partition, out);

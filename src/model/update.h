@@ -15,6 +15,8 @@ namespace seen {
 
 /// The longest record that a writer makes.
 inline constexpr size_t kUpdateBytesMax = 256 * 1024;
+/// The most records of one event.
+inline constexpr uint32_t kUpdatePartsMax = 256;
 
 enum class AdditionKind : uint8_t {
   kSeen = 0,
@@ -68,6 +70,7 @@ struct UpdateHeader {
   int64_t generation = 1;  // 1 or more
   int64_t from = 0, to = 0;
   TimeMs as_of{-1};  // -1: not known
+  uint8_t part = 0;  // how many records before it hold parts of the event at `from`
 };
 
 /// Writes the record into `out`, whose memory is reused. `names`: 1 to 16 different ones, of 1 to 255 bytes

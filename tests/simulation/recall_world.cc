@@ -8,6 +8,7 @@
 #include "flow/partition_flow.h"
 #include "flow/publisher.h"
 #include "flow/update_sender.h"
+#include "model/update.h"
 #include "owner/beat.h"
 #include "seen/filter_reader.h"
 
@@ -68,6 +69,11 @@ class RecallWorld::Process final : public SnapshotSink,
   void Crash() {
     for (size_t left = world_.Below(queue_.size() + 1); left > 0; --left) Arrive(false);
     for (size_t left = world_.Below(updates_.size() + 1); left > 0; --left) ArriveUpdate(false);
+    if (!updates_.empty()) {  // of the next one, some parts at most
+      std::vector<std::string> parts = world_.PartsOf(updates_.front().second);
+      parts.resize(world_.Below(parts.size()));
+      for (std::string& part : parts) world_.updates_.push_back(std::move(part));
+    }
     queue_.clear();
     updates_.clear();
     reports_.clear();
@@ -220,7 +226,7 @@ class RecallWorld::Process final : public SnapshotSink,
   void ArriveUpdate(bool reports) {
     const auto [ticket, bytes] = std::move(updates_.front());
     updates_.pop_front();
-    world_.updates_.push_back(bytes);
+    for (std::string& part : world_.PartsOf(bytes)) world_.updates_.push_back(std::move(part));
     const auto offset = static_cast<int64_t>(world_.updates_.size()) - 1;
     if (reports) update_reports_.push_back({0, ticket, world_.Chance(10) ? -1 : offset});
   }
@@ -312,7 +318,9 @@ class RecallWorld::Reader {
   }
   void ReadUpdate() {
     at_update_ = std::max(at_update_, world_.updates_begin_);
-    if (at_update_ < world_.updates_.size()) Take(reader_.TakeUpdate(world_.updates_[at_update_++]));
+    if (at_update_ == world_.updates_.size()) return;
+    const std::string& bytes = world_.updates_[at_update_++];
+    if (!world_.Chance(1)) Take(reader_.TakeUpdate(bytes));  // else it was damaged on the way
   }
   void ReadSnapshot() {
     const auto& topic = world_.snapshots_;
@@ -349,6 +357,51 @@ bool RecallWorld::IsCurrent(int64_t generation) const {
   return std::any_of(processes_.begin(), processes_.end(), [&](const auto& process) {
     return process->is_open() && process->flow().state.generation() == generation;
   });
+}
+
+/// An update as it came, or as if its first event needed several records: the others hold another item of the
+/// user.
+std::vector<std::string> RecallWorld::PartsOf(const std::string& bytes) {
+  const auto update = client::Update::Parse(bytes);
+  const int64_t from = update->from(), to = update->to();
+  const auto is_first = [&](const client::UpdateEntry& entry, uint32_t i) {
+    const Event& event = log_[static_cast<size_t>(from)];
+    return entry.user == UpdateUserOf(event.user) &&
+           static_cast<uint32_t>(entry[i]) == FingerprintOf(event.item).value;
+  };
+  int first = 0;  // of its additions
+  UpdateRows rest;
+  update->ForEachSection([&](const client::UpdateSection& section) {
+    section.ForEach([&](const client::UpdateEntry& entry) {
+      for (uint32_t i = 0; i < entry.count; ++i) {
+        const Fingerprint item{static_cast<uint32_t>(entry[i])};
+        if (from < static_cast<int64_t>(log_.size()) && is_first(entry, i)) {
+          ++first;
+        } else {
+          rest.Add(section.mask(), AdditionKind::kSeen, section.until_s(), entry.user, {&item, 1});
+        }
+      }
+    });
+  });
+  if (from == to || first != 1 || Chance(60)) return {bytes};
+  const Event& event = log_[static_cast<size_t>(from)];
+  const size_t count = 2 + Below(3), place = Below(count);
+  std::vector<std::string> parts(count);
+  for (size_t part = 0; part < count; ++part) {
+    const bool is_last = part + 1 == count;
+    UpdateRows rows;
+    if (is_last) std::swap(rows, rest);
+    const Fingerprint item = FingerprintOf(part == place ? event.item : "another");
+    rows.Add(1, AdditionKind::kSeen, 0, UpdateUserOf(event.user), {&item, 1});
+    EncodeUpdate({0,
+                  update->generation(),
+                  from,
+                  is_last ? to : from,
+                  {is_last ? update->as_of_ms() : -1},
+                  static_cast<uint8_t>(part)},
+                 std::vector<std::string>{"home"}, rows, parts[part]);
+  }
+  return parts;
 }
 
 void RecallWorld::Grow() {

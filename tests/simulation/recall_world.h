@@ -58,6 +58,7 @@ class RecallWorld {
 
   void Step(bool quiet);
   void Grow();
+  std::vector<std::string> PartsOf(const std::string& bytes);
   void Break();
   void CutSnapshots(Process& owner);
   void Replace();

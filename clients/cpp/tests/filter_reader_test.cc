@@ -110,7 +110,9 @@ class World {
     std::int64_t& next = next_[partition];
     update.from =
         Below(4) == 0 ? std::max<std::int64_t>(next - Below(10), 0) : next + (Below(9) == 0 ? 5 : 0);
-    update.to = update.from + Below(6);
+    update.to = Below(3) == 0 ? update.from : update.from + Below(6);
+    const int part = update.from == next ? part_[partition] : 0;
+    update.part = static_cast<std::uint8_t>(Below(8) == 0 ? Below(4) : static_cast<std::uint32_t>(part));
     next = update.to;
     if (Below(4) != 0) update.as_of_ms = 1000 + Below(1000);
     update.filters = Below(5) == 0 ? std::vector<std::string>{"clicks", "default"} : update.filters;
@@ -129,6 +131,8 @@ class World {
       }
       update.sections.push_back(section);
     }
+    part_[partition] = update.to > update.from ? 0 : update.part + (update.sections.empty() ? 0 : 1);
+    if (Below(12) == 0) return;  // lost
     EXPECT_FALSE(reader_.TakeUpdate(test::Encoded(update)));
     naive_.TakeUpdate(update);
   }
@@ -155,6 +159,7 @@ class World {
   FilterReader reader_;
   test::NaiveReader naive_;
   std::int64_t next_[kPartitions] = {}, published_to_[kPartitions] = {};
+  int part_[kPartitions] = {};  // of the event that goes on
 };
 
 TEST(FilterReader, AnswersAsThePageSaysInRandomWorlds) {

@@ -64,6 +64,7 @@ TEST(GoldenUpdates, AreReadAsTheIndexSays) {
     const std::string bytes = FromBase64(record["bytes"]);
     const auto update = Update::Parse(bytes);
     ASSERT_TRUE(update) << update.error().message;
+    EXPECT_EQ(record["part"], update->part());
     EXPECT_EQ(record["partition"], update->partition());
     EXPECT_EQ(record["generation"], update->generation());
     EXPECT_EQ(record["from"], update->from());
@@ -88,15 +89,13 @@ int StepOf(ErrorCode code) {
       return 3;
     case ErrorCode::kWrongChecksum:
       return 4;
-    case ErrorCode::kUnknownFlags:
-      return 5;
     case ErrorCode::kBadField:
-      return 6;
+      return 5;
     case ErrorCode::kBadNames:
-      return 7;
+      return 6;
     case ErrorCode::kUnknownKind:
     case ErrorCode::kBadSection:
-      return 8;
+      return 7;
     default:
       return 0;
   }

@@ -52,17 +52,12 @@ class NaiveReader {
       }
     }
     its.beats[update.generation] = 0;
-    if (known.complete && update.from <= *known.complete) {
-      if (update.to >= *known.complete) {
-        known.complete = update.to;
-        known.as_of = std::max(known.as_of, update.as_of_ms);
-      }
-    } else if (!known.run || update.from > known.run->to) {
-      known.run = Run{update.from, update.to, update.as_of_ms};
-    } else if (update.to >= known.run->from) {
-      known.run = Run{std::min(update.from, known.run->from), std::max(update.to, known.run->to),
-                      std::max(update.as_of_ms, known.run->as_of)};
-    }
+    const bool has_parts_before = update.part == 0 || (known.parts && known.parts->first == update.from &&
+                                                       update.part <= known.parts->second);
+    if (has_parts_before && update.to == update.from && !update.sections.empty())
+      known.parts = {update.from, update.part + 1};
+    if (has_parts_before) Cover(known, update.from, update);
+    if (!has_parts_before && update.to > update.from) Cover(known, update.from + 1, update);
     Settle(update.partition);
     while (additions_.size() > additions_max_) DropOldest();
   }
@@ -127,6 +122,7 @@ class NaiveReader {
     std::optional<std::int64_t> complete;
     std::int64_t as_of = -1;
     std::optional<Run> run;
+    std::optional<std::pair<std::int64_t, int>> parts;
     std::optional<std::pair<std::int64_t, std::int64_t>> lost;  // `to`, and as_of before
   };
   struct Partition {
@@ -140,6 +136,20 @@ class NaiveReader {
     std::int64_t generation, offset;
     std::vector<Fingerprint> items;
   };
+
+  static void Cover(Known& known, std::int64_t from, const UpdateParts& update) {
+    if (known.complete && from <= *known.complete) {
+      if (update.to >= *known.complete) {
+        known.complete = update.to;
+        known.as_of = std::max(known.as_of, update.as_of_ms);
+      }
+    } else if (!known.run || from > known.run->to) {
+      known.run = Run{from, update.to, update.as_of_ms};
+    } else if (update.to >= known.run->from) {
+      known.run = Run{std::min(from, known.run->from), std::max(update.to, known.run->to),
+                      std::max(update.as_of_ms, known.run->as_of)};
+    }
+  }
 
   const Known* CurrentOf(std::int32_t partition) const {
     const auto found = partitions_.find(partition);

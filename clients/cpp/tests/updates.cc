@@ -21,7 +21,8 @@ std::string Encoded(const UpdateParts& parts) {
   }
   names.resize(std::max<std::size_t>(names.size(), 7));
   std::string bytes = "SEEU";
-  Put(bytes, std::uint16_t{1});
+  Put(bytes, std::uint8_t{1});
+  Put(bytes, parts.part);
   Put(bytes, static_cast<std::uint16_t>(49 + names.size()));
   Put(bytes, std::uint32_t{0});
   Put(bytes, parts.partition);

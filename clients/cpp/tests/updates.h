@@ -25,6 +25,7 @@ struct UpdateParts {
   std::int64_t generation = 1, from = 0, to = 0, as_of_ms = -1;
   std::vector<std::string> filters = {"default"};
   std::vector<Section> sections;
+  std::uint8_t part = 0;
 };
 std::string Encoded(const UpdateParts& parts);
 /// With the checksum put right.

@@ -369,14 +369,14 @@ def update(
     filter_count=None,
     header_bytes=None,
     version=1,
-    flags=0,
+    part=0,
     magic=b"SEEU",
 ):
     """A record with a right checksum, whatever is in it."""
     if names is None:
         names = b"".join(bytes((len(name.encode()),)) + name.encode() for name in filters)
     size = max(56, 49 + len(names)) if header_bytes is None else header_bytes
-    head = struct.pack("<4sBBH", magic, version, flags, size)
+    head = struct.pack("<4sBBH", magic, version, part, size)
     count = len(filters) if filter_count is None else filter_count
     rest = struct.pack("<iqqqqB", partition, generation, begin, end, as_of_ms, count) + names
     rest += bytes(max(0, size - 12 - len(rest))) + b"".join(sections)

@@ -508,7 +508,6 @@ UPDATE = {
         "CHECKSUM_AT, CHECKED_FROM = 8, 16",
         "CHECKSUM_AT, CHECKED_FROM = 5, 12",
     ],
-    "    if flags:\n": ["    if flags & 1:\n", "    if False:\n"],
     '("partition", self.partition, 0)': [
         '("partition", self.partition, -1)',
         '("partition", self.partition, 1)',
@@ -572,8 +571,26 @@ FILTER_READER = {
         "end = update.to_offset",
         "end = update.to_offset + 1",
     ],
-    "        life.cover(update.from_offset, update.to_offset, update.as_of_ms)\n        self._settle(": [
-        "        life.cover(update.from_offset, update.to_offset, update.as_of_ms)\n        (lambda *_: 0)("
+    "        life.take(update)\n        self._settle(": [
+        "        life.take(update)\n        (lambda *_: 0)("
+    ],
+    "if part and (self.parts[0] != begin or part > self.parts[1]):": [
+        "if False:",
+        "if part:",
+        "if part and self.parts[0] != begin:",
+        "if part and part > self.parts[1]:",
+        "if part and (self.parts[0] != begin or part != self.parts[1]):",
+    ],
+    "            if begin < end:\n                self._cover(begin + 1, end, update.as_of_ms)\n": [
+        "",
+        "            self._cover(begin + 1, end, update.as_of_ms)\n",
+        "            self._cover(begin + 1, max(begin + 1, end), update.as_of_ms)\n",
+        "            if begin < end:\n                self._cover(begin, end, update.as_of_ms)\n",
+    ],
+    "        if begin == end and update.sections:\n": ["        if begin == end:\n", "        if False:\n"],
+    "self.parts = (begin, part + 1)": [
+        "self.parts = (begin, part + 2)",
+        "self.parts = (begin, max(part + 1, self.parts[1]))",
     ],
     "if self._log.held > self._additions_max:": ["if False:"],
     "                of.refused.add(text)\n": [""],

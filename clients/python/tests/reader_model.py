@@ -28,7 +28,7 @@ class Model:
             partition.base = value["published_to"], ends[self.filter]
         self.settle(number)
 
-    def update(self, number, generation, begin, end, as_of, filters, sections):
+    def update(self, number, generation, begin, end, part, as_of, filters, sections):
         """`sections`: [(mask, kind, until_s, [(user, [fingerprints])])]"""
         if number not in self.partitions or self.filter not in filters:
             return
@@ -53,15 +53,13 @@ class Model:
                     for print32 in prints
                 ]
         as_of = None if as_of == -1 else as_of
-        complete, run = partition.complete.get(g), partition.run.get(g)
-        if complete is not None and begin <= complete:
-            if end >= complete:
-                partition.complete[g] = end
-                partition.as_of[g] = greater(partition.as_of.get(g), as_of)
-        elif run is None or begin > run[1]:
-            partition.run[g] = begin, end, as_of
-        elif end >= run[0]:
-            partition.run[g] = min(begin, run[0]), max(end, run[1]), greater(as_of, run[2])
+        parts = partition.parts.get(g)
+        if part == 0 or (parts is not None and parts[0] == begin and part <= parts[1]):
+            if begin == end and sections:
+                partition.parts[g] = begin, part + 1
+            partition.cover(g, begin, end, as_of)
+        elif end > begin:
+            partition.cover(g, begin + 1, end, as_of)
         self.settle(number)
         while len(self.additions) > self.additions_max:
             oldest = self.additions[0]
@@ -118,6 +116,7 @@ class Model:
             partition.complete,
             partition.as_of,
             partition.run,
+            partition.parts,
             partition.beats_since,
             partition.lost,
         ):
@@ -157,9 +156,20 @@ class Model:
 class Partition:
     def __init__(self):
         self.current = self.base = self.stands_at = None
-        self.past, self.complete, self.as_of, self.run = set(), {}, {}, {}
+        self.past, self.complete, self.as_of, self.run, self.parts = set(), {}, {}, {}, {}
         self.named, self.beats_since, self.lost = set(), {}, {}
         self.snapshots, self.refused = {}, set()
+
+    def cover(self, g, begin, end, as_of):
+        complete, run = self.complete.get(g), self.run.get(g)
+        if complete is not None and begin <= complete:
+            if end >= complete:
+                self.complete[g] = end
+                self.as_of[g] = greater(self.as_of.get(g), as_of)
+        elif run is None or begin > run[1]:
+            self.run[g] = begin, end, as_of
+        elif end >= run[0]:
+            self.run[g] = min(begin, run[0]), max(end, run[1]), greater(as_of, run[2])
 
 
 def greater(a, b):

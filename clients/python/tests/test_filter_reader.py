@@ -317,6 +317,17 @@ def test_a_record_that_ends_at_its_begin_belongs_to_the_event_there():
     assert state(reader) == (11, 1_000, 0)
 
 
+def test_a_part_that_is_missing_is_a_gap_of_its_event():
+    for lost in (0, 1, 2, None):
+        reader = at_base(10)
+        for part, end in enumerate((10, 10, 13)):
+            if part != lost:
+                reader.take_update(shown("u", "abc"[part], begin=10, end=end, part=part, as_of_ms=end))
+        assert state(reader) == ((13, 13, 3) if lost is None else (10, 10 if lost else None, 2))
+        reader.take_beat(*base(11, snapshots_to=5))
+        assert state(reader) == ((11, 10, 0) if lost == 2 else (13, 13, 1))
+
+
 def test_offsets_and_times_far_out_are_no_error():
     reader = at_base(10)
     reader.take_update(shown("u", "a", begin=2**63 - 1, end=2**63 - 1, as_of_ms=2**63 - 1))
@@ -606,6 +617,7 @@ class World:
         self.reader = FilterReader("default", [0, 1], additions_max=self.additions_max)
         self.model = Model("default", [0, 1], self.additions_max)
         self.offset = {0: 0, 1: 0}
+        self.parts = {0: 0, 1: 0}  # of the event at the offset
         self.reached = set()
         for self.step in range(steps):
             self.chance.choices(
@@ -620,7 +632,9 @@ class World:
     def update(self, partition):
         chance = self.chance
         begin = max(0, self.offset[partition] + chance.choice((0, 0, 0, 0, 0, -2, -6, 3)))
-        end = begin + chance.randrange(4)
+        end = begin + chance.choice((0, 0, 0, 1, 2, 3))
+        part = self.parts[partition] if begin == self.offset[partition] else 0
+        part = chance.choice((part,) * 9 + (chance.randrange(4),))
         self.offset[partition] = max(end, self.offset[partition] - 2)
         filters = chance.choice((("default",), ("default",), ("other", "default"), ("other",)))
         sections = [
@@ -635,6 +649,9 @@ class World:
             )
             for _ in range(chance.choice((0, 1, 1, 2)))
         ]
+        self.parts[partition] = part + 1 if begin == end and sections else 0
+        if chance.random() < 0.08:
+            return  # lost
         generation, as_of_ms = self.generation(), chance.choice((-1, self.step, self.step, self.step))
         self.reader.take_update(
             update(
@@ -651,11 +668,12 @@ class World:
                 generation=generation,
                 begin=begin,
                 end=end,
+                part=part,
                 as_of_ms=as_of_ms,
                 filters=filters,
             )
         )
-        self.model.update(partition, generation, begin, end, as_of_ms, filters, sections)
+        self.model.update(partition, generation, begin, end, part, as_of_ms, filters, sections)
 
     def snapshot(self, partition):
         chance, user = self.chance, self.chance.choice(USERS)

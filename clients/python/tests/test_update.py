@@ -19,7 +19,9 @@ TWO = (
     section([(U, [1, 2]), (V, [3]), (U, [2**32 - 1])], mask=3),
     section([(V, [7])], mask=2, kind=1, until_s=1_800_000_000),
 )
-GOOD = update(*TWO, partition=3, generation=5, begin=7, end=9, as_of_ms=99, filters=("default", "曝光"))
+GOOD = update(
+    *TWO, partition=3, generation=5, begin=7, end=9, part=200, as_of_ms=99, filters=("default", "曝光")
+)
 
 
 def listed(one):
@@ -32,7 +34,7 @@ def listed(one):
 def test_it_has_the_fields_of_the_record(kind):
     read = Update(kind(GOOD))
     assert (read.partition, read.generation, read.from_offset, read.to_offset) == (3, 5, 7, 9)
-    assert (read.as_of_ms, read.filters) == (99, ("default", "曝光"))
+    assert (read.part, read.as_of_ms, read.filters) == (200, 99, ("default", "曝光"))
     assert [listed(one) for one in read.sections] == [
         Section(3, 0, 0, [U, V, U], [2, 1, 1], [1, 2, 3, 2**32 - 1]),
         Section(2, 1, 1_800_000_000, [V], [1], [7]),
@@ -90,8 +92,7 @@ STEPS = {
         (GOOD[:5] + b"\1" + GOOD[6:], "checksum"),
         (GOOD[:-1], "checksum"),
     ],
-    5: [(update(flags=1), "flags 0x01"), (update(flags=128, partition=-1), "flags 0x80")],
-    6: [
+    5: [
         (update(partition=-1), "partition is -1"),
         (update(generation=0), "generation is 0"),
         (update(begin=-1), "from is -1"),
@@ -101,7 +102,7 @@ STEPS = {
         (update(filter_count=0), "filter_count is 0"),
         (update(filter_count=17), "filter_count is 17"),
     ],
-    7: [
+    6: [
         (update(names=b"\0", filter_count=1), "name 1 of 1"),
         (update(names=b"\1a", filter_count=2), "name 2 of 2"),
         (update(names=b"\7abcdef", filter_count=1), "name 1 of 1"),
@@ -109,7 +110,7 @@ STEPS = {
         (update(filters=("a", "b", "a")), "'a' comes twice"),
         (update(section([(U, [1])]), names=b"\xff" + b"a" * 250, filter_count=1), "name 1 of 1"),
     ],
-    8: [
+    7: [
         (update(section([(U, [1])], mask=0)), "mask is 0x0"),
         (update(section([(U, [1])], mask=2)), "mask is 0x2"),
         (update(section([(U, [1])], mask=3)), "mask is 0x3"),
@@ -140,7 +141,7 @@ STEPS = {
 def test_what_breaks_a_rule_is_refused_and_named(data, words):
     with pytest.raises(UpdateError, match=words) as caught:
         Update(data)
-    is_newer = words.startswith(("version", "flags", "kind"))
+    is_newer = words.startswith(("version", "kind"))
     assert type(caught.value) is (UnsupportedUpdateError if is_newer else MalformedUpdateError)
     assert not is_newer or "update seen-client" in str(caught.value)
 
@@ -150,14 +151,13 @@ def test_the_first_miss_is_named():
     wrong = dict(names=b"\0", filter_count=17, partition=-1)
     body = section([(U, [1])], mask=0)
     assert_names(update(body, **wrong, magic=b"SEEX", version=2, header_bytes=9), "not an update")
-    assert_names(update(body, **wrong, version=2, flags=1, header_bytes=9), "version")
-    unsealed = bytearray(update(body, **wrong, flags=1, header_bytes=9))
+    assert_names(update(body, **wrong, version=2, header_bytes=9), "version")
+    unsealed = bytearray(update(body, **wrong, header_bytes=9))
     unsealed[8] ^= 1
     assert_names(unsealed, "header_bytes")
-    unsealed = bytearray(update(body, **wrong, flags=1))
+    unsealed = bytearray(update(body, **wrong))
     unsealed[8] ^= 1
     assert_names(unsealed, "checksum")
-    assert_names(update(body, **wrong, flags=1), "flags")
     assert_names(update(body, **wrong), "partition")
     assert_names(update(body, names=b"\0"), "name 1 of 1")
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include "unit/filter/golden_bytes.h"
@@ -33,6 +34,7 @@ struct UpdateOf {
   int partition = 0;
   int64_t generation = 1;
   int64_t from = 0, to = 0;
+  uint8_t part = 0;
   Number as_of = {};  // second
   std::vector<GoldenSection> sections = {};
   Ids filters = {"default"};
@@ -112,7 +114,7 @@ std::string BytesOf(const SnapshotOf& its) {
 std::string BytesOf(const UpdateOf& its) {
   return WrittenByDaemon(
       {"",
-       {its.partition, its.generation, its.from, its.to, {its.as_of ? At(*its.as_of) : -1}},
+       {its.partition, its.generation, its.from, its.to, {its.as_of ? At(*its.as_of) : -1}, its.part},
        its.filters,
        its.sections});
 }
@@ -555,13 +557,13 @@ std::vector<Sequence> OfEvents() {
   return {
       Fresh("an event in several records: all but the last end at its own offset")
           .Update({.from = 10, .to = 10, .as_of = 1, .sections = {Seen("u1", {"a"})}})
-          .Update({.from = 10, .to = 10, .as_of = 1, .sections = {Seen("u1", {"b"})}})
+          .Update({.from = 10, .to = 10, .part = 1, .as_of = 1, .sections = {Seen("u1", {"b"})}})
           .Expect({{{0, 1, 10}}, 2, {{.seen = {"a", "b"}, .unseen = {"c"}}}})
-          .Update({.from = 10, .to = 11, .as_of = 2, .sections = {Seen("u1", {"c"})}})
+          .Update({.from = 10, .to = 11, .part = 2, .as_of = 2, .sections = {Seen("u1", {"c"})}})
           .Expect({{{0, 2, 11}}, 3, {{.seen = {"a", "b", "c"}}}}),
       Fresh("the first records of an event count until a snapshot has the event: its offset + 1")
           .Update({.from = 10, .to = 10, .as_of = 1, .sections = {Seen("u1", {"a"})}})
-          .Update({.from = 10, .to = 11, .as_of = 2, .sections = {Seen("u1", {"b"})}})
+          .Update({.from = 10, .to = 11, .part = 1, .as_of = 2, .sections = {Seen("u1", {"b"})}})
           .Snapshot({.offset = 10, .items = {"c"}})
           .Expect({{{0, 2, 11}}, 2, {{.seen = {"a", "b", "c"}}}})
           .Beat({.published_to = 10, .snapshots_to = 5})
@@ -630,6 +632,187 @@ std::vector<Sequence> OfEvents() {
               {{{0, 2, 20}}, 7, {{.seen = {"a", "b"}, .near = {"n1", "n2", "n5"}, .groups = {"g1", "g5"}}}})
           .Beat({.published_to = 20, .snapshots_to = 5})
           .Expect({{{0, 2, 20}}, 0, {{.seen = {"b"}, .unseen = {"a"}, .near = {"n5"}, .not_near = {"n1"}}}}),
+  };
+}
+
+/// A part of the event at `from` that isn't the last one.
+UpdateOf PartOf(int64_t from, uint8_t part, const std::string& item) {
+  return {.from = from, .to = from, .part = part, .sections = {Seen("u1", {item})}};
+}
+UpdateOf LastPart(int64_t from, int64_t to, uint8_t part, Number as_of) {
+  return {.from = from, .to = to, .part = part, .as_of = as_of, .sections = {Seen("u1", {"last"})}};
+}
+
+std::vector<Sequence> OfMissingParts() {
+  const UpdateOf first = PartOf(10, 0, "a"), second = PartOf(10, 1, "b"), last = LastPart(10, 12, 2, 2);
+  const UpdateOf later = {.from = 12, .to = 20, .as_of = 3};
+  const auto published = [](int64_t to) { return BeatOf{.published_to = to, .snapshots_to = 5}; };
+  UpdateOf says_when = second;
+  says_when.as_of = 9;
+  UpdateOf of_other_generation = first;
+  of_other_generation.generation = 2;
+  UpdateOf of_other_filter = first;
+  of_other_filter.filters = {"clicks", "default"};
+  return {
+      Fresh("the first part is missing: the event is a gap, and what comes behind it is a run")
+          .Update(says_when)
+          .Expect({{{0, 1, 10}}, 1, {{.seen = {"b"}}}})
+          .Update(last)
+          .Expect({{{0, 1, 10}}, 2, {{.seen = {"b", "last"}}}})
+          .Update(later)
+          .Beat(published(10))
+          .Expect({{{0, 1, 10}}, 2})
+          .Beat(published(11))
+          .Expect({{{0, 3, 20}}, 1, {{.seen = {"last"}, .unseen = {"b"}}}}),
+      Fresh("a part in the middle is missing")
+          .Update(first)
+          .Update(last)
+          .Update(later)
+          .Expect({{{0, 1, 10}}, 2, {{.seen = {"a", "last"}}}})
+          .Beat(published(11))
+          .Expect({{{0, 3, 20}}, 1}),
+      Fresh("the last part is missing")
+          .Update(first)
+          .Update(second)
+          .Update(later)
+          .Expect({{{0, 1, 10}}, 2, {{.seen = {"a", "b"}}}})
+          .Beat(published(11))
+          .Expect({{{0, 1, 11}}})
+          .Beat(published(12))
+          .Expect({{{0, 3, 20}}}),
+      Fresh("a refused part is missing until published_to has the event")
+          .Update(first)
+          .UpdateBytes(Changed(BytesOf(second), 5, uint8_t{2}), true)
+          .Update(last)
+          .Expect({{{0, 1, 10}}, 2, {{.seen = {"a", "last"}, .unseen = {"b"}}}})
+          .Beat(published(10))
+          .Expect({{{0, 1, 10}}, 2})
+          .Beat(published(11))
+          .Expect({{{0, 2, 12}}, 1}),
+      Fresh("a part without those before it leaves the run as it is")
+          .Update({.from = 15, .to = 20, .as_of = 2})
+          .Update(PartOf(25, 1, "a"))
+          .Beat(published(15))
+          .Expect({{{0, 2, 20}}, 1, {{.seen = {"a"}}}}),
+      Fresh("the last part ends with its event: nothing but its time lies behind the gap")
+          .Update(LastPart(10, 11, 1, 2))
+          .Expect({{{0, 1, 10}}, 1})
+          .Beat(published(11))
+          .Expect({{{0, 2, 11}}}),
+      Fresh("an update without sections is no part")
+          .Update({.from = 10, .to = 10, .as_of = 2})
+          .Update(LastPart(10, 11, 1, 3))
+          .Expect({{{0, 2, 10}}, 1}),
+      Fresh("a part without sections of the filter is one")
+          .Update(of_other_filter)
+          .Update(LastPart(10, 11, 1, 2))
+          .Expect({{{0, 2, 11}}, 1, {{.seen = {"last"}, .unseen = {"a"}}}}),
+      Fresh("parts of another event don't count")
+          .Update(PartOf(9, 0, "a"))
+          .Update(LastPart(10, 12, 1, 2))
+          .Expect({{{0, 1, 10}}, 1, {{.seen = {"last"}, .unseen = {"a"}}}}),
+      Fresh("parts of another generation don't count")
+          .Update(of_other_generation)
+          .Update(LastPart(10, 12, 1, 2))
+          .Expect({{{0, 1, 10}}, 2}),
+      Fresh("parts of a generation that was dropped don't count once it comes back")
+          .Update(first)
+          .Beat({.generation = 2, .published_to = 0, .snapshots_to = 5})
+          .Expect({{{0, {}, 0}}})
+          .Beat(published(10))
+          .Update(LastPart(10, 12, 1, 2))
+          .Expect({{{0, {}, 10}}, 1}),
+      Fresh("the greatest numbers of a part")
+          .Update({.from = std::numeric_limits<int64_t>::max(),
+                   .to = std::numeric_limits<int64_t>::max(),
+                   .part = 255,
+                   .as_of = 2,
+                   .sections = {Seen("u1", {"a"})}})
+          .Expect({{{0, 1, 10}}, 1, {{.seen = {"a"}}}})
+          .Update(first)
+          .Update(LastPart(10, 11, 255, 2))
+          .Expect({{{0, 1, 10}}, 3}),
+  };
+}
+
+std::vector<Sequence> OfKnownParts() {
+  const UpdateOf first = PartOf(10, 0, "a"), second = PartOf(10, 1, "b"), last = LastPart(10, 12, 2, 2);
+  const auto published = [](int64_t to) { return BeatOf{.published_to = to, .snapshots_to = 5}; };
+  return {
+      Fresh("a part comes twice")
+          .Update(first)
+          .Update(second)
+          .Update(second)
+          .Update(last)
+          .Expect({{{0, 2, 12}}, 4, {{.seen = {"a", "b", "last"}}}}),
+      Fresh("the parts come again from the first on, as after a restart")
+          .Update(first)
+          .Update(second)
+          .Update(first)
+          .Update(last)
+          .Expect({{{0, 1, 10}}, 4})
+          .Update(second)
+          .Update(last)
+          .Expect({{{0, 2, 12}}, 6}),
+      Fresh("an update of other events comes between two parts")
+          .Update(first)
+          .Update({.from = 8, .to = 10, .as_of = 2, .sections = {Seen("u1", {"c"})}})
+          .Update(second)
+          .Update(last)
+          .Expect({{{0, 2, 12}}, 3}),
+      Fresh("parts beyond a gap belong to the run")
+          .Update({.from = 15, .to = 20, .as_of = 2})
+          .Update(PartOf(20, 0, "a"))
+          .Update(PartOf(20, 1, "b"))
+          .Update(LastPart(20, 30, 2, 3))
+          .Expect({{{0, 1, 10}}, 3, {{.seen = {"a", "b", "last"}}}})
+          .Beat(published(14))
+          .Expect({{{0, 1, 14}}, 3})
+          .Beat(published(15))
+          .Expect({{{0, 3, 30}}, 3}),
+      Fresh("a first part begins a run")
+          .Update(PartOf(20, 0, "a"))
+          .Update(LastPart(20, 30, 1, 3))
+          .Beat(published(20))
+          .Expect({{{0, 3, 30}}, 2, {{.seen = {"a", "last"}}}}),
+      Fresh("a missing part within a run: the newer run begins behind the event")
+          .Update({.from = 15, .to = 20, .as_of = 2})
+          .Update(PartOf(20, 0, "a"))
+          .Update(LastPart(20, 30, 2, 3))
+          .Beat(published(15))
+          .Expect({{{0, 1, 15}}, 2})
+          .Beat(published(20))
+          .Expect({{{0, 1, 20}}, 2})
+          .Beat(published(21))
+          .Expect({{{0, 3, 30}}, 1}),
+      Fresh("published_to reaches the event between its parts")
+          .Beat(published(9))
+          .Update(first)
+          .Beat(published(10))
+          .Update(second)
+          .Update(last)
+          .Expect({{{0, 2, 12}}, 3, {{.seen = {"a", "b", "last"}}}}),
+      Fresh("published_to passes the event between its parts: those before don't matter")
+          .Update(second)
+          .Beat(published(11))
+          .Expect({{{0, 1, 11}}, 0})
+          .Update(last)
+          .Expect({{{0, 2, 12}}, 1}),
+      Sequence("parts come before anything is known")
+          .Update(first)
+          .Update(second)
+          .Update(last)
+          .Beat(published(10))
+          .End(0, 5)
+          .Expect({{{0, 2, 12}}, 3, {{.seen = {"a", "b", "last"}}}}),
+      Sequence("parts come before anything is known, and one is missing")
+          .Update(first)
+          .Update(last)
+          .Beat(published(10))
+          .End(0, 5)
+          .Expect({{{0, {}, 10}}, 2})
+          .Beat(published(11))
+          .Expect({{{0, 2, 12}}, 1}),
   };
 }
 
@@ -798,7 +981,7 @@ std::vector<Sequence> OfLimits() {
 std::string UpdateSequences() {
   std::string text;
   for (const auto& sequences : {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfBeats(), OfGaps(), OfEvents(),
-                                OfFilters(), OfGenerations(), OfLimits()}) {
+                                OfMissingParts(), OfKnownParts(), OfFilters(), OfGenerations(), OfLimits()}) {
     if (!text.empty()) text += ",\n";
     text += Joined(sequences, ",\n", [](const Sequence& one) { return one.Json(); });
   }

@@ -62,7 +62,7 @@ std::string Encoded(const GoldenUpdate& update) {
   Fields bytes;
   bytes.Add("SEEU")
       .U8(1)
-      .U8(0)
+      .U8(update.header.part)
       .U16(header_bytes)
       .U32(0)
       .U32(static_cast<uint32_t>(update.header.partition))
@@ -120,7 +120,9 @@ std::vector<GoldenUpdate> Updates() {
        {"default"},
        {{.entries = {EntryOf("u1", {"n1", "n2"}), EntryOf("42", {"n3"}), EntryOf("u1", {"n1"}),
                      EntryOf("\u00fc", {"n4", "n5", "n4"})}}}},
-      {"part_of_an_event", {3, 7, 500, 500, kAsOf}, {"default"}, {one}},
+      {"first_part", {3, 7, 500, 500, kAsOf}, {"default"}, {one}},
+      {"second_part", {3, 7, 500, 500, kAsOf, 1}, {"default"}, {one}},
+      {"last_part", {3, 7, 500, 540, kAsOf, 2}, {"default"}, {one}},
       {"filters",
        {3, 7, 500, 540, kAsOf},
        three,
@@ -136,7 +138,7 @@ std::vector<GoldenUpdate> Updates() {
         {.until_s = 1763700100, .entries = {EntryOf("u1", {"n2"})}},
         {.kind = kSimilar, .until_s = 0xffffffff, .entries = {{UpdateUserOf("u2"), similar}}}}},
       {"greatest_numbers",
-       {0x7fffffff, kMost, kMost - 1, kMost, {kMost}},
+       {0x7fffffff, kMost, kMost - 1, kMost, {kMost}, 255},
        {"default"},
        {{.until_s = 0x80000000,
          .entries = {{0xffffffffffffffff, ends}, {0, {{7}}}, {0x8000000000000000, {{8}}}}}}},
@@ -167,9 +169,8 @@ std::string WrongUpdateFrom(int step) {
   GoldenUpdate update = {"", {3, 7, 500, 501, kAsOf}, {"default"}, {{.entries = {EntryOf("u1", {"n1"})}}}};
   std::string bytes = Encoded(update);
   bytes = Changed(bytes, HeaderOf(bytes) + 2, uint8_t{2});
-  if (step <= 7) bytes = Changed(bytes, 49, uint8_t{0});
-  if (step <= 6) bytes = Changed(bytes, 12, uint32_t{0xffffffff});
-  if (step <= 5) bytes = Changed(bytes, 5, uint8_t{1});
+  if (step <= 6) bytes = Changed(bytes, 49, uint8_t{0});
+  if (step <= 5) bytes = Changed(bytes, 12, uint32_t{0xffffffff});
   if (step >= 5) return SealedUpdate(bytes);
   bytes = Changed(SealedUpdate(bytes), 8, uint32_t{0x12345678});
   if (step <= 3) bytes = Changed(bytes, 6, uint16_t{55});
@@ -206,31 +207,29 @@ std::vector<RefusedUpdate> RefusedHeaders(const std::string& good) {
       {"checksum", 4, "the last bit is flipped", flipped},
       {"checksum_itself", 4, "a bit of the checksum is flipped",
        Changed(good, 8, static_cast<uint8_t>(good[8] ^ 1))},
-      {"checksum_flags", 4, "flags was changed after the checksum", Changed(good, 5, uint8_t{1})},
+      {"checksum_part", 4, "part was changed after the checksum", Changed(good, 5, uint8_t{1})},
       {"checksum_partition", 4, "partition was changed after the checksum", Changed(good, 12, uint8_t{4})},
       {"cut", 4, "the last byte is missing", good.substr(0, good.size() - 1)},
       {"longer", 4, "a byte too many", good + '\0'},
-      {"flags", 5, "bit 0 of flags", with(5, uint8_t{1})},
-      {"flags_highest", 5, "bit 7 of flags", with(5, uint8_t{128})},
-      {"partition", 6, "partition is -1", header({-1, 7, 500, 501, kAsOf})},
-      {"partition_least", 6, "partition is -2^31", with(12, uint32_t{0x80000000})},
-      {"generation", 6, "generation is 0", header({3, 0, 500, 501, kAsOf})},
-      {"generation_negative", 6, "generation is -1", header({3, -1, 500, 501, kAsOf})},
-      {"from", 6, "from is -1", header({3, 7, -1, 501, kAsOf})},
-      {"to", 6, "to is below from", header({3, 7, 500, 499, kAsOf})},
-      {"to_negative", 6, "to is -2^63", header({3, 7, 500, std::numeric_limits<int64_t>::min(), kAsOf})},
-      {"as_of_ms", 6, "as_of_ms is -2", header({3, 7, 500, 501, {-2}})},
-      {"no_filter", 6, "filter_count is 0", with(48, uint8_t{0})},
-      {"seventeen_filters", 6, "filter_count is 17", header({3, 7, 500, 501, kAsOf}, seventeen)},
-      {"filter_count_255", 6, "filter_count is 255", with(48, uint8_t{255})},
-      {"name_beyond", 7, "a name ends a byte behind header_bytes",
+      {"partition", 5, "partition is -1", header({-1, 7, 500, 501, kAsOf})},
+      {"partition_least", 5, "partition is -2^31", with(12, uint32_t{0x80000000})},
+      {"generation", 5, "generation is 0", header({3, 0, 500, 501, kAsOf})},
+      {"generation_negative", 5, "generation is -1", header({3, -1, 500, 501, kAsOf})},
+      {"from", 5, "from is -1", header({3, 7, -1, 501, kAsOf})},
+      {"to", 5, "to is below from", header({3, 7, 500, 499, kAsOf})},
+      {"to_negative", 5, "to is -2^63", header({3, 7, 500, std::numeric_limits<int64_t>::min(), kAsOf})},
+      {"as_of_ms", 5, "as_of_ms is -2", header({3, 7, 500, 501, {-2}})},
+      {"no_filter", 5, "filter_count is 0", with(48, uint8_t{0})},
+      {"seventeen_filters", 5, "filter_count is 17", header({3, 7, 500, 501, kAsOf}, seventeen)},
+      {"filter_count_255", 5, "filter_count is 255", with(48, uint8_t{255})},
+      {"name_beyond", 6, "a name ends a byte behind header_bytes",
        SealedUpdate(Changed(empty, 49, uint8_t{7}))},
-      {"name_beyond_in_sections", 7, "a name ends behind header_bytes, within the record",
+      {"name_beyond_in_sections", 6, "a name ends behind header_bytes, within the record",
        with(49, uint8_t{9})},
-      {"name_missing", 7, "filter_count is 2, and the first name fills the header",
+      {"name_missing", 6, "filter_count is 2, and the first name fills the header",
        SealedUpdate(Changed(empty, 48, uint8_t{2}))},
-      {"name_empty", 7, "a name of no bytes", header({3, 7, 500, 501, kAsOf}, {"default", "", "all"})},
-      {"name_twice", 7, "a name comes twice", header({3, 7, 500, 501, kAsOf}, {"default", "all", "default"})},
+      {"name_empty", 6, "a name of no bytes", header({3, 7, 500, 501, kAsOf}, {"default", "", "all"})},
+      {"name_twice", 6, "a name comes twice", header({3, 7, 500, 501, kAsOf}, {"default", "all", "default"})},
   };
 }
 
@@ -247,31 +246,31 @@ std::vector<RefusedUpdate> RefusedSections(const std::string& good) {
   };
   const std::string second = good.substr(at);
   return {
-      {"mask", 8, "mask is 0", with(0, uint16_t{0})},
-      {"mask_beyond", 8, "mask has a bit beyond the names", with(0, uint16_t{2})},
-      {"mask_beyond_too", 8, "mask has a bit of the names and one beyond", with(0, uint16_t{0x8001})},
-      {"kind", 8, "kind is 2", with(2, uint8_t{2})},
-      {"kind_highest", 8, "kind is 255", with(2, uint8_t{255})},
-      {"no_users", 8, "users is 0, items is 0", section(fields(0, 0))},
-      {"no_users_but_items", 8, "users is 0", section(fields(0, 1).U32(7))},
-      {"no_items", 8, "items is 0", section(fields(1, 0).U64(7).U16(0))},
-      {"no_fingerprints", 8, "the second of two users has no fingerprints",
+      {"mask", 7, "mask is 0", with(0, uint16_t{0})},
+      {"mask_beyond", 7, "mask has a bit beyond the names", with(0, uint16_t{2})},
+      {"mask_beyond_too", 7, "mask has a bit of the names and one beyond", with(0, uint16_t{0x8001})},
+      {"kind", 7, "kind is 2", with(2, uint8_t{2})},
+      {"kind_highest", 7, "kind is 255", with(2, uint8_t{255})},
+      {"no_users", 7, "users is 0, items is 0", section(fields(0, 0))},
+      {"no_users_but_items", 7, "users is 0", section(fields(0, 1).U32(7))},
+      {"no_items", 7, "items is 0", section(fields(1, 0).U64(7).U16(0))},
+      {"no_fingerprints", 7, "the second of two users has no fingerprints",
        section(fields(2, 1).U64(7).U64(8).U16(1).U16(0).U32(9))},
-      {"sum_low", 8, "the counts make 1, items is 2", section(fields(1, 2).U64(7).U16(1).U32(8).U32(9))},
-      {"sum_high", 8, "the counts make 2, items is 1", section(fields(1, 1).U64(7).U16(2).U32(8))},
-      {"sum_wraps", 8, "the counts make 65,537, items is 1",
+      {"sum_low", 7, "the counts make 1, items is 2", section(fields(1, 2).U64(7).U16(1).U32(8).U32(9))},
+      {"sum_high", 7, "the counts make 2, items is 1", section(fields(1, 1).U64(7).U16(2).U32(8))},
+      {"sum_wraps", 7, "the counts make 65,537, items is 1",
        section(fields(3, 1).U64(7).U64(8).U64(9).U16(0xffff).U16(1).U16(1).U32(8))},
-      {"section_cut", 8, "the last byte of the section is missing",
+      {"section_cut", 7, "the last byte of the section is missing",
        SealedUpdate(good.substr(0, good.size() - 1))},
-      {"section_head_cut", 8, "only 15 bytes are left for a section", SealedUpdate(good.substr(0, at + 15))},
-      {"rest", 8, "a byte behind the last section", SealedUpdate(good + '\0')},
-      {"rest_of_zeros", 8, "16 zeros behind the last section", SealedUpdate(good + std::string(16, '\0'))},
-      {"users_wrap", 8, "10 * users is 2^32 + 4, which is 4 in 32 bits",
+      {"section_head_cut", 7, "only 15 bytes are left for a section", SealedUpdate(good.substr(0, at + 15))},
+      {"rest", 7, "a byte behind the last section", SealedUpdate(good + '\0')},
+      {"rest_of_zeros", 7, "16 zeros behind the last section", SealedUpdate(good + std::string(16, '\0'))},
+      {"users_wrap", 7, "10 * users is 2^32 + 4, which is 4 in 32 bits",
        section(fields(429'496'730, 1).Zeros(8))},
-      {"items_wrap", 8, "4 * items is 2^32 + 4, which is 4 in 32 bits",
+      {"items_wrap", 7, "4 * items is 2^32 + 4, which is 4 in 32 bits",
        section(fields(1, 1'073'741'825).U64(7).U16(1).U32(8))},
-      {"users_huge", 8, "users is 2^32 - 1", section(fields(0xffffffff, 1).U64(7).U16(1).U32(8))},
-      {"second_section", 8, "the second section has a kind of 2",
+      {"users_huge", 7, "users is 2^32 - 1", section(fields(0xffffffff, 1).U64(7).U16(1).U32(8))},
+      {"second_section", 7, "the second section has a kind of 2",
        SealedUpdate(good + Changed(second, 2, uint8_t{2}))},
   };
 }
@@ -294,7 +293,7 @@ std::vector<RefusedUpdate> RefusedUpdates() {
       Encoded({"", {3, 7, 500, 501, kAsOf}, {"default"}, {{.entries = {EntryOf("u1", {"n1", "n2"})}}}});
   std::vector<RefusedUpdate> refused = RefusedHeaders(good);
   for (RefusedUpdate& one : RefusedSections(good)) refused.push_back(std::move(one));
-  for (int step = 1; step <= 8; ++step) {
+  for (int step = 1; step <= 7; ++step) {
     refused.push_back({"order_" + std::to_string(step), step,
                        "fails step " + std::to_string(step) + " and all that come after it",
                        WrongUpdateFrom(step)});
@@ -305,8 +304,8 @@ std::vector<RefusedUpdate> RefusedUpdates() {
 std::string UpdatesIndex() {
   const auto record = [](const GoldenUpdate& update) {
     const UpdateHeader& header = update.header;
-    return "    {\"name\": " + Quoted(update.name) +
-           ",\n     \"partition\": " + std::to_string(header.partition) +
+    return "    {\"name\": " + Quoted(update.name) + ",\n     \"part\": " + std::to_string(header.part) +
+           ", \"partition\": " + std::to_string(header.partition) +
            ", \"generation\": " + std::to_string(header.generation) +
            ", \"from\": " + std::to_string(header.from) + ", \"to\": " + std::to_string(header.to) +
            ", \"as_of_ms\": " + std::to_string(header.as_of.value) +

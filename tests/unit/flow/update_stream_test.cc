@@ -3,11 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "seen/update.h"
+#include "seen/filter_reader.h"
 #include "unit/flow/flow_fixture.h"
 
 namespace seen::test {
@@ -20,6 +21,7 @@ struct Sent {
   std::vector<std::string> names;
   // "mask kind until_s user" -> fingerprints
   std::map<std::string, std::vector<uint32_t>> additions;
+  int part;
 };
 
 class UpdateStreamTest : public TimedTest {
@@ -37,6 +39,7 @@ class UpdateStreamTest : public TimedTest {
     stream().Step(clock.Now(), clock.WallNow());
     while (const auto next = stream().NextUnsent()) {
       taken.push_back(Read(next->bytes));
+      bytes_.emplace_back(next->bytes);
       stream().Sent(next->number);
       if (deliver) stream().Delivered(next->number, offset_++);
       numbers_.push_back(next->number);
@@ -46,7 +49,7 @@ class UpdateStreamTest : public TimedTest {
   static Sent Read(std::string_view bytes) {
     const auto update = client::Update::Parse(bytes);
     EXPECT_TRUE(static_cast<bool>(update)) << update.error().message;
-    Sent sent{update->generation(), update->from(), update->to(), update->as_of_ms(), {}, {}};
+    Sent sent{update->generation(), update->from(), update->to(), update->as_of_ms(), {}, {}, update->part()};
     for (size_t i = 0; i < update->filter_count(); ++i) sent.names.emplace_back(update->filter(i));
     update->ForEachSection([&](const client::UpdateSection& section) {
       section.ForEach([&](const client::UpdateEntry& entry) {
@@ -68,7 +71,30 @@ class UpdateStreamTest : public TimedTest {
     return prints;
   }
   int64_t Now() const { return clock.WallNow().value; }
+  /// An event at this offset with so many near items.
+  void AddEvent(int64_t offset, size_t near) {
+    UpdateStream::Batch batch(stream(), Anchor{}, false);
+    batch.Add(1, AdditionKind::kSimilar, 0, "u2", std::vector<Fingerprint>(near), offset);
+    batch.Taken(offset);
+    flow->state.SetNextOffset(offset + 1);
+    log.resize(static_cast<size_t>(offset) + 1);
+  }
+  /// What a reader knows of the records taken so far, without this one.
+  std::optional<int64_t> ReaderKnowsWithout(size_t lost) const {
+    client::FilterReader reader("home", {0});
+    const std::string beat =
+        R"({"version":1,"partition":0,"partition_time_ms":1,"next_offset":9,"lag_messages":0,)"
+        R"("unpublished_users":0,"heartbeat_ms":1,"generation":7,"published_to":0,"snapshots_to":{"home":0}})";
+    EXPECT_FALSE(reader.TakeBeat("0", beat));
+    reader.SnapshotsEnd(0, 0);
+    for (size_t i = 0; i < bytes_.size(); ++i) {
+      const bool refused = i != lost && reader.TakeUpdate(bytes_[i]).has_value();
+      EXPECT_FALSE(refused);
+    }
+    return reader.CompleteTo(0);
+  }
   std::vector<uint32_t> numbers_;
+  std::vector<std::string> bytes_;
   int64_t offset_ = 0;
 };
 
@@ -222,9 +248,9 @@ TEST_F(UpdateStreamTest, APartitionThatIsFarBehindSendsNoRows) {
 }
 
 // A record of the topic has at most 256 KiB. The events before a large one keep their own range.
-TEST_F(UpdateStreamTest, ALargeEventHasPartsWithoutARange) {
+TEST_F(UpdateStreamTest, ALargeEventHasPartsWithNumbers) {
   Open();
-  const std::vector<Fingerprint> one(1), many(70'000);  // near items of thousands of shown ones
+  const std::vector<Fingerprint> one(1), many(120'000);  // near items of thousands of shown ones
   {
     UpdateStream::Batch batch(stream(), Anchor{}, false);
     batch.Add(1, AdditionKind::kSeen, 0, "u1", one, 0);
@@ -234,39 +260,72 @@ TEST_F(UpdateStreamTest, ALargeEventHasPartsWithoutARange) {
     batch.Add(1, AdditionKind::kSimilar, 0, "u2", many, 1);
     batch.Taken(1);
     flow->state.SetNextOffset(2);
+    batch.Add(1, AdditionKind::kSeen, 0, "u1", one, 2);
+    batch.Taken(2);
+    flow->state.SetNextOffset(3);
+    log.resize(3);
   }
+  Send(Event("exposed", "i1", Now()));
   const auto sent = Take();
-  ASSERT_EQ(sent.size(), 3u);
-  EXPECT_EQ(sent[0].to, 1);
+  const std::vector<std::array<int64_t, 3>> expected = {{0, 1, 0}, {1, 1, 0}, {1, 1, 1}, {1, 4, 2}};
+  std::vector<std::array<int64_t, 3>> ranges;
+  for (const Sent& its : sent) ranges.push_back({its.from, its.to, its.part});
+  EXPECT_EQ(ranges, expected);
   EXPECT_EQ(sent[0].additions.size(), 1u);
-  EXPECT_EQ(sent[1].from, 1);
-  EXPECT_EQ(sent[1].to, 1);
-  EXPECT_EQ(sent[2].from, 1);
-  EXPECT_EQ(sent[2].to, 2);
   size_t all = 0;
-  for (const Sent& part : {sent[1], sent[2]}) {
+  for (const Sent& part : sent) {
     for (const auto& [key, prints] : part.additions) all += prints.size();
   }
-  EXPECT_EQ(all, 70'001u);
+  EXPECT_EQ(all, 120'004u);
+  Send(Event("exposed", "i2", Now()));
+  EXPECT_EQ(Take().back().part, 0);
 }
 
-// Without it, the range of what follows would look complete.
-TEST_F(UpdateStreamTest, WhatFollowsADroppedPartIsDroppedWithIt) {
+TEST_F(UpdateStreamTest, ALostPartIsAGapForReaders) {
   Open();
-  {
-    UpdateStream::Batch batch(stream(), Anchor{}, false);
-    batch.Add(1, AdditionKind::kSimilar, 0, "u2", std::vector<Fingerprint>(70'000), 0);
-    batch.Taken(0);
-    flow->state.SetNextOffset(1);
-  }
-  clock.Advance(1);
-  stream().Step(clock.Now(), clock.WallNow());
+  AddEvent(0, 120'000);
+  ASSERT_EQ(Take().size(), 3u);
+  for (size_t lost = 0; lost < 3; ++lost) EXPECT_EQ(ReaderKnowsWithout(lost), 0) << lost;
+  EXPECT_EQ(ReaderKnowsWithout(3), 1) << "it has them all";
+}
+
+TEST_F(UpdateStreamTest, APartThatWaitsForAMinuteIsAGap) {
+  Open();
+  AddEvent(0, 70'000);
+  ASSERT_EQ(Take(false).size(), 2u);
+  stream().Delivered(numbers_[1], 0);
   clock.Advance(61'000);
   flow->state.SetNextOffset(2);
   const auto sent = Take();
   ASSERT_EQ(sent.size(), 1u);
-  EXPECT_GE(sent[0].from, 1);
-  EXPECT_TRUE(sent[0].additions.empty());
+  EXPECT_EQ(sent[0].from, 1);
+  EXPECT_EQ(stream().GetFigures().gaps, 1u);
+  EXPECT_EQ(ReaderKnowsWithout(0), 0);
+}
+
+// A record numbers its part in a byte.
+TEST_F(UpdateStreamTest, AnEventOfTooManyPartsIsAGap) {
+  options.updates->bytes_max = uint64_t{1} << 30;
+  Open();
+  constexpr size_t kItemsAPart = 3 * 16'384;
+  AddEvent(0, 256 * kItemsAPart);
+  EXPECT_EQ(stream().GetFigures().gaps, 0u);
+  AddEvent(1, 257 * kItemsAPart);
+  EXPECT_EQ(stream().GetFigures().gaps, 1u);
+  Send(Event("exposed", "i1", Now()));
+  stream().Step(clock.Now(), clock.WallNow());
+  std::vector<std::array<int64_t, 3>> ranges, expected;
+  while (const auto next = stream().NextUnsent()) {
+    const auto update = client::Update::Parse(next->bytes);
+    ASSERT_TRUE(update);
+    ranges.push_back({update->from(), update->to(), update->part()});
+    stream().Delivered(next->number, 0);
+  }
+  for (int part = 0; part < 256; ++part) expected.push_back({0, part < 255 ? 0 : 1, part});
+  for (int part = 0; part < 255; ++part) expected.push_back({1, 1, part});
+  expected.push_back({2, 3, 0});
+  EXPECT_EQ(ranges, expected);
+  EXPECT_FALSE(stream().HeldAt().has_value());
 }
 
 TEST_F(UpdateStreamTest, WhatTheBrokersGiveBackIsSentAgain) {

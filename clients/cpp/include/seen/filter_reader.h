@@ -309,7 +309,7 @@ inline std::optional<Error> FilterReader::TakeUpdate(std::string_view bytes) {
   Keep(index, *update, bit);
   internal::Generation& generation = partition.Of(update->generation());
   generation.beats = 0;
-  generation.Take(update->from(), update->to(), update->as_of_ms());
+  generation.Take(*update);
   Settle(partition);
   KeepWithinLimit();
   return std::nullopt;

@@ -79,6 +79,8 @@ class Update {
   static Parsed<Update> Parse(std::string_view bytes);
   static Parsed<Update> Parse(std::string&&) = delete;  // would dangle
 
+  /// How many records before this one hold parts of the event at from(); as a rule 0.
+  int part() const { return static_cast<int>(internal::ByteAt(At(5), 0)); }
   std::int32_t partition() const { return static_cast<std::int32_t>(internal::LoadU32(At(12))); }
   /// Offsets are comparable within one generation only.
   std::int64_t generation() const { return I64(16); }
@@ -90,6 +92,8 @@ class Update {
 
   std::size_t filter_count() const { return filter_count_; }
   std::string_view filter(std::size_t i) const { return filters_[i]; }
+  /// Whether the event at from() goes on in the next record.
+  bool is_part() const { return to() == from() && header_bytes() < bytes_.size(); }
   /// The bit of a filter in the sections' masks; 0: the update doesn't name it, and says nothing about it.
   std::uint16_t BitOf(std::string_view filter) const {
     for (std::size_t i = 0; i < filter_count_; ++i) {
@@ -154,10 +158,6 @@ inline std::optional<Error> Update::CheckEnvelope() const {
   }
   if (internal::ChecksumWithout(bytes_, kChecksumAt) != internal::LoadU32(At(kChecksumAt))) {
     return Error{ErrorCode::kWrongChecksum, "checksum doesn't match: the bytes were changed on the way"};
-  }
-  if (const auto flags = internal::ByteAt(At(5), 0); flags != 0) {
-    return Error{ErrorCode::kUnknownFlags,
-                 "flags is " + std::to_string(flags) + ", this reader knows 0: update the reader"};
   }
   return std::nullopt;
 }

@@ -82,7 +82,7 @@ class FilterReader:
         end = max(update.to_offset, min(update.from_offset + 1, OFFSET_MAX))
         if partition.beat.generation != update.generation or partition.settled_to() < end:
             self._keep(update, life, end)
-        life.cover(update.from_offset, update.to_offset, update.as_of_ms)
+        life.take(update)
         self._settle(partition, update.partition)
         if self._log.held > self._additions_max:
             self._log.drop_oldest(self._additions_max, self._lose)
@@ -330,19 +330,31 @@ class _Life:
         "dropped_to",
         "lost_as_of_ms",
         "lost_to",
+        "parts",
         "run",
     )
 
     def __init__(self) -> None:
         self.complete = self.as_of_ms = NOT_KNOWN
         self.run: Union[tuple[int, int, int], None] = None  # from, to, as_of_ms
+        self.parts = (NOT_KNOWN, 0)  # the event at this offset, and how many parts of it are known
         self.beats_without = 0  # since the last record; counted while no beat has named it
         self.dropped_to = NOT_KNOWN  # no addition is held whose record ends here or before
         self.lost_to = NOT_KNOWN  # the limit dropped records, and this is the greatest end of them
         self.lost_as_of_ms = NOT_KNOWN  # `as_of_ms` before the oldest of them
 
-    def cover(self, begin: int, end: int, as_of_ms: int) -> None:
-        """A record of [begin, end) has come."""
+    def take(self, update: Update) -> None:
+        """A record has come. If a part is missing, it covers only what comes behind their event."""
+        begin, end, part = update.from_offset, update.to_offset, update.part
+        if part and (self.parts[0] != begin or part > self.parts[1]):
+            if begin < end:
+                self._cover(begin + 1, end, update.as_of_ms)
+            return
+        if begin == end and update.sections:
+            self.parts = (begin, part + 1)
+        self._cover(begin, end, update.as_of_ms)
+
+    def _cover(self, begin: int, end: int, as_of_ms: int) -> None:
         if begin <= self.complete:
             if end >= self.complete:
                 self.complete, self.as_of_ms = end, max(self.as_of_ms, as_of_ms)

@@ -45,8 +45,19 @@ class Section(NamedTuple):
 class Update:
     """A record of the topic of updates: the additions of the live events in `[from_offset, to_offset)`."""
 
-    __slots__ = ("as_of_ms", "filters", "from_offset", "generation", "partition", "sections", "to_offset")
+    __slots__ = (
+        "as_of_ms",
+        "filters",
+        "from_offset",
+        "generation",
+        "part",
+        "partition",
+        "sections",
+        "to_offset",
+    )
 
+    part: int
+    """How many records before this one hold parts of the event at `from_offset`. As a rule 0."""
     partition: int
     generation: int
     from_offset: int
@@ -79,7 +90,7 @@ class Update:
         (
             _,
             version,
-            flags,
+            self.part,
             header_bytes,
             checksum,
             self.partition,
@@ -102,10 +113,6 @@ class Update:
         if checksum != computed:
             raise MalformedUpdateError(
                 f"update: damaged: checksum {checksum:08x}, by its bytes {computed:08x}"
-            )
-        if flags:
-            raise UnsupportedUpdateError(
-                f"update: flags {flags:#04x}; this reader knows none: update seen-client"
             )
         for name, value, lowest in (
             ("partition", self.partition, 0),

@@ -7,12 +7,19 @@
 #include <limits>
 #include <optional>
 
+#include "seen/update.h"
+
 namespace seen::client::internal {
 
 struct Generation {
   /// What lies beyond a gap.
   struct Run {
     std::int64_t from, to, as_of_ms;
+  };
+  /// The first `count` parts of the event at `offset` are known.
+  struct Parts {
+    std::int64_t offset;
+    int count;
   };
   /// What the limit of additions has dropped.
   struct Lost {
@@ -30,7 +37,17 @@ struct Generation {
   }
 
   /// A record of this generation.
-  void Take(std::int64_t from, std::int64_t to, std::int64_t as_of) {
+  void Take(const Update& update) {
+    const std::int64_t to = update.to(), as_of = update.as_of_ms();
+    std::int64_t from = update.from();
+    const int part = update.part();
+    // If a part is missing, the record covers only what comes behind its event.
+    if (part != 0 && (parts.offset != from || part > parts.count)) {
+      if (to == from) return;
+      ++from;
+    } else if (update.is_part()) {
+      parts = {from, part + 1};
+    }
     if (complete && from <= *complete) {
       if (to < *complete) return;
       complete = to;
@@ -64,6 +81,7 @@ struct Generation {
   std::optional<std::int64_t> complete;  // each live event below it is known
   std::int64_t as_of_ms = -1;            // and with it all that the log held then; -1: not known
   std::optional<Run> run;
+  Parts parts{-1, 0};
   std::optional<Lost> lost;
   std::int64_t lowest_to = std::numeric_limits<std::int64_t>::max();  // no addition has a lower `to`
   int beats = 0;                                                      // since its last record

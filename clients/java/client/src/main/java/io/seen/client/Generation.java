@@ -15,6 +15,8 @@ final class Generation {
   private long runFrom = UNKNOWN; // the run beyond a gap
   private long runTo;
   private long runAsOfMs;
+  private long partsOffset = UNKNOWN; // of the event there, so many parts are known
+  private int parts;
   private long lostTo = UNKNOWN; // of the records that were dropped for the limit
   private long lostAsOfMs;
 
@@ -23,19 +25,29 @@ final class Generation {
     this.number = number;
   }
 
-  /** The reader has the update's additions. */
+  /** The reader has the update's additions. If a part is missing, it has only what comes behind their event. */
   void cover(Update update) {
-    if (completeTo != UNKNOWN && update.from() <= completeTo) {
+    long from = update.from();
+    if (update.part() > 0 && (partsOffset != from || update.part() > parts)) {
+      if (from == update.to()) {
+        return;
+      }
+      ++from;
+    } else if (update.isPart()) {
+      partsOffset = from;
+      parts = update.part() + 1;
+    }
+    if (completeTo != UNKNOWN && from <= completeTo) {
       if (update.to() >= completeTo) {
         completeTo = update.to();
         asOfMs = Math.max(asOfMs, update.asOfMs());
       }
-    } else if (runFrom == UNKNOWN || update.from() > runTo) {
-      runFrom = update.from();
+    } else if (runFrom == UNKNOWN || from > runTo) {
+      runFrom = from;
       runTo = update.to();
       runAsOfMs = update.asOfMs();
     } else if (update.to() >= runFrom) {
-      runFrom = Math.min(runFrom, update.from());
+      runFrom = Math.min(runFrom, from);
       runTo = Math.max(runTo, update.to());
       runAsOfMs = Math.max(runAsOfMs, update.asOfMs());
     }
@@ -71,6 +83,7 @@ final class Generation {
     completeTo = UNKNOWN;
     asOfMs = UNKNOWN;
     runFrom = UNKNOWN;
+    partsOffset = UNKNOWN;
     lostTo = UNKNOWN;
   }
 }

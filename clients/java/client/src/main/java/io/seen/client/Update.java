@@ -23,6 +23,7 @@ public final class Update {
   private static final int NAMES_AT = 49;
 
   private final int partition;
+  private final int part;
   private final long generation;
   private final long from;
   private final long to;
@@ -31,6 +32,7 @@ public final class Update {
   private final List<Section> sections;
 
   private Update(Payload all, int headerBytes) throws RefusedException {
+    part = all.u8(5);
     partition = all.i32(12);
     generation = all.u64(16);
     from = all.u64(24);
@@ -71,7 +73,10 @@ public final class Update {
     if (size < BYTES_MIN) {
       throw malformed("cut off: " + size + " bytes; the header alone has " + BYTES_MIN);
     }
-    refuseUnlessKnown("version", all.get(4) & 0xFF, VERSION);
+    int version = all.get(4) & 0xFF;
+    if (version != VERSION) {
+      throw new UnknownFormatException("update: version " + version + "; this reader knows " + VERSION);
+    }
     int headerBytes = all.getShort(6) & 0xFFFF;
     refuseOutside("header_bytes", headerBytes, BYTES_MIN, HEADER_BYTES_MAX);
     if (size < headerBytes) {
@@ -80,7 +85,6 @@ public final class Update {
     if (all.getInt(CHECKSUM_AT) != Header.checksum(all, CHECKSUM_AT)) {
       throw malformed("the checksum does not match: damaged on the way");
     }
-    refuseUnlessKnown("flags", all.get(5) & 0xFF, 0);
     return new Update(new Payload(all), headerBytes);
   }
 
@@ -109,12 +113,6 @@ public final class Update {
     }
   }
 
-  private static void refuseUnlessKnown(String field, int value, int known) throws UnknownFormatException {
-    if (value != known) {
-      throw new UnknownFormatException("update: " + field + " " + value + "; this reader knows " + known);
-    }
-  }
-
   private static MalformedException malformed(String what) {
     return new MalformedException("update: " + what);
   }
@@ -132,6 +130,16 @@ public final class Update {
   /** The first offset of the input partition that the update covers. */
   public long from() {
     return from;
+  }
+
+  /** How many records before this one hold parts of the event at {@link #from()}; as a rule 0. */
+  public int part() {
+    return part;
+  }
+
+  /** Whether the event at {@link #from()} goes on in the next record. */
+  boolean isPart() {
+    return from == to && !sections.isEmpty();
   }
 
   /** The first offset behind those that the update covers. */

@@ -56,6 +56,10 @@ class FilterReaderModelTest {
     final Map<Long, Long> complete = new HashMap<>();
     final Map<Long, Long> asOf = new HashMap<>();
     final Map<Long, Run> run = new HashMap<>();
+    final Map<Long, Long> partsOffset = new HashMap<>();
+    final Map<Long, Integer> partsCount = new HashMap<>();
+    final Map<Long, Long> next = new HashMap<>(); // of the daemon: where its last record ended,
+    final Map<Long, Integer> part = new HashMap<>(); // and how many parts of the event there it has sent
     final Map<Long, Long> lostTo = new HashMap<>();
     final Map<Long, Long> lostAsOf = new HashMap<>();
     final Set<Long> past = new HashSet<>();
@@ -83,7 +87,7 @@ class FilterReaderModelTest {
   private void forget(int p, long generation) {
     drop(p, generation, Long.MAX_VALUE);
     for (Map<Long, ?> map : List.of(partitions[p].complete, partitions[p].asOf, partitions[p].run,
-        partitions[p].lostTo, partitions[p].lostAsOf)) {
+        partitions[p].partsOffset, partitions[p].partsCount, partitions[p].lostTo, partitions[p].lostAsOf)) {
       map.remove(generation);
     }
   }
@@ -158,12 +162,21 @@ class FilterReaderModelTest {
     }
     long known = at.complete.getOrDefault(g, (long) random.nextInt(40));
     long from = Math.max(0, known + (random.nextInt(3) > 0 ? 0 : random.nextInt(20) - 10));
-    long to = from + random.nextInt(8);
+    from = random.nextInt(3) == 0 ? at.next.getOrDefault(g, from) : from;
+    long to = random.nextInt(3) == 0 ? from : from + random.nextInt(8);
+    int part = at.next.getOrDefault(g, -1L) == from ? at.part.get(g) : 0;
+    part = random.nextInt(8) == 0 ? random.nextInt(4) : part;
     long asOf = random.nextInt(5) == 0 ? -1 : 1_000 + 10 * to + random.nextInt(3);
-    Updates update = Updates.of(p, g, from, to).asOf(asOf).filters("E", "F");
+    Updates update = Updates.of(p, g, from, to).part(part).asOf(asOf).filters("E", "F");
     List<Addition> added = new ArrayList<>();
     ++records;
-    for (int sections = random.nextInt(3); sections > 0; --sections) {
+    int ofSections = random.nextInt(3);
+    at.next.put(g, to);
+    at.part.put(g, from == to && ofSections > 0 ? part + 1 : 0);
+    if (random.nextInt(12) == 0) {
+      return; // lost
+    }
+    for (int sections = ofSections; sections > 0; --sections) {
       int mask = 1 + random.nextInt(3);
       int kind = random.nextInt(3) == 0 ? 1 : 0;
       long until = random.nextInt(4) == 0 ? nowMs / 1000 + random.nextInt(5) : 0;
@@ -195,24 +208,16 @@ class FilterReaderModelTest {
     reader.takeUpdate(update.bytes());
     additions.addAll(added);
     at.beatsWithout.put(g, 0);
-    if (at.complete.containsKey(g) && from <= at.complete.get(g)) {
-      if (to >= at.complete.get(g)) {
-        at.complete.put(g, to);
-        at.asOf.merge(g, asOf, Math::max);
-      }
-    } else {
-      Run run = at.run.get(g);
-      if (run == null || from > run.to) {
-        run = new Run();
-        run.from = from;
-        run.to = to;
-        run.asOf = asOf;
-        at.run.put(g, run);
-      } else if (to >= run.from) {
-        run.from = Math.min(from, run.from);
-        run.to = Math.max(to, run.to);
-        run.asOf = Math.max(asOf, run.asOf);
-      }
+    boolean hasPartsBefore = part == 0
+        || at.partsOffset.getOrDefault(g, -1L) == from && part <= at.partsCount.get(g);
+    if (hasPartsBefore && from == to && ofSections > 0) {
+      at.partsOffset.put(g, from);
+      at.partsCount.put(g, part + 1);
+    }
+    if (hasPartsBefore) {
+      cover(at, g, from, to, asOf);
+    } else if (to > from) {
+      cover(at, g, from + 1, to, asOf);
     }
     settle(p);
     while (additions.size() > max) {
@@ -221,6 +226,28 @@ class FilterReaderModelTest {
       partitions[oldest.partition].lostAsOf.merge(oldest.generation, oldest.asOfBefore, Math::min);
       additions.removeIf(a -> a.record == oldest.record);
       ++lost;
+    }
+  }
+
+  private static void cover(Partition at, long g, long from, long to, long asOf) {
+    if (at.complete.containsKey(g) && from <= at.complete.get(g)) {
+      if (to >= at.complete.get(g)) {
+        at.complete.put(g, to);
+        at.asOf.merge(g, asOf, Math::max);
+      }
+      return;
+    }
+    Run run = at.run.get(g);
+    if (run == null || from > run.to) {
+      run = new Run();
+      run.from = from;
+      run.to = to;
+      run.asOf = asOf;
+      at.run.put(g, run);
+    } else if (to >= run.from) {
+      run.from = Math.min(from, run.from);
+      run.to = Math.max(to, run.to);
+      run.asOf = Math.max(asOf, run.asOf);
     }
   }
 

@@ -20,7 +20,7 @@ class UpdateTest {
   private static final int HEADER_BYTES = 59;
 
   private static Updates some() {
-    return Updates.of(3, 7, 100, 120).filters("F", "é")
+    return Updates.of(3, 7, 100, 120).part(200).filters("F", "é")
         .section(3, 0, 4_000_000_000L, new String[] {"u1", "u2"}, new int[] {1, -2}, new int[] {3})
         .section(2, 1, 0, new String[] {"u1"}, new int[] {4});
   }
@@ -32,6 +32,7 @@ class UpdateTest {
     assertEquals(7, update.generation());
     assertEquals(100, update.from());
     assertEquals(120, update.to());
+    assertEquals(200, update.part());
     assertEquals(Updates.AS_OF_MS, update.asOfMs());
     assertEquals(List.of("F", "é"), update.filters());
     assertEquals("update of partition 3, generation 7, [100, 120)", update.toString());
@@ -77,10 +78,9 @@ class UpdateTest {
     return Stream.of(
         wrong("does not start with \"SEEU\"", false, b -> b.putInt(0, 0x4E454553).put(4, (byte) 9)),
         wrong("version 2; this reader knows 1", true, b -> b.put(4, (byte) 2).putShort(6, (short) 0)),
-        wrong("header_bytes 55; 56 to 8192", false, b -> b.putShort(6, (short) 55).put(5, (byte) 1)),
+        wrong("header_bytes 55; 56 to 8192", false, b -> b.putShort(6, (short) 55).putInt(12, -1)),
         wrong("header_bytes 8193; 56 to 8192", false, b -> b.putShort(6, (short) 8193)),
-        wrong("header_bytes 5000; the record has", false, b -> b.putShort(6, (short) 5000).put(5, (byte) 1)),
-        wrong("flags 128; this reader knows 0", true, b -> b.put(5, (byte) 128).putInt(12, -1)),
+        wrong("header_bytes 5000; the record has", false, b -> b.putShort(6, (short) 5000).putInt(12, -1)),
         wrong("partition -1; 0 to", false, b -> b.putInt(12, -1).putLong(16, 0)),
         wrong("generation 0; 1 to", false, b -> b.putLong(16, 0).put(49, (byte) 0)),
         wrong("from -1; 0 to", false, b -> b.putLong(24, -1)),
@@ -122,9 +122,9 @@ class UpdateTest {
   }
 
   @Test
-  void theChecksumIsLookedAtBeforeFlags() {
+  void theChecksumIsLookedAtBeforeTheFields() {
     byte[] bytes = some().bytes();
-    bytes[5] = 1;
+    bytes[15] = -1;
     RefusedException refusal = assertThrows(MalformedException.class, () -> Update.parse(bytes));
     assertEquals("update: the checksum does not match: damaged on the way", refusal.getMessage());
   }

@@ -13,6 +13,7 @@ final class Updates {
   private final long generation;
   private final long from;
   private final long to;
+  private int part;
   private long asOfMs = AS_OF_MS;
   private final List<String> filters = new ArrayList<>(List.of("F"));
   private final List<byte[]> sections = new ArrayList<>();
@@ -26,6 +27,11 @@ final class Updates {
 
   static Updates of(int partition, long generation, long from, long to) {
     return new Updates(partition, generation, from, to);
+  }
+
+  Updates part(int number) {
+    part = number;
+    return this;
   }
 
   Updates asOf(long ms) {
@@ -90,7 +96,7 @@ final class Updates {
       size += section.length;
     }
     ByteBuffer bytes = Payloads.little(size);
-    bytes.putInt(0x55454553).put((byte) 1).put((byte) 0).putShort((short) headerBytes).putInt(0).putInt(partition);
+    bytes.putInt(0x55454553).put((byte) 1).put((byte) part).putShort((short) headerBytes).putInt(0).putInt(partition);
     bytes.putLong(generation).putLong(from).putLong(to).putLong(asOfMs).put((byte) filters.size());
     for (String filter : filters) {
       byte[] name = filter.getBytes(StandardCharsets.UTF_8);
