@@ -132,7 +132,7 @@ func (m *model) update(u testUpdate) {
 	m.records++
 	p.beats[g] = 0
 	parts, has := p.parts[g]
-	if u.part == 0 || has && parts.offset == u.from && int(u.part) <= parts.count {
+	if u.part == 0 || has && parts.offset == u.from && parts.count == int(u.part) {
 		if u.to == u.from && len(u.sections) > 0 {
 			p.parts[g] = knownParts{u.from, int(u.part) + 1}
 		}

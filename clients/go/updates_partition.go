@@ -86,7 +86,7 @@ func (p *updatesPartition) isSettled(generation, to int64) bool {
 func (g *generation) cover(u *Update) {
 	g.beats = 0
 	from, to, asOf, part := u.From, u.To, u.AsOfMs, int(u.Part)
-	if part > 0 && (g.parts.offset != from || part > g.parts.count) {
+	if part > 0 && g.parts != (knownParts{from, part}) {
 		if from == to {
 			return
 		}

@@ -112,7 +112,7 @@ class World {
         Below(4) == 0 ? std::max<std::int64_t>(next - Below(10), 0) : next + (Below(9) == 0 ? 5 : 0);
     update.to = Below(3) == 0 ? update.from : update.from + Below(6);
     const int part = update.from == next ? part_[partition] : 0;
-    update.part = static_cast<std::uint8_t>(Below(8) == 0 ? Below(4) : static_cast<std::uint32_t>(part));
+    update.part = static_cast<std::uint8_t>(Below(5) == 0 ? Below(4) : static_cast<std::uint32_t>(part));
     next = update.to;
     if (Below(4) != 0) update.as_of_ms = 1000 + Below(1000);
     update.filters = Below(5) == 0 ? std::vector<std::string>{"clicks", "default"} : update.filters;

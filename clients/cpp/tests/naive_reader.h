@@ -52,8 +52,8 @@ class NaiveReader {
       }
     }
     its.beats[update.generation] = 0;
-    const bool has_parts_before = update.part == 0 || (known.parts && known.parts->first == update.from &&
-                                                       update.part <= known.parts->second);
+    const bool has_parts_before =
+        update.part == 0 || known.parts == std::pair<std::int64_t, int>(update.from, update.part);
     if (has_parts_before && update.to == update.from && !update.sections.empty())
       known.parts = {update.from, update.part + 1};
     if (has_parts_before) Cover(known, update.from, update);

@@ -574,12 +574,13 @@ FILTER_READER = {
     "        life.take(update)\n        self._settle(": [
         "        life.take(update)\n        (lambda *_: 0)("
     ],
-    "if part and (self.parts[0] != begin or part > self.parts[1]):": [
+    "if part and self.parts != (begin, part):": [
         "if False:",
         "if part:",
         "if part and self.parts[0] != begin:",
-        "if part and part > self.parts[1]:",
-        "if part and (self.parts[0] != begin or part != self.parts[1]):",
+        "if part and self.parts[1] != part:",
+        "if part and (self.parts[0] != begin or part > self.parts[1]):",
+        "if part and (self.parts[0] != begin or part < self.parts[1]):",
     ],
     "            if begin < end:\n                self._cover(begin + 1, end, update.as_of_ms)\n": [
         "",

@@ -53,8 +53,7 @@ class Model:
                     for print32 in prints
                 ]
         as_of = None if as_of == -1 else as_of
-        parts = partition.parts.get(g)
-        if part == 0 or (parts is not None and parts[0] == begin and part <= parts[1]):
+        if part == 0 or partition.parts.get(g) == (begin, part):
             if begin == end and sections:
                 partition.parts[g] = begin, part + 1
             partition.cover(g, begin, end, as_of)

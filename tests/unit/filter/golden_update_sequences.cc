@@ -689,6 +689,11 @@ std::vector<Sequence> OfMissingParts() {
           .Expect({{{0, 1, 10}}, 2})
           .Beat(published(11))
           .Expect({{{0, 2, 12}}, 1}),
+      Fresh("after a restart the event has fewer parts, and the first of them is missing")
+          .Update(first)
+          .Update(second)
+          .Update(LastPart(10, 12, 1, 2))
+          .Expect({{{0, 1, 10}}, 3, {{.seen = {"a", "b", "last"}}}}),
       Fresh("a part without those before it leaves the run as it is")
           .Update({.from = 15, .to = 20, .as_of = 2})
           .Update(PartOf(25, 1, "a"))

@@ -346,7 +346,7 @@ class _Life:
     def take(self, update: Update) -> None:
         """A record has come. If a part is missing, it covers only what comes behind their event."""
         begin, end, part = update.from_offset, update.to_offset, update.part
-        if part and (self.parts[0] != begin or part > self.parts[1]):
+        if part and self.parts != (begin, part):
             if begin < end:
                 self._cover(begin + 1, end, update.as_of_ms)
             return

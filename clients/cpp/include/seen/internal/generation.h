@@ -42,7 +42,7 @@ struct Generation {
     std::int64_t from = update.from();
     const int part = update.part();
     // If a part is missing, the record covers only what comes behind its event.
-    if (part != 0 && (parts.offset != from || part > parts.count)) {
+    if (part != 0 && (parts.offset != from || parts.count != part)) {
       if (to == from) return;
       ++from;
     } else if (update.is_part()) {

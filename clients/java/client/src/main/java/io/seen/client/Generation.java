@@ -28,7 +28,7 @@ final class Generation {
   /** The reader has the update's additions. If a part is missing, it has only what comes behind their event. */
   void cover(Update update) {
     long from = update.from();
-    if (update.part() > 0 && (partsOffset != from || update.part() > parts)) {
+    if (update.part() > 0 && (partsOffset != from || parts != update.part())) {
       if (from == update.to()) {
         return;
       }

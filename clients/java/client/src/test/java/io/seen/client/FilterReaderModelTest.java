@@ -209,7 +209,7 @@ class FilterReaderModelTest {
     additions.addAll(added);
     at.beatsWithout.put(g, 0);
     boolean hasPartsBefore = part == 0
-        || at.partsOffset.getOrDefault(g, -1L) == from && part <= at.partsCount.get(g);
+        || at.partsOffset.getOrDefault(g, -1L) == from && part == at.partsCount.get(g);
     if (hasPartsBefore && from == to && ofSections > 0) {
       at.partsOffset.put(g, from);
       at.partsCount.put(g, part + 1);
