@@ -1163,6 +1163,7 @@ def meaning():
             ],
             "What is new, for readers of the published filters. A gap makes them stale until snapshots are out.",
             "ops",
+            ["SeendUpdateGaps"],
         ),
         series(
             "Bytes of updates",
@@ -1172,6 +1173,26 @@ def meaning():
             ],
             "Bytes a second that the brokers have, and bytes that no broker has yet.",
             "bytes",
+        ),
+        series(
+            "Refresh",
+            [
+                (gauge("seen_published_age_seconds"), "{{instance}} {{partition}} in snapshots"),
+                (gauge("seen_refresh_hurries"), "{{instance}} {{partition}} hurries"),
+                (gauge("seen_refresh_late"), "{{instance}} {{partition}} is late"),
+            ],
+            "How long ago that was read which snapshots hold for sure. Updates tell readers the rest.",
+            "s",
+            ["SeendRefreshLate"],
+        ),
+        series(
+            "Users of the refresh",
+            [
+                (rate("seen_refresh_users_total"), "{{instance}} users"),
+                (rate("seen_refresh_rounds_total"), "{{instance}} rounds"),
+            ],
+            "Changed users whose snapshots the refresh rendered.",
+            "ops",
         ),
         series(
             "Unexposed items that wait",
@@ -1204,9 +1225,8 @@ def meaning():
             "ops",
         ),
     ]
-    counts[0]["width"] = counts[3]["width"] = 12
-    counts[1]["width"] = counts[2]["width"] = 12
-    counts[4]["width"] = counts[5]["width"] = 12
+    for panel in counts:
+        panel["width"] = 12
     rejects = [
         series(
             "Rejects by reason",

@@ -65,7 +65,8 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
     NoteFirst(records);
   parts_.publish.BeginBatch();
   const uint64_t deferred_before = tail_deferred_;
-  if (parts_.updates != nullptr) updates_.emplace(*parts_.updates, anchor_, SkipsUpdates(records.back()));
+  if (parts_.updates != nullptr)
+    updates_.emplace(*parts_.updates, anchor_, clock_.Now(), SkipsUpdates(records.back()));
   const size_t taken = Take(records, report);
   updates_.reset();
   if (report.records > 0) anchor_ = AnchorOf(records[taken - 1]);
@@ -347,7 +348,7 @@ void PartitionIntake::NoteTaken(const Record& record, BatchReport& report, TimeM
     report.timestamp_ahead_max = std::max(report.timestamp_ahead_max, record.timestamp);
   }
   state_.SetNextOffset(record.offset + 1);
-  if (updates_) updates_->Taken(record.offset);
+  if (updates_) updates_->Taken(record.offset, record.replay == nullptr ? record.timestamp : TimeMs{-1});
   ++report.records;
   report.bytes += record.key.size() + (several_ ? several_->value.size() : record.value.size());
 }

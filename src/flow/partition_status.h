@@ -68,6 +68,7 @@ struct RepublishStatus {
 struct RefreshStatus {
   uint64_t rounds = 0, users = 0;  // since the start; users whose marks were found
   bool is_paced = false;           // false: it hurries
+  bool is_late = false;            // readers that start now may have to wait for long
   // All that was read so long ago is in snapshots. nullopt: not known.
   std::optional<std::chrono::milliseconds> published_age;
 };

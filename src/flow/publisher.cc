@@ -114,8 +114,10 @@ milliseconds Publisher::Step() {
   sink_full_ = pass.sink_full;
   const Instant now = clock_.Now();
   if (now - reported_ > kIdle) {
-    for (const PartitionPointer& open : opened)
+    for (const PartitionPointer& open : opened) {
       is_replica_ ? open->flow->publish.DropReport() : open->flow->publish.Report();
+      if (open->flow->updates) open->flow->updates->Report(reporter_);
+    }
     reported_ = now;
   }
   if (pass.more) return milliseconds(0);

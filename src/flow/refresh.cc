@@ -31,7 +31,7 @@ Instant Refresh::TimeOf(uint64_t slice) const {
 
 std::optional<Refresh::Range> Refresh::Next(Instant now, int64_t next_offset) {
   if (filters_.empty()) return std::nullopt;
-  if (round_at_ == Instant{}) round_at_ = now;
+  if (since_ == Instant{}) since_ = round_at_ = now;
   for (Notes* const notes : {&published_, &taken_}) {
     if (Oldest(*notes).to < next_offset) continue;
     for (Note& note : *notes) note.at = now;  // nothing has come since
@@ -99,10 +99,14 @@ void Refresh::TakeBack() {
 RefreshStatus Refresh::GetStatus(Instant now) const {
   RefreshStatus status;
   status.rounds = rounds_;
+  status.users = users_;
   status.is_paced = IsPaced(now);
   const Note& oldest = Oldest(published_);
   if (oldest.to != kNoOffset)
     status.published_age = std::chrono::duration_cast<std::chrono::milliseconds>(now - oldest.at);
+  const Instant since = oldest.to != kNoOffset ? oldest.at : since_;
+  status.is_late =
+      since != Instant{} && now - since > std::max<std::chrono::milliseconds>(2 * every_, kLateAfter);
   return status;
 }
 

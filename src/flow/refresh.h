@@ -53,7 +53,10 @@ class Refresh {
   void Scanned(const std::optional<UserRef>& up_to, Instant now);
 
   /// The section ends after one more user is published.
-  void Await() { ++waits_; }
+  void Await() {
+    ++waits_;
+    ++users_;
+  }
   void Published(Instant now);
   /// Some change below the note stays out of the snapshots.
   void Refused() { note_ = {}; }
@@ -75,6 +78,8 @@ class Refresh {
 
   using Notes = std::array<Note, kSections>;
 
+  static constexpr std::chrono::minutes kLateAfter{5};  // at least; else two rounds
+
   static const Note& Oldest(const Notes& notes);
   bool IsPaced(Instant now) const;
   /// When the pace reaches this slice of the section.
@@ -88,7 +93,8 @@ class Refresh {
   Notes published_;  // of each section
   Notes taken_;      // the same, and also where a topic refused a snapshot
   int64_t hurry_to_ = kNoOffset;
-  uint64_t rounds_ = 0;
+  uint64_t rounds_ = 0, users_ = 0;
+  Instant since_{};     // the first Next
   Instant round_at_{};  // when the round under way began
 
   // The section under way, or the next one.

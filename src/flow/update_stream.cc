@@ -16,14 +16,17 @@ constexpr std::chrono::seconds kSampleEvery{1};
 }  // namespace
 
 UpdateStream::UpdateStream(const PartitionState& state)
-    : state_(state), bytes_max_(state.options().updates->bytes_max), from_(state.next_offset()) {
+    : state_(state),
+      bytes_max_(state.options().updates->bytes_max),
+      from_(state.next_offset()),
+      latencies_(state.options().filters.size()) {
   for (size_t i = 0; i < state.options().filters.size(); ++i) {
     if (state.filters().updates >> i & 1) names_.push_back(state.options().filters[i].name);
   }
 }
 
-UpdateStream::Batch::Batch(UpdateStream& stream, const Anchor& last_read, bool skips)
-    : stream_(stream), skips_(skips) {
+UpdateStream::Batch::Batch(UpdateStream& stream, const Anchor& last_read, Instant visible_at, bool skips)
+    : stream_(stream), visible_at_(visible_at), skips_(skips) {
   stream_.mutex_.lock();
   const int64_t next = stream_.state_.next_offset();
   stream_.batch_held_ = {next, last_read};
@@ -44,6 +47,7 @@ void UpdateStream::Batch::Add(FilterMask filters, AdditionKind kind, uint32_t un
                               std::string_view user_id, std::span<const Fingerprint> items, int64_t offset) {
   const FilterMask mask = stream_.Compressed(filters);
   if (skips_ || mask == 0 || offset < stream_.from_) return;  // or the event had too many parts
+  stream_.waiting_.filters = static_cast<FilterMask>(stream_.waiting_.filters | filters);
   const uint64_t user = UpdateUserOf(user_id);
   UpdateRows& rows = stream_.rows_;
   while (!items.empty()) {
@@ -102,6 +106,7 @@ void UpdateStream::EndRecordAt(int64_t to, TimeMs as_of, Instant now) {
   record.held = held_;
   record.at = now;
   record.items = rows_.items();
+  record.waiting = std::exchange(waiting_, {});
   record.is_part = to == from_ && record.items > 0;
   if (!spare_.empty()) {
     record.bytes = std::move(spare_.back());
@@ -149,6 +154,7 @@ void UpdateStream::DropAll() {
   while (!records_.empty()) DropFront();
   if (!rows_.empty()) ++figures_.gaps;
   rows_.Clear();
+  waiting_ = {};
   part_ = 0;
   gap_to_ = from_ = state_.next_offset();
 }
@@ -175,7 +181,7 @@ void UpdateStream::Sent(uint32_t number) {
   }
 }
 
-void UpdateStream::Delivered(uint32_t number, int64_t offset) {
+void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeMs wall) {
   const MutexLock lock(mutex_);
   const auto found = std::find_if(records_.begin(), records_.end(),
                                   [&](const Record& record) { return record.number == number; });
@@ -185,6 +191,15 @@ void UpdateStream::Delivered(uint32_t number, int64_t offset) {
     return;
   }
   found->delivered = true;
+  const Waiting& waiting = found->waiting;
+  for (size_t i = 0; i < latencies_.size() && waiting.events > 0; ++i) {
+    if ((waiting.filters & state_.filters().updates) >> i & 1) {
+      const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now - waiting.visible_at);
+      latencies_[i].visible_to_published.Add(since.count(), waiting.events);
+      latencies_[i].record_to_published.Add(std::max<int64_t>(0, wall.value - waiting.oldest.value),
+                                            waiting.events);
+    }
+  }
   ++figures_.records;
   figures_.bytes += found->bytes.size();
   figures_.items += found->items;
@@ -198,6 +213,18 @@ void UpdateStream::Delivered(uint32_t number, int64_t offset) {
   while (!records_.empty() && records_.front().delivered) {
     figures_.sent_to = std::max(figures_.sent_to, records_.front().to);
     DropFront();
+  }
+}
+
+void UpdateStream::Report(Reporter& reporter) {
+  std::vector<Latencies> latencies(state_.options().filters.size());
+  {
+    const MutexLock lock(mutex_);
+    latencies.swap(latencies_);
+  }
+  for (FilterIndex i; i < latencies.size(); i = FilterIndex(i + 1)) {
+    if (state_.filters().updates >> i & 1)
+      reporter.SnapshotsAcknowledged(i, latencies[i].visible_to_published, latencies[i].record_to_published);
   }
 }
 

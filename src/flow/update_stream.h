@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "flow/partition_state.h"
+#include "flow/reporter.h"
 #include "flow/store_port.h"
 #include "model/update.h"
 
@@ -36,8 +37,10 @@ class UpdateStream {
   /// A batch of the worker. While it exists, no record is made.
   class Batch {
    public:
-    /// `last_read`: of the record before the batch. `skips`: the rows of this batch are left out.
-    Batch(UpdateStream& stream, const Anchor& last_read, bool skips) NO_THREAD_SAFETY_ANALYSIS;
+    /// `last_read`: of the record before the batch. `visible_at`: its events are visible soon. `skips`: the
+    /// rows of this batch are left out.
+    Batch(UpdateStream& stream, const Anchor& last_read, Instant visible_at,
+          bool skips) NO_THREAD_SAFETY_ANALYSIS;
     ~Batch() NO_THREAD_SAFETY_ANALYSIS;
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
@@ -48,9 +51,10 @@ class UpdateStream {
              std::span<const Fingerprint> items, int64_t offset) NO_THREAD_SAFETY_ANALYSIS;
     /// The record at `offset` takes something back. It ends what is sent with it.
     void TakesBack(int64_t offset) { ends_after_ = offset; }
-    /// All of the record at `offset` was added.
-    void Taken(int64_t offset) NO_THREAD_SAFETY_ANALYSIS {
+    /// All of the record at `offset` was added. `timestamp`: -1 if its latency doesn't count.
+    void Taken(int64_t offset, TimeMs timestamp) NO_THREAD_SAFETY_ANALYSIS {
       stream_.rows_.Mark();
+      if (timestamp.value >= 0) stream_.waiting_.Add(timestamp, visible_at_);
       if (ends_after_ == offset) [[unlikely]]
         EndRecord(offset + 1);
     }
@@ -61,6 +65,7 @@ class UpdateStream {
     void EndPart(int64_t offset) NO_THREAD_SAFETY_ANALYSIS;
 
     UpdateStream& stream_;
+    const Instant visible_at_;
     const bool skips_;
     int64_t ends_after_ = -1;
   };
@@ -78,7 +83,9 @@ class UpdateStream {
   std::optional<Outgoing> NextUnsent();
   void Sent(uint32_t number);
   /// `offset`: of the topic of updates; -1: the record was given up, and is sent again.
-  void Delivered(uint32_t number, int64_t offset);
+  void Delivered(uint32_t number, int64_t offset, Instant now, TimeMs wall);
+  /// Hands latencies to the reporter, as of snapshots that were acknowledged.
+  void Report(Reporter& reporter);
   /// Records that no broker has.
   size_t Outstanding() const;
 
@@ -98,8 +105,25 @@ class UpdateStream {
   UpdateFigures GetFigures() const;
 
  private:
+  // The events of a record, for latencies.
+  struct Waiting {
+    FilterMask filters = 0;
+    uint64_t events = 0;
+    TimeMs oldest;         // Kafka timestamp
+    Instant visible_at{};  // of the first
+
+    void Add(TimeMs timestamp, Instant at) {
+      if (events++ == 0) {
+        oldest = timestamp;
+        visible_at = at;
+      } else if (timestamp < oldest) {
+        oldest = timestamp;
+      }
+    }
+  };
   struct Record {
     uint32_t number = 0;
+    Waiting waiting;
     int64_t to = 0;
     Held held;
     Instant at{};
@@ -129,6 +153,7 @@ class UpdateStream {
   Held held_ GUARDED_BY(mutex_);          // where reading must begin to fill it again
   Held batch_held_ GUARDED_BY(mutex_);
   UpdateRows rows_ GUARDED_BY(mutex_);
+  Waiting waiting_ GUARDED_BY(mutex_);  // for the record that is being filled
   bool skipping_ GUARDED_BY(mutex_) = false;
   int64_t gap_to_ GUARDED_BY(mutex_) = -1;
   int64_t stepped_to_ GUARDED_BY(mutex_) = -1;  // by the last record of Step
@@ -138,6 +163,10 @@ class UpdateStream {
   uint32_t next_number_ GUARDED_BY(mutex_) = 0;
   uint64_t bytes_ GUARDED_BY(mutex_) = 0;  // of records_
   std::deque<Sample> samples_ GUARDED_BY(mutex_);
+  struct Latencies {
+    LatencyCounts visible_to_published, record_to_published;
+  };
+  std::vector<Latencies> latencies_ GUARDED_BY(mutex_);  // by filter, since the last Report
   UpdateFigures figures_ GUARDED_BY(mutex_);
   std::pair<FilterMask, FilterMask> compressed_ GUARDED_BY(mutex_){0,
                                                                    0};  // the last mask, and what it became

@@ -50,6 +50,15 @@ void AddUnread(std::string_view brokers, std::string_view topic, const UnreadPar
                   fmt::join(unread.unowned, ", "), topic));
 }
 
+void AddLateRefresh(const PartitionStatus& partition, std::vector<std::string>& troubles) {
+  if (!partition.refresh || !partition.refresh->is_late) return;
+  troubles.push_back(fmt::format(
+      "partition {}: its snapshots lack what was read more than two times updates.refresh_s ago. "
+      "Readers of updates that start now stay stale. Look for snapshots that aren't delivered or "
+      "are too large for their topic, at the load, and set updates.refresh_s higher if it is steady",
+      partition.partition));
+}
+
 void AddLosses(const std::vector<TopicLoss>& losses, std::vector<std::string>& troubles) {
   for (const TopicLoss& loss : losses) {
     for (const LossShare& share : loss.causes) {
@@ -92,6 +101,7 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
     all_serve &= trouble.serves || !partition.assigned;  // it isn't read on here, so it would never serve
     without_end += partition.lag_is_known ? 0 : 1;
     if (!trouble.text.empty()) readiness.troubles.push_back(std::move(trouble.text));
+    AddLateRefresh(partition, readiness.troubles);
   }
   const auto add_unread = [&](const std::string& topic, const UnreadPartitions& unread) {
     AddUnread(status.brokers, topic, unread, readiness.troubles);

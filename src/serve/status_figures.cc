@@ -190,6 +190,23 @@ constexpr auto kFigures<UpdateFigures> = [] {
 }();
 
 template <>
+constexpr auto kFigures<RefreshStatus> = [] {
+  using S = RefreshStatus;
+  return Rows<S>({
+      {"rounds", Of<&S::rounds>, "seen_refresh_rounds_total",
+       "Rounds over the users whose snapshots lack what updates told."},
+      {"users", Of<&S::users>, "seen_refresh_users_total", "Users that these rounds found."},
+      {"is_paced", Of<&S::is_paced>},
+      {nullptr, [](const S& of) { return Json(!of.is_paced); }, "seen_refresh_hurries",
+       "1 while the round isn't paced, because readers wait for its snapshots."},
+      {"is_late", Of<&S::is_late>, "seen_refresh_late",
+       "1 while snapshots lack what was read more than two rounds ago."},
+      {"published_age_ms", Of<&S::published_age>, "seen_published_age_seconds",
+       "All that was read so long ago is in snapshots. Absent if that isn't known.", Unit::kMs},
+  });
+}();
+
+template <>
 constexpr auto kFigures<MisroutedExample> = [] {
   using S = MisroutedExample;
   return Rows<S>({
@@ -296,6 +313,7 @@ constexpr auto kFigures<PartitionStatus> = [] {
       {"republish", Of<&S::republish>},
       {"unexposed", Of<&S::unexposed>},
       {"updates", Of<&S::updates>},
+      {"refresh", Of<&S::refresh>},
       {"heaviest_users", Of<&S::heaviest_users>},
       {"users_at_daily_limit", Of<&S::users_at_daily_limit>, "seen_users_at_daily_limit",
        "Users with a day as full as items_per_day_max allows. Counts only users that were published or "
@@ -819,6 +837,7 @@ void AddPartitions(const DaemonStatus& status, Families& families) {
   families.OfPartitions(open,
                         [](const PartitionStatus& of) { return of.unexposed ? &*of.unexposed : nullptr; });
   families.OfPartitions(open, [](const PartitionStatus& of) { return of.updates ? &*of.updates : nullptr; });
+  families.OfPartitions(open, [](const PartitionStatus& of) { return of.refresh ? &*of.refresh : nullptr; });
 }
 
 void AddItems(const ItemsStatus& items, Families& families) {

@@ -119,10 +119,18 @@ std::string LowerCase(std::string_view text) {
 }
 
 // Readers begin at the last refresh, so some hours are enough.
-TopicSpec UpdatesTopicSpec(std::string name, int32_t partitions) {
-  return {std::move(name),
+// A reader begins at most two rounds of the refresh ago; as much again is for its own pauses.
+int64_t KeptUpdatesMs(const UpdatesConfig& updates) {
+  return 4 * std::chrono::milliseconds(updates.refresh).count();
+}
+
+TopicSpec UpdatesTopicSpec(const UpdatesConfig& updates, int32_t partitions) {
+  const int64_t kept_ms = std::max<int64_t>(6 * 3'600'000, KeptUpdatesMs(updates));
+  return {updates.topic,
           partitions,
-          {{"cleanup.policy", "delete"}, {"retention.ms", "21600000"}, {"max.message.bytes", "1048588"}}};
+          {{"cleanup.policy", "delete"},
+           {"retention.ms", std::to_string(kept_ms)},
+           {"max.message.bytes", "1048588"}}};
 }
 
 }  // namespace
@@ -166,11 +174,12 @@ std::vector<TopicNeed> TopicNeeds(const Config& config, int32_t partitions) {
                      .counts = true});
   }
   if (config.updates) {
-    needs.push_back({.spec = UpdatesTopicSpec(config.updates->topic, partitions),
+    needs.push_back({.spec = UpdatesTopicSpec(*config.updates, partitions),
                      .key = "updates.topic",
                      .content = "updates",
                      .policy = kDelete,
-                     .counts = true});
+                     .counts = true,
+                     .kept_ms = KeptUpdatesMs(*config.updates)});
   }
   if (config.replica_of && !config.cluster.topic.empty()) {
     needs.push_back({.spec = {config.cluster.topic, 1, OfBeats()},

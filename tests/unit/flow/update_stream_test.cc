@@ -41,7 +41,7 @@ class UpdateStreamTest : public TimedTest {
       taken.push_back(Read(next->bytes));
       bytes_.emplace_back(next->bytes);
       stream().Sent(next->number);
-      if (deliver) stream().Delivered(next->number, offset_++);
+      if (deliver) stream().Delivered(next->number, offset_++, clock.Now(), clock.WallNow());
       numbers_.push_back(next->number);
     }
     return taken;
@@ -293,7 +293,7 @@ TEST_F(UpdateStreamTest, APartThatWaitsForAMinuteIsAGap) {
   Open();
   AddEvent(0, 70'000);
   ASSERT_EQ(Take(false).size(), 2u);
-  stream().Delivered(numbers_[1], 0);
+  stream().Delivered(numbers_[1], 0, clock.Now(), clock.WallNow());
   clock.Advance(61'000);
   flow->state.SetNextOffset(2);
   const auto sent = Take();
@@ -319,7 +319,7 @@ TEST_F(UpdateStreamTest, AnEventOfTooManyPartsIsAGap) {
     const auto update = client::Update::Parse(next->bytes);
     ASSERT_TRUE(update);
     ranges.push_back({update->from(), update->to(), update->part()});
-    stream().Delivered(next->number, 0);
+    stream().Delivered(next->number, 0, clock.Now(), clock.WallNow());
   }
   for (int part = 0; part < 256; ++part) expected.push_back({0, part < 255 ? 0 : 1, part});
   for (int part = 0; part < 255; ++part) expected.push_back({1, 1, part});
@@ -332,7 +332,7 @@ TEST_F(UpdateStreamTest, WhatTheBrokersGiveBackIsSentAgain) {
   Open();
   Send(Event("exposed", "i1", Now()));
   EXPECT_EQ(Take(false).size(), 1u);
-  stream().Delivered(numbers_.back(), -1);
+  stream().Delivered(numbers_.back(), -1, clock.Now(), clock.WallNow());
   const auto next = stream().NextUnsent();
   ASSERT_TRUE(next.has_value());
   EXPECT_EQ(Read(next->bytes).to, 1);
