@@ -36,7 +36,9 @@ UpdateStream::Batch::Batch(UpdateStream& stream, const Anchor& last_read, Instan
 }
 
 UpdateStream::Batch::~Batch() {
-  if (skips_ && stream_.state_.next_offset() != stream_.from_) {
+  if (added_ >= stream_.state_.next_offset()) [[unlikely]]
+    EndPiece();
+  if (skips_ && stream_.state_.next_offset() > stream_.from_) {
     stream_.from_ = stream_.state_.next_offset();
     if (!std::exchange(stream_.skipping_, true)) ++stream_.figures_.gaps;
   }
@@ -46,7 +48,9 @@ UpdateStream::Batch::~Batch() {
 void UpdateStream::Batch::Add(FilterMask filters, AdditionKind kind, uint32_t until_s,
                               std::string_view user_id, std::span<const Fingerprint> items, int64_t offset) {
   const FilterMask mask = stream_.Compressed(filters);
-  if (skips_ || mask == 0 || offset < stream_.from_) return;  // or the event had too many parts
+  if (mask == 0 || offset < stream_.from_) return;  // or the event is a gap
+  added_ = offset;
+  if (skips_) return;
   stream_.waiting_.filters = static_cast<FilterMask>(stream_.waiting_.filters | filters);
   const uint64_t user = UpdateUserOf(user_id);
   UpdateRows& rows = stream_.rows_;
@@ -64,17 +68,24 @@ void UpdateStream::Batch::Add(FilterMask filters, AdditionKind kind, uint32_t un
   }
 }
 
-// Ends the record before the event at `offset`, so that its rows stay together as long as they fit.
+// Ends the record before the event at `offset`: its rows stay together as long as they fit, and its parts
+// hold nothing else.
 void UpdateStream::Batch::MakeRoom(int64_t offset) {
   UpdateRows rest;
   stream_.rows_.SplitAtMark(rest);
-  if (!stream_.rows_.empty()) EndRecord(offset);
+  if (stream_.from_ < offset) EndRecord(offset);
   stream_.rows_ = std::move(rest);
 }
 
-// More parts than a record can number: the rest of the event is a gap.
+// The batch ends within a record of several events. What was added of it so far becomes a part.
+void UpdateStream::Batch::EndPiece() {
+  MakeRoom(added_);
+  EndPart(added_);
+}
+
+// More parts than a record can number, or some weren't sent: the event is a gap.
 void UpdateStream::Batch::EndPart(int64_t offset) {
-  if (stream_.part_ + 1 < kUpdatePartsMax) return EndRecord(offset);
+  if (!skips_ && stream_.part_ + 1 < kUpdatePartsMax) return EndRecord(offset);
   stream_.rows_.Clear();
   stream_.part_ = 0;
   stream_.gap_to_ = stream_.from_ = offset + 1;
@@ -99,7 +110,7 @@ FilterMask UpdateStream::Compressed(FilterMask filters) {
 
 // `now`: when it is known, which isn't so within a batch.
 void UpdateStream::EndRecordAt(int64_t to, TimeMs as_of, Instant now) {
-  if (to == from_ && rows_.empty() && now == Instant{}) return;
+  if (to < from_ || (to == from_ && rows_.empty() && now == Instant{})) return;
   Record& record = records_.emplace_back();
   record.number = next_number_++;
   record.to = to;
@@ -117,7 +128,11 @@ void UpdateStream::EndRecordAt(int64_t to, TimeMs as_of, Instant now) {
       names_, rows_, record.bytes);
   bytes_ += record.bytes.size();
   rows_.Clear();
-  part_ = record.is_part ? part_ + 1 : 0;
+  if (record.is_part) {
+    ++part_;
+  } else if (to > from_) {
+    part_ = 0;
+  }
   from_ = to;
   held_ = batch_held_;
 }
@@ -155,8 +170,9 @@ void UpdateStream::DropAll() {
   if (!rows_.empty()) ++figures_.gaps;
   rows_.Clear();
   waiting_ = {};
+  from_ = std::max(state_.next_offset(), from_ + (part_ > 0 ? 1 : 0));  // an event without its first parts
+  gap_to_ = from_;
   part_ = 0;
-  gap_to_ = from_ = state_.next_offset();
 }
 
 void UpdateStream::Discard() {

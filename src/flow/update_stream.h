@@ -62,12 +62,14 @@ class UpdateStream {
    private:
     void EndRecord(int64_t to) NO_THREAD_SAFETY_ANALYSIS;
     void MakeRoom(int64_t offset) NO_THREAD_SAFETY_ANALYSIS;
+    void EndPiece() NO_THREAD_SAFETY_ANALYSIS;
     void EndPart(int64_t offset) NO_THREAD_SAFETY_ANALYSIS;
 
     UpdateStream& stream_;
     const Instant visible_at_;
     const bool skips_;
     int64_t ends_after_ = -1;
+    int64_t added_ = -1;  // the record that rows were added of last
   };
 
   // The updates' thread.

@@ -84,7 +84,8 @@ class UpdateStreamTest : public TimedTest {
     client::FilterReader reader("home", {0});
     const std::string beat =
         R"({"version":1,"partition":0,"partition_time_ms":1,"next_offset":9,"lag_messages":0,)"
-        R"("unpublished_users":0,"heartbeat_ms":1,"generation":7,"published_to":0,"snapshots_to":{"home":0}})";
+        R"("unpublished_users":0,"heartbeat_ms":1,"generation":7,"published_to":0,)"
+        R"("snapshots_to":{"home":0}})";
     EXPECT_FALSE(reader.TakeBeat("0", beat));
     reader.SnapshotsEnd(0, 0);
     for (size_t i = 0; i < bytes_.size(); ++i) {
@@ -281,6 +282,18 @@ TEST_F(UpdateStreamTest, ALargeEventHasPartsWithNumbers) {
   EXPECT_EQ(Take().back().part, 0);
 }
 
+TEST_F(UpdateStreamTest, PartsBeginAtTheirEventAlsoWhereNothingStandsBeforeIt) {
+  Open();
+  flow->state.SetNextOffset(3);
+  AddEvent(3, 70'000);
+  const auto sent = Take();
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(sent[0].from, 0);
+  EXPECT_EQ(sent[0].to, 3);
+  EXPECT_TRUE(sent[0].additions.empty());
+  for (size_t lost = 0; lost < 3; ++lost) EXPECT_EQ(ReaderKnowsWithout(lost), lost == 0 ? 0 : 3) << lost;
+}
+
 TEST_F(UpdateStreamTest, ALostPartIsAGapForReaders) {
   Open();
   AddEvent(0, 120'000);
@@ -326,6 +339,64 @@ TEST_F(UpdateStreamTest, AnEventOfTooManyPartsIsAGap) {
   expected.push_back({2, 3, 0});
   EXPECT_EQ(ranges, expected);
   EXPECT_FALSE(stream().HeldAt().has_value());
+}
+
+// A record with several events, while the tail is full in between.
+TEST_F(UpdateStreamTest, WhatIsTakenInPiecesHasParts) {
+  Open();
+  const std::vector<Fingerprint> items(3);
+  {
+    UpdateStream::Batch batch(stream(), Anchor{}, false);
+    batch.Add(1, AdditionKind::kSeen, 0, "u1", items, 0);
+    batch.Taken(0);
+    flow->state.SetNextOffset(1);
+    batch.Add(1, AdditionKind::kSeen, 0, "u2", items, 1);
+  }
+  const auto first = Take();
+  ASSERT_EQ(first.size(), 3u) << "the last one says how fresh all below 1 is";
+  EXPECT_EQ(first[0].to, 1);
+  EXPECT_EQ(first[0].additions.count(KeyOf("u2")), 0u) << "a snapshot up to 1 doesn't have them";
+  EXPECT_EQ(first[1].from, 1);
+  EXPECT_EQ(first[1].to, 1);
+  EXPECT_EQ(first[1].part, 0);
+  {
+    UpdateStream::Batch batch(stream(), Anchor{}, false);
+    batch.Add(1, AdditionKind::kSeen, 0, "u3", items, 1);
+    batch.Taken(1);
+    flow->state.SetNextOffset(2);
+  }
+  const auto rest = Take();
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_EQ(rest[0].from, 1);
+  EXPECT_EQ(rest[0].to, 2);
+  EXPECT_EQ(rest[0].part, 1);
+  EXPECT_EQ(ReaderKnowsWithout(1), 1);
+  EXPECT_EQ(ReaderKnowsWithout(4), 2);
+}
+
+// Else its other pieces would look like all of it.
+TEST_F(UpdateStreamTest, APieceThatIsNotSentIsAGap) {
+  options.updates->bytes_max = 1'000;
+  Open();
+  const auto piece = [&](bool skips, size_t items, int64_t offset, bool is_last) {
+    UpdateStream::Batch batch(stream(), Anchor{}, skips);
+    batch.Add(1, AdditionKind::kSeen, 0, "u1", std::vector<Fingerprint>(items), offset);
+    if (!is_last) return;
+    batch.Taken(offset);
+    flow->state.SetNextOffset(offset + 1);
+  };
+  piece(false, 1'000, 0, false);  // beyond the memory
+  EXPECT_EQ(Take().size(), 0u);
+  piece(false, 1, 0, true);
+  const auto beyond_memory = Take();
+  ASSERT_EQ(beyond_memory.size(), 1u);
+  EXPECT_EQ(beyond_memory[0].from, 1);
+  piece(true, 1, 1, false);  // far behind
+  piece(false, 1, 1, true);
+  const auto behind = Take();
+  ASSERT_EQ(behind.size(), 1u);
+  EXPECT_EQ(behind[0].from, 2);
+  EXPECT_TRUE(behind[0].additions.empty());
 }
 
 TEST_F(UpdateStreamTest, WhatTheBrokersGiveBackIsSentAgain) {
