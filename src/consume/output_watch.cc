@@ -42,18 +42,14 @@ std::set<FilterIndex> OutputWatch::Filters() const {
 }
 
 void OutputWatch::RaiseFloors() {
-  const std::vector<int32_t> owned = guard_.Owned();
-  std::erase_if(raised_, [&](int32_t partition) {
-    return std::find(owned.begin(), owned.end(), partition) == owned.end();
-  });
-  for (const int32_t partition : owned) {
+  for (const int32_t partition : guard_.Owned()) {
     const PartitionPointer open = open_.Find(partition);
-    if (!open || raised_.contains(partition)) continue;
+    if (!open || guard_.KnowsFloors(partition)) continue;
     const std::vector<int64_t> ends = open->flow->sweep.TopicEnds();
     for (FilterIndex i; i < ends.size(); i = FilterIndex(i + 1)) {
       if (ends[i] >= 0) guard_.RaiseFloor({i, partition}, ends[i]);
     }
-    if (!ends.empty()) raised_.insert(partition);
+    if (!ends.empty()) guard_.FloorsKnown(partition);
   }
 }
 
@@ -77,7 +73,7 @@ std::vector<OutputPlace> OutputWatch::RepublishCut() {
 void OutputWatch::StoreEnds(const std::map<OutputPlace, int64_t>& ends) {
   for (const auto& [place, end] : ends) {
     const PartitionPointer open = open_.Find(place.partition);
-    if (open && open->assigned.load() && raised_.contains(place.partition))
+    if (open && open->assigned.load() && guard_.KnowsFloors(place.partition))
       open->flow->sweep.NoteTopicEnd(place.filter, end);
   }
 }

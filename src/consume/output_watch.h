@@ -50,7 +50,6 @@ class OutputWatch {
   OutputGuard& guard_;
   const OpenPartitions& open_;
   Reporter& reporter_;
-  std::set<int32_t> raised_;  // partitions whose stored ends the guard has
   LogBudget unasked_budget_{1, std::chrono::minutes(1)};
   RepeatingThread thread_;  // joined before the other members are destroyed
 };

@@ -174,6 +174,12 @@ void Publisher::ContinueFormer(const OpenPartition& open) {
   const auto beat = options_.owner != nullptr ? options_.owner->LastBeat(open.partition) : std::nullopt;
   if (!beat || beat->generation != open.flow->state.generation()) return;
   if (beat->republishing) return open.flow->sweep.RequestAll();
+  // The beat is newer than the state: it may know of records that were cut since.
+  const auto& filters = open.flow->state.options().filters;
+  for (FilterIndex i; options_.guard != nullptr && i < filters.size(); i = FilterIndex(i + 1)) {
+    const auto end = beat->snapshots_to.find(filters[i].name);
+    if (end != beat->snapshots_to.end()) options_.guard->RaiseFloor({i, open.partition}, end->second);
+  }
   open.flow->publish.WasPublishedTo(beat->published_to);
 }
 

@@ -41,8 +41,8 @@ class Publisher {
     std::optional<BeatSender> watermarks;  // who writes them; nullopt: none are written
     // Says when a partition may be published; outlives the publisher. nullptr: always, because nobody else
     // publishes it.
-    const OutputGuard* guard = nullptr;  // outlives the publisher. nullptr: off
     const PublishLease* lease = nullptr;
+    OutputGuard* guard = nullptr;             // outlives the publisher. nullptr: off
     const OutputsOwner* owner = nullptr;      // outlives the publisher. nullptr: this group is the owner
     WorkPool* pool = nullptr;                 // renders beside the caller; outlives the publisher
     std::chrono::microseconds pool_from{20};  // used once a user takes this long: waking threads costs

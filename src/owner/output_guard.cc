@@ -17,6 +17,7 @@ void OutputGuard::Own(int32_t partition) {
     if (place.partition == partition) known[place.filter].floor = floor;
   }
   unverified_.insert(partition);
+  floors_unknown_.insert(partition);
 }
 
 std::vector<int32_t> OutputGuard::TakeUnverified() {
@@ -45,6 +46,7 @@ void OutputGuard::Disown(int32_t partition) {
   NoteFloors(partition);
   owned_.erase(partition);
   unverified_.erase(partition);
+  floors_unknown_.erase(partition);
   std::erase_if(foreign_, [&](const Range& range) { return range.place.partition == partition; });
 }
 
@@ -56,6 +58,16 @@ void OutputGuard::RaiseFloor(const OutputPlace& place, int64_t floor) {
   if (known.next >= floor) return;
   known.floor = std::max(known.floor, floor);
   known.next = known.first = -1;
+}
+
+void OutputGuard::FloorsKnown(int32_t partition) {
+  const MutexLock lock(mutex_);
+  floors_unknown_.erase(partition);
+}
+
+bool OutputGuard::KnowsFloors(int32_t partition) const {
+  const MutexLock lock(mutex_);
+  return owned_.contains(partition) && !floors_unknown_.contains(partition);
 }
 
 void OutputGuard::NoteFloors(int32_t partition) {
@@ -105,7 +117,8 @@ std::map<OutputPlace, int64_t> OutputGuard::Expected() const {
 std::optional<int64_t> OutputGuard::EndOf(const OutputPlace& place) const {
   const MutexLock lock(mutex_);
   const auto owned = owned_.find(place.partition);
-  if (owned == owned_.end()) return std::nullopt;
+  if (owned == owned_.end() || floors_unknown_.contains(place.partition) || cut_.contains(place))
+    return std::nullopt;
   const auto known = owned->second.find(place.filter);
   if (known == owned->second.end() || known->second.next < 0 || known->second.seems_cut) return std::nullopt;
   return std::max(known->second.next, known->second.suspected);

@@ -55,6 +55,10 @@ class OutputGuard {
   /// The place held the offsets below `floor`, by what an owner knew before. AtEnd finds out whether it still
   /// does.
   void RaiseFloor(const OutputPlace& place, int64_t floor);
+  /// RaiseFloor was called for all that the partition's state knows. Until then nobody can say whether its
+  /// topics were cut while nobody owned them.
+  void FloorsKnown(int32_t partition);
+  bool KnowsFloors(int32_t partition) const;
 
   /// Delivery reports, in their order. Those of a partition that was lost meanwhile count, too: if the
   /// partition comes back, its topics still hold those records.
@@ -66,7 +70,7 @@ class OutputGuard {
   void AtEnd(const OutputPlace& place, std::optional<int64_t> expected, int64_t end);
 
   /// Where the place ends, as far as this process knows: all that it was told is written stands before.
-  /// nullopt: not known, or the place was cut.
+  /// nullopt: not known, or the place was cut, or it may have been.
   std::optional<int64_t> EndOf(const OutputPlace& place) const;
   /// Takes the ranges whose users must be republished.
   std::vector<Range> TakeForeign();
@@ -94,6 +98,7 @@ class OutputGuard {
   std::map<int32_t, std::map<FilterIndex, Known>> owned_ GUARDED_BY(mutex_);  // by partition
   std::map<OutputPlace, int64_t> floors_ GUARDED_BY(mutex_);                  // of places owned before
   std::set<int32_t> unverified_ GUARDED_BY(mutex_);
+  std::set<int32_t> floors_unknown_ GUARDED_BY(mutex_);  // owned partitions
   std::vector<Range> foreign_ GUARDED_BY(mutex_);
   std::set<OutputPlace> cut_ GUARDED_BY(mutex_);
 };

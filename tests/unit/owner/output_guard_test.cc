@@ -82,6 +82,28 @@ TEST_F(OutputGuardTest, ItWatchesFromWhereItLookedBackFrom) {
       << "somebody wrote between the two questions";
 }
 
+TEST_F(OutputGuardTest, AnEndCountsOnceItIsKnownThatNothingWasCut) {
+  EXPECT_FALSE(guard_.KnowsFloors(kPlace.partition));
+  Ask(50);
+  Deliver(50);
+  EXPECT_EQ(guard_.EndOf(kPlace), std::nullopt) << "the state may know of more records";
+  guard_.RaiseFloor(kPlace, 40);
+  guard_.FloorsKnown(kPlace.partition);
+  EXPECT_TRUE(guard_.KnowsFloors(kPlace.partition));
+  EXPECT_EQ(guard_.EndOf(kPlace), 51);
+  guard_.Own(kPlace.partition);
+  EXPECT_FALSE(guard_.KnowsFloors(kPlace.partition)) << "others may have owned it meanwhile";
+}
+
+TEST_F(OutputGuardTest, ACutPlaceHasNoEndUntilItsUsersAreRequested) {
+  guard_.RaiseFloor(kPlace, 40);
+  guard_.FloorsKnown(kPlace.partition);
+  Deliver(10);
+  EXPECT_EQ(guard_.EndOf(kPlace), std::nullopt);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+  EXPECT_EQ(guard_.EndOf(kPlace), 11);
+}
+
 TEST_F(OutputGuardTest, APartitionThatComesBackHasNotBecomeShorter) {
   Deliver(70);
   guard_.Disown(kPlace.partition);
