@@ -19,10 +19,11 @@ std::string ValueOf(const std::string& user, const std::string& item, const char
 }  // namespace
 
 RecallWorld::RecallWorld(uint64_t seed) : world_(seed) {
-  world_.checkpoint_percent = std::array{5, 25, 60}[Below(3)];
+  world_.checkpoint_percent = std::array{3, 25, 60}[Below(3)];
   world_.reads_at_most = 1 + Below(4);
   if (Chance(10)) replayed_percent_ = 50;  // a replay throughout
   one_changes_always_ = Chance(20);
+  only_cuts_ = Chance(35);
   for (size_t i = 0; i < processes_.size(); ++i) processes_[i] = std::make_unique<RecallProcess>(world_, i);
   owner().Open();
   readers_.push_back(std::make_unique<RecallReader>(world_));
@@ -68,7 +69,9 @@ void RecallWorld::Break() {
     CutSnapshots();
     return Replace();
   }
-  const auto fault = static_cast<Fault>(Below(static_cast<size_t>(Fault::kCount)));
+  constexpr std::array kOfCuts = {Fault::kCrash, Fault::kTakeover, Fault::kSnapshotsCut, Fault::kNewReader};
+  const auto fault = only_cuts_ ? kOfCuts[Below(kOfCuts.size())]
+                                : static_cast<Fault>(Below(static_cast<size_t>(Fault::kCount)));
   switch (fault) {
     case Fault::kCrash:
       return StopOwner();
@@ -200,7 +203,7 @@ void RecallWorld::Step(RecallPace pace) {
     if (!Chance(35)) continue;
     if (std::string wrong = reader->Check(); !wrong.empty()) world_.Fails(std::move(wrong));
   }
-  if (is_busy && Chance(6)) Break();
+  if (is_busy && Chance(only_cuts_ ? 12 : 6)) Break();
 }
 
 void RecallWorld::Calm() {

@@ -72,6 +72,7 @@ class RecallWorld {
   int64_t updates_back_ms_ = 0;
   int replayed_percent_ = 8;
   bool one_changes_always_ = false;
+  bool only_cuts_ = false;  // of the snapshots, with crashes and takeovers around them
   int faults_ = 0, claims_ = 0;
 };
 
