@@ -117,9 +117,12 @@ std::map<OutputPlace, int64_t> OutputGuard::Expected() const {
 std::optional<int64_t> OutputGuard::EndOf(const OutputPlace& place) const {
   const MutexLock lock(mutex_);
   const auto owned = owned_.find(place.partition);
-  if (owned == owned_.end() || floors_unknown_.contains(place.partition) || cut_.contains(place))
-    return std::nullopt;
+  if (owned == owned_.end() || cut_.contains(place)) return std::nullopt;
   const auto known = owned->second.find(place.filter);
+  // The former owner's word, so that the next one can still find out whether the place was cut.
+  if (floors_unknown_.contains(place.partition))
+    return known == owned->second.end() || known->second.floor < 0 ? std::nullopt
+                                                                   : std::optional(known->second.floor);
   if (known == owned->second.end() || known->second.next < 0 || known->second.seems_cut) return std::nullopt;
   return std::max(known->second.next, known->second.suspected);
 }

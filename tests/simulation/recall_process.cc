@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "decode/event_plan.h"
+#include "model/update.h"
 #include "seen/update.h"
 
 namespace seen::sim {
@@ -33,6 +34,7 @@ PartitionOptions RecallProcess::Options() {
   options.checkpoint_interval = milliseconds(2'000);
   options.replay_idle = milliseconds(5'000);
   options.updates = UpdatePolicy{};
+  options.updates->refresh_every = milliseconds(world_.refresh_ms);
   options.updates->generation_if_none = static_cast<int64_t>(world_.random() >> 1) | 1;
   return options;
 }
@@ -61,6 +63,11 @@ void RecallProcess::Crash() {
   NoteGaps();
   for (size_t left = world_.Below(queue_.size() + 1); left > 0; --left) Arrive(false);
   for (size_t left = world_.Below(updates_.size() + 1); left > 0; --left) ArriveUpdate(false);
+  if (!updates_.empty()) {  // of the next one, some parts at most
+    std::vector<std::string> parts = PartsOf(updates_.front().second);
+    parts.resize(world_.Below(parts.size()));
+    for (std::string& part : parts) world_.updates.push_back(std::move(part));
+  }
   queue_.clear();
   updates_.clear();
   reports_.clear();
@@ -207,9 +214,47 @@ void RecallProcess::ArriveUpdate(bool reports, int fail_percent) {
   const auto [ticket, bytes] = std::move(updates_.front());
   updates_.pop_front();
   LookForGap(bytes);
-  world_.updates.push_back(bytes);
+  for (std::string& part : PartsOf(bytes)) world_.updates.push_back(std::move(part));
   const auto offset = static_cast<int64_t>(world_.updates.size()) - 1;
   if (reports) update_reports_.push_back({0, ticket, world_.Chance(fail_percent) ? -1 : offset});
+}
+
+// An update as it came, or as if its first event needed several records: the others hold another item of the
+// user.
+std::vector<std::string> RecallProcess::PartsOf(const std::string& bytes) {
+  const auto update = client::Update::Parse(bytes);
+  const int64_t from = update->from(), to = update->to();
+  if (from == to || from >= world_.log_end() || update->part() > 0 || world_.Chance(60)) return {bytes};
+  const RecallTopics::Event& event = world_.log[static_cast<size_t>(from)];
+  const Fingerprint shown = FingerprintOf(event.item);
+  int first = 0;  // of the event's additions
+  UpdateRows rest;
+  update->ForEachSection([&](const client::UpdateSection& section) {
+    section.ForEach([&](const client::UpdateEntry& entry) {
+      for (uint32_t i = 0; i < entry.count; ++i) {
+        const Fingerprint item{static_cast<uint32_t>(entry[i])};
+        if (entry.user == UpdateUserOf(event.user) && item == shown) {
+          ++first;
+        } else {
+          rest.Add(section.mask(), AdditionKind::kSeen, section.until_s(), entry.user, {&item, 1});
+        }
+      }
+    });
+  });
+  if (first != 1 || event.kind != RecallTopics::Kind::kExposed) return {bytes};
+  const size_t count = 2 + world_.Below(3), place = world_.Below(count);
+  std::vector<std::string> parts(count);
+  for (size_t part = 0; part < count; ++part) {
+    const bool is_last = part + 1 == count;
+    UpdateRows rows;
+    if (is_last) std::swap(rows, rest);
+    const Fingerprint item = part == place ? shown : FingerprintOf("another");
+    rows.Add(1, AdditionKind::kSeen, 0, UpdateUserOf(event.user), {&item, 1});
+    const TimeMs as_of{is_last ? update->as_of_ms() : -1};
+    EncodeUpdate({0, update->generation(), from, is_last ? to : from, as_of, static_cast<uint8_t>(part)},
+                 std::vector<std::string>{"home"}, rows, parts[part]);
+  }
+  return parts;
 }
 
 // Oracle: what a daemon didn't send, it reported as a gap.

@@ -92,6 +92,7 @@ class RecallProcess final : public SnapshotSink,
   void Checkpoint();
   void Arrive(bool reports, int fail_percent = 10);
   void ArriveUpdate(bool reports, int fail_percent = 10);
+  std::vector<std::string> PartsOf(const std::string& bytes);
   void LookForGap(const std::string& record);
   void NoteGaps();
 

@@ -66,6 +66,7 @@ struct RecallTopics {
   int64_t gap_allowed_to = 0;
 
   // The world's character.
+  int64_t refresh_ms = 5'000;
   int checkpoint_percent = 25;
   size_t reads_at_most = 3;  // records a step
   std::string problem;

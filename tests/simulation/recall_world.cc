@@ -21,6 +21,7 @@ std::string ValueOf(const std::string& user, const std::string& item, const char
 RecallWorld::RecallWorld(uint64_t seed) : world_(seed) {
   world_.checkpoint_percent = std::array{3, 25, 60}[Below(3)];
   world_.reads_at_most = 1 + Below(4);
+  world_.refresh_ms = std::array{1'000, 5'000, 10'000}[Below(3)];
   if (Chance(10)) replayed_percent_ = 50;  // a replay throughout
   one_changes_always_ = Chance(20);
   only_cuts_ = Chance(35);

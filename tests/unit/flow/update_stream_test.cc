@@ -37,12 +37,12 @@ class UpdateStreamTest : public TimedTest {
     std::vector<Sent> taken;
     clock.Advance(20);
     stream().Step(clock.Now(), clock.WallNow());
-    while (const auto next = stream().NextUnsent()) {
-      taken.push_back(Read(next->bytes));
-      bytes_.emplace_back(next->bytes);
-      stream().Sent(next->number);
-      if (deliver) stream().Delivered(next->number, offset_++, clock.Now(), clock.WallNow());
-      numbers_.push_back(next->number);
+    while (const auto unsent = stream().NextUnsent()) {
+      taken.push_back(Read(unsent->bytes));
+      bytes_.emplace_back(unsent->bytes);
+      stream().Sent(unsent->number);
+      if (deliver) stream().Delivered(unsent->number, offset_++, clock.Now(), clock.WallNow());
+      numbers_.push_back(unsent->number);
     }
     return taken;
   }
@@ -73,9 +73,9 @@ class UpdateStreamTest : public TimedTest {
   int64_t Now() const { return clock.WallNow().value; }
   /// An event at this offset with so many near items.
   void AddEvent(int64_t offset, size_t near) {
-    UpdateStream::Batch batch(stream(), Anchor{}, false);
+    UpdateStream::Batch batch(stream(), Anchor{}, clock.Now(), false);
     batch.Add(1, AdditionKind::kSimilar, 0, "u2", std::vector<Fingerprint>(near), offset);
-    batch.Taken(offset);
+    batch.Taken(offset, clock.WallNow());
     flow->state.SetNextOffset(offset + 1);
     log.resize(static_cast<size_t>(offset) + 1);
   }
@@ -253,16 +253,16 @@ TEST_F(UpdateStreamTest, ALargeEventHasPartsWithNumbers) {
   Open();
   const std::vector<Fingerprint> one(1), many(120'000);  // near items of thousands of shown ones
   {
-    UpdateStream::Batch batch(stream(), Anchor{}, false);
+    UpdateStream::Batch batch(stream(), Anchor{}, clock.Now(), false);
     batch.Add(1, AdditionKind::kSeen, 0, "u1", one, 0);
-    batch.Taken(0);
+    batch.Taken(0, clock.WallNow());
     flow->state.SetNextOffset(1);
     batch.Add(1, AdditionKind::kSeen, 0, "u2", one, 1);
     batch.Add(1, AdditionKind::kSimilar, 0, "u2", many, 1);
-    batch.Taken(1);
+    batch.Taken(1, clock.WallNow());
     flow->state.SetNextOffset(2);
     batch.Add(1, AdditionKind::kSeen, 0, "u1", one, 2);
-    batch.Taken(2);
+    batch.Taken(2, clock.WallNow());
     flow->state.SetNextOffset(3);
     log.resize(3);
   }
@@ -328,11 +328,11 @@ TEST_F(UpdateStreamTest, AnEventOfTooManyPartsIsAGap) {
   Send(Event("exposed", "i1", Now()));
   stream().Step(clock.Now(), clock.WallNow());
   std::vector<std::array<int64_t, 3>> ranges, expected;
-  while (const auto next = stream().NextUnsent()) {
-    const auto update = client::Update::Parse(next->bytes);
+  while (const auto unsent = stream().NextUnsent()) {
+    const auto update = client::Update::Parse(unsent->bytes);
     ASSERT_TRUE(update);
     ranges.push_back({update->from(), update->to(), update->part()});
-    stream().Delivered(next->number, 0, clock.Now(), clock.WallNow());
+    stream().Delivered(unsent->number, 0, clock.Now(), clock.WallNow());
   }
   for (int part = 0; part < 256; ++part) expected.push_back({0, part < 255 ? 0 : 1, part});
   for (int part = 0; part < 255; ++part) expected.push_back({1, 1, part});
@@ -346,9 +346,9 @@ TEST_F(UpdateStreamTest, WhatIsTakenInPiecesHasParts) {
   Open();
   const std::vector<Fingerprint> items(3);
   {
-    UpdateStream::Batch batch(stream(), Anchor{}, false);
+    UpdateStream::Batch batch(stream(), Anchor{}, clock.Now(), false);
     batch.Add(1, AdditionKind::kSeen, 0, "u1", items, 0);
-    batch.Taken(0);
+    batch.Taken(0, clock.WallNow());
     flow->state.SetNextOffset(1);
     batch.Add(1, AdditionKind::kSeen, 0, "u2", items, 1);
   }
@@ -360,9 +360,9 @@ TEST_F(UpdateStreamTest, WhatIsTakenInPiecesHasParts) {
   EXPECT_EQ(first[1].to, 1);
   EXPECT_EQ(first[1].part, 0);
   {
-    UpdateStream::Batch batch(stream(), Anchor{}, false);
+    UpdateStream::Batch batch(stream(), Anchor{}, clock.Now(), false);
     batch.Add(1, AdditionKind::kSeen, 0, "u3", items, 1);
-    batch.Taken(1);
+    batch.Taken(1, clock.WallNow());
     flow->state.SetNextOffset(2);
   }
   const auto rest = Take();
@@ -379,10 +379,10 @@ TEST_F(UpdateStreamTest, APieceThatIsNotSentIsAGap) {
   options.updates->bytes_max = 1'000;
   Open();
   const auto piece = [&](bool skips, size_t items, int64_t offset, bool is_last) {
-    UpdateStream::Batch batch(stream(), Anchor{}, skips);
+    UpdateStream::Batch batch(stream(), Anchor{}, clock.Now(), skips);
     batch.Add(1, AdditionKind::kSeen, 0, "u1", std::vector<Fingerprint>(items), offset);
     if (!is_last) return;
-    batch.Taken(offset);
+    batch.Taken(offset, clock.WallNow());
     flow->state.SetNextOffset(offset + 1);
   };
   piece(false, 1'000, 0, false);  // beyond the memory
@@ -404,9 +404,9 @@ TEST_F(UpdateStreamTest, WhatTheBrokersGiveBackIsSentAgain) {
   Send(Event("exposed", "i1", Now()));
   EXPECT_EQ(Take(false).size(), 1u);
   stream().Delivered(numbers_.back(), -1, clock.Now(), clock.WallNow());
-  const auto next = stream().NextUnsent();
-  ASSERT_TRUE(next.has_value());
-  EXPECT_EQ(Read(next->bytes).to, 1);
+  const auto unsent = stream().NextUnsent();
+  ASSERT_TRUE(unsent.has_value());
+  EXPECT_EQ(Read(unsent->bytes).to, 1);
 }
 
 TEST_F(UpdateStreamTest, ReadersBeginBeforeWhatIsBeyondPublishedTo) {
