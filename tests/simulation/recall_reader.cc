@@ -45,7 +45,8 @@ void RecallReader::Step(RecallPace pace) {
 void RecallReader::ReadBeat() {
   const auto beat = ParseBeat(world_.beat);
   if (!beat) return;
-  Take(reader_.TakeBeat("0", world_.beat));
+  beat_ = world_.beat;
+  Take(reader_.TakeBeat("0", beat_));
   generation_ = beat->generation;
   LookForEnd();
 }
@@ -148,7 +149,10 @@ void RecallReader::ReadSnapshot() {
   LookForEnd();
 }
 
+// A topic that was cut while nobody owned it may have grown again. The newest beat says so.
 void RecallReader::LookForEnd() {
+  if (beat_ != world_.beat && world_.beat.find(R"("republishing":true)") != std::string::npos)
+    return ReadBeat();
   if (at_snapshot_ == world_.snapshots.size()) reader_.SnapshotsEnd(0, static_cast<int64_t>(at_snapshot_));
 }
 

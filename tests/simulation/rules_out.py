@@ -24,6 +24,8 @@ BEAT = "src/flow/watermark_beat.cc"
 CHECKPOINT = "src/flow/partition_checkpoint.cc"
 PUBLISHER = "src/flow/publisher.cc"
 GUARD = "src/owner/output_guard.cc"
+REFRESH = "src/flow/refresh.cc"
+PUBLISH = "src/flow/publish_flow.cc"
 STREAM = "src/flow/update_stream.cc"
 SWEEP = "src/flow/sweep.cc"
 WATCH = "src/consume/output_watch.cc"
@@ -105,23 +107,38 @@ RULES = [
         ),
     ),
     (
-        "rest-while-missing",
-        "a partition at rest says nothing while users may be missing in the topic of snapshots",
-        (BEAT, "beat.unpublished_users == 0 && !flow.sweep.OwesAll()", "beat.unpublished_users == 0"),
+        "section-without-its-users",
+        "a section of the refresh ends once its users' snapshots are acknowledged",
+        (REFRESH, "slice_ < kSlices || waits_ > 0", "slice_ < kSlices"),
+    ),
+    (
+        "mark-cleared-too-early",
+        "a change while the user's snapshot is under way keeps the mark",
+        (
+            PUBLISH,
+            "if (is_refreshed || marks_.held()) {",
+            "if (is_refreshed) continue;\n    if (marks_.held()) {",
+        ),
+    ),
+    (
+        "cut-keeps-notes",
+        "a cut takes back what the sections of the refresh noted",
+        (REFRESH, "  published_ = taken_ = {};\n", ""),
+    ),
+    (
+        "hurry-forgotten",
+        "after a gap, the refresh hurries (progress)",
+        (PUBLISHER, "  if (open.flow->updates) publish.HurryTo(open.flow->updates->GapTo());\n", ""),
     ),
     (
         "floors-unknown",
-        "a beat names no topic that may have been cut while nobody owned the partition",
-        (GUARD, "floors_unknown_.contains(place.partition) || cut_.contains(place)", "cut_.contains(place)"),
+        "a beat says the former owner's ends while a topic may have been cut without an owner",
+        (GUARD, "  if (floors_unknown_.contains(place.partition))\n", "  if (false)\n"),
     ),
     (
         "cut-pending",
         "a beat names no topic that was cut until all users are requested",
-        (
-            GUARD,
-            "floors_unknown_.contains(place.partition) || cut_.contains(place)",
-            "floors_unknown_.contains(place.partition)",
-        ),
+        (GUARD, "owned == owned_.end() || cut_.contains(place)", "owned == owned_.end()"),
     ),
     (
         "former-end-forgotten",
