@@ -35,9 +35,10 @@ void RecallReader::Step(RecallPace pace) {
     while (at_update_ < world_.updates.size()) ReadUpdate();
     while (at_snapshot_ < world_.snapshots.size()) ReadSnapshot();
   }
+  const int least = pace == RecallPace::kRest ? 50 : 0;  // a slow reader catches up in the end
   for (size_t left = 1 + world_.Below(3); left > 0; --left) {
-    if (world_.Chance(pace_updates_)) ReadUpdate();
-    if (world_.Chance(pace_snapshots_)) ReadSnapshot();
+    if (world_.Chance(std::max(pace_updates_, least))) ReadUpdate();
+    if (world_.Chance(std::max(pace_snapshots_, least))) ReadSnapshot();
   }
   if (world_.Chance(70)) ReadBeat();
 }

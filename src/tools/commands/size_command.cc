@@ -37,6 +37,7 @@ constexpr double kQueryS = 75e-6;
 constexpr double kReadsAColdUser = 1.04;
 constexpr double kReadBytesByRow = 1.02;
 constexpr double kChangeBytes = 40;  // a user's row in a checkpoint, at one event every few seconds
+constexpr double kUpdateBytes = 14;  // an event of one item: schemas/update.md
 constexpr double kLevelBytes = 32.0 * 1024 * 1024;  // size of the first level: rocks/options.cc
 // Shares of store.memory_mib, as in app/memory_budget.h: the caches of users read lately; followed users.
 constexpr double kCachedShare = 0.25;
@@ -63,8 +64,15 @@ Needs NeedsOf(const Platform& platform, const UserBytes& user) {
   needs.snapshots_a_second = sessions_a_second * snapshots_a_session;
   needs.users_in_session =
       std::min(platform.users, sessions_a_second * (platform.session_s + platform.debounce_s));
-  needs.followed_bytes =
-      needs.users_in_session * static_cast<double>(PublishTable::kBytesAnEntry) / kFollowedShare;
+  if (platform.refresh_s > 0) {  // a user who changed within a round is published once
+    needs.users_in_session =
+        std::min(platform.users, sessions_a_second * (platform.session_s + platform.refresh_s));
+    needs.snapshots_a_second = needs.users_in_session / platform.refresh_s;
+    needs.update_bytes_a_second = needs.events_a_second * kUpdateBytes;
+  } else {
+    needs.followed_bytes =
+        needs.users_in_session * static_cast<double>(PublishTable::kBytesAnEntry) / kFollowedShare;
+  }
   needs.cold_share = std::clamp(
       1 - platform.memory_bytes * kCachedShare / std::max(1.0, needs.users_in_session * user.state), 0.0,
       1.0);
@@ -92,7 +100,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Needs, events_a_second, events_a_second_on_av
                                    users_in_session, cold_share, intake_cores, publish_cores, query_cores,
                                    state_bytes, disk_bytes, disk_reads_a_second, disk_read_bytes_a_second,
                                    write_amplification, disk_write_bytes_a_second, input_bytes_a_second,
-                                   snapshot_bytes_a_second, snapshot_topic_bytes, followed_bytes)
+                                   snapshot_bytes_a_second, update_bytes_a_second, snapshot_topic_bytes,
+                                   followed_bytes)
 
 namespace {
 
@@ -178,11 +187,15 @@ void PrintSizeText(const SizeOptions& options, const Platform& platform, const S
              BytesText(needs.input_bytes_a_second));
   fmt::print("snapshots        {:.0f} a second; {} a second to Kafka\n", needs.snapshots_a_second,
              BytesText(needs.snapshot_bytes_a_second));
+  if (platform.refresh_s > 0)
+    fmt::print("updates          {} a second to Kafka\n", BytesText(needs.update_bytes_a_second));
   fmt::print("cores            {:.1f}: {:.1f} for events, {:.1f} for snapshots, {:.1f} for queries\n",
              needs.cores(), needs.intake_cores, needs.publish_cores, needs.query_cores);
-  fmt::print(
-      "memory           store.memory_mib of {:.0f} at least over all daemons, for {:.0f} users in session\n",
-      needs.followed_bytes / kMiB, needs.users_in_session);
+  if (platform.refresh_s == 0)
+    fmt::print(
+        "memory           store.memory_mib of {:.0f} at least over all daemons, for {:.0f} users in "
+        "session\n",
+        needs.followed_bytes / kMiB, needs.users_in_session);
   fmt::print(
       "disk             {:.0f} reads a second, {} a second; {} a second written ({:.1f} times the changes)\n",
       needs.disk_reads_a_second, BytesText(needs.disk_read_bytes_a_second),
@@ -242,6 +255,8 @@ Subcommand AddSize(CLI::App& root) {
   number("--session-items", platform.session_items, 1, 100'000, "items shown in one visit of a user");
   number("--session-s", platform.session_s, 1, 86'400, "seconds that a visit lasts");
   number("--debounce-ms", options->debounce_ms, 0, 3'600'000, "the filter's snapshot.debounce_ms");
+  number("--refresh-s", platform.refresh_s, 0, 86'400,
+         "updates.refresh_s, if the filter has snapshot.updates; 0: it hasn't");
   number("--event-bytes", platform.event_bytes, 1, 1e6, "a record with one item, over the network");
   number("--queries", platform.queries_a_second, 0, 1e9, "queries over HTTP, a second");
   number("--memory-mib", options->memory_mib, 64, 1e9, "store.memory_mib of all daemons together");

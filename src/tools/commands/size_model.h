@@ -21,6 +21,7 @@ struct Platform {
   double session_items = 20;    // in one visit
   double session_s = 300;       // duration of one visit
   double debounce_s = 1;        // snapshot.debounce_ms
+  double refresh_s = 0;         // updates.refresh_s; 0: the filter has no updates
   double event_bytes = 140;     // a record with one item, as it goes over the network
   double queries_a_second = 0;  // over HTTP
   double memory_bytes = 0;      // store.memory_mib of all daemons together
@@ -31,8 +32,8 @@ struct Needs {
   double events_a_second = 0;
   double events_a_second_on_average = 0;
   double snapshots_a_second = 0;
-  double users_in_session = 0;
-  double cold_share = 0;  // share of snapshots whose users are read from the disk
+  double users_in_session = 0;  // with updates: who changed within a round of the refresh
+  double cold_share = 0;        // share of snapshots whose users are read from the disk
 
   double intake_cores = 0;
   double publish_cores = 0;
@@ -48,6 +49,7 @@ struct Needs {
 
   double input_bytes_a_second = 0;
   double snapshot_bytes_a_second = 0;
+  double update_bytes_a_second = 0;
   double snapshot_topic_bytes = 0;  // after compaction
   double followed_bytes = 0;        // the least store.memory_mib, in bytes, for prompt leading edges
 };

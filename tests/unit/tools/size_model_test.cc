@@ -39,6 +39,18 @@ TEST(SizeModel, GivesEachEventASnapshotUnlessTheDebounceIsLonger) {
   EXPECT_DOUBLE_EQ(NeedsOf(platform, kUser).snapshots_a_second, 2'500 * 2);
 }
 
+TEST(SizeModel, WithUpdatesAUserIsPublishedOnceInARefresh) {
+  Platform platform = At(10'000'000, 50'000, 1024);
+  platform.refresh_s = 1'800;
+  const Needs needs = NeedsOf(platform, kUser);
+  EXPECT_DOUBLE_EQ(needs.users_in_session, 2'500 * (300 + 1'800));
+  EXPECT_NEAR(needs.snapshots_a_second, 2'917, 1);
+  EXPECT_DOUBLE_EQ(needs.update_bytes_a_second, 50'000 * 14);
+  EXPECT_EQ(needs.followed_bytes, 0) << "nobody is followed while waiting";
+  platform.users = 1'800'000;
+  EXPECT_DOUBLE_EQ(NeedsOf(platform, kUser).snapshots_a_second, 1'000) << "everybody, once";
+}
+
 TEST(SizeModel, ReadsNothingWhereAllUsersInSessionAreInMemory) {
   const Needs small = NeedsOf(At(2'000, 100, 1024), kUser);
   EXPECT_EQ(small.cold_share, 0);
