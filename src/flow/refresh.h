@@ -78,7 +78,7 @@ class Refresh {
 
   using Notes = std::array<Note, kSections>;
 
-  static constexpr std::chrono::minutes kLateAfter{5};  // at least; else two rounds
+  static constexpr std::chrono::seconds kLateAfter{30};  // at least; else two rounds
 
   static const Note& Oldest(const Notes& notes);
   bool IsPaced(Instant now) const;

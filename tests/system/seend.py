@@ -33,6 +33,14 @@ def one_filter(topic, debounce_ms=200, snapshot=None, **more):
     return {"filters": [{"name": "default", "snapshot": snapshots, **more}]}
 
 
+def with_updates(topic, refresh_s=1_800, **more):
+    """The configuration of a daemon whose filter "default" has updates."""
+    return one_filter(topic, snapshot={"updates": True}, **more) | {
+        "updates": {"topic": f"{topic}-updates", "refresh_s": refresh_s},
+        "watermarks": {"topic": f"{topic}-beats"},
+    }
+
+
 def in_group(topic, name, replica=False, **more):
     """The configuration of one daemon of several: with state topic, routes and forwarding. `replica`: it
     belongs to a second group, of replicas."""

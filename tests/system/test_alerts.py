@@ -12,7 +12,7 @@ from load import Load
 from oracle import event
 from places import now_ms, wait_until
 from seenctl_tool import run
-from seend import Seend, one_filter, wait_streamed
+from seend import Seend, one_filter, wait_streamed, with_updates
 from faults import SlowCompaction, Tmpfs
 from watched_daemon import Watched
 
@@ -143,6 +143,24 @@ def test_a_topic_of_dead_letters_and_one_of_snapshots_that_take_little(watched):
         watched.seend.stop()
         watched.seend.start()
         watched.seend.wait_at_rest()
+
+
+def test_updates_and_snapshots_that_their_topics_refuse(own, topic_name):
+    """After a minute the daemon gives additions up. No round of the refresh ends without its snapshots."""
+    watched = own(with_updates(topic_name, refresh_s=1))
+    watched.start()
+    watched.send()
+    watched.seend.wait_at_rest()
+    refusing = [f"{topic_name}-updates", f"{topic_name}-filters"]
+    before = {topic: watched.topics.config(topic)["max.message.bytes"] for topic in refusing}
+    with watched.fault("SeendRefreshLate", "SeendUpdateGaps", timeout_s=240) as fire:
+        for topic in refusing:
+            watched.topics.alter(topic, {"max.message.bytes": "90"})
+        try:
+            fire(watched.send)
+        finally:
+            for topic, limit in before.items():
+                watched.topics.alter(topic, {"max.message.bytes": limit})
 
 
 def test_late_events(watched):

@@ -140,4 +140,6 @@ def test_every_metric_that_an_alert_asks_for_is_one_the_daemon_has(topics, start
         "seen_item_groups_foreign_total",
         "seen_items_leases_lapsed_total",
         "seen_certificate_not_after_seconds",
+        "seen_refresh_late",
+        "seen_update_gaps_total",
     }, unknown

@@ -11,20 +11,12 @@ from client_example import CLIENTS
 from load import one_by_one
 from oracle import Oracle
 from places import now_ms, wait_until
-from seend import one_filter
+from seend import with_updates
 
 sys.path[:0] = [str(CLIENTS / "python" / "examples"), str(CLIENTS / "python" / "src")]
 from tail_snapshots import UpdatesTail
 
 PARTITIONS = 2
-
-
-def with_updates(topic, **more):
-    snapshot = {"updates": True}
-    return one_filter(topic, snapshot=snapshot, **more) | {
-        "updates": {"topic": f"{topic}-updates"},
-        "watermarks": {"topic": f"{topic}-beats"},
-    }
 
 
 @pytest.fixture
@@ -83,7 +75,8 @@ def test_what_was_shown_counts_before_any_snapshot_says_so(topics, daemon, topic
 
 def test_what_is_taken_back_leaves_the_answers(topics, daemon, topic_name, follow):
     topics.create(topic_name, partitions=PARTITIONS)
-    seend = daemon(topic_name, with_updates(topic_name)).start()
+    # An erased user has no snapshot that says so: the next round of the refresh does.
+    seend = daemon(topic_name, with_updates(topic_name, refresh_s=1)).start()
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "kept"), ("u", "gone"), ("w", "gone")]))
     reader = follow()
     wait_until(
