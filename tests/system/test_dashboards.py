@@ -160,7 +160,11 @@ class World:
             {
                 **self.items.config(),
                 "input": {"keyed_by_user": False},
-                **one_filter(topic, snapshot={"updates": True}, similar="demote", served_ttl_s=6),
+                "filters": [
+                    *one_filter(topic, snapshot={"updates": True}, similar="demote")["filters"],
+                    # Served items of a filter with updates have no endings.
+                    {"name": "plain", "snapshot": {"topic": f"{topic}-plain"}, "served_ttl_s": 6},
+                ],
                 "watermarks": {"topic": f"{topic}-beats"},
                 "unexposed": {"topic": f"{topic}-unexposed", "grace_s": 0},
                 "updates": {"topic": f"{topic}-updates"},

@@ -47,8 +47,8 @@ TEST(SizeModel, WithUpdatesAUserIsPublishedOnceInARefresh) {
   EXPECT_NEAR(needs.snapshots_a_second, 2'917, 1);
   EXPECT_DOUBLE_EQ(needs.update_bytes_a_second, 50'000 * 14);
   EXPECT_EQ(needs.followed_bytes, 0) << "nobody is followed while waiting";
-  platform.users = 1'800'000;
-  EXPECT_DOUBLE_EQ(NeedsOf(platform, kUser).snapshots_a_second, 1'000) << "everybody, once";
+  platform.session_items = 1;
+  EXPECT_DOUBLE_EQ(NeedsOf(platform, kUser).snapshots_a_second, 10'000'000.0 / 1'800) << "everybody, once";
 }
 
 TEST(SizeModel, ReadsNothingWhereAllUsersInSessionAreInMemory) {
