@@ -119,11 +119,14 @@ std::optional<int64_t> OutputGuard::EndOf(const OutputPlace& place) const {
   const auto owned = owned_.find(place.partition);
   if (owned == owned_.end() || cut_.contains(place)) return std::nullopt;
   const auto known = owned->second.find(place.filter);
-  // The former owner's word, so that the next one can still find out whether the place was cut.
-  if (floors_unknown_.contains(place.partition))
-    return known == owned->second.end() || known->second.floor < 0 ? std::nullopt
-                                                                   : std::optional(known->second.floor);
-  if (known == owned->second.end() || known->second.next < 0 || known->second.seems_cut) return std::nullopt;
+  if (known == owned->second.end()) return std::nullopt;
+  // At least the former owner's word, so that the next one can still find out whether the place was cut.
+  if (floors_unknown_.contains(place.partition)) {
+    const Known& of = known->second;
+    if (of.floor < 0) return std::nullopt;
+    return std::max({of.floor, of.next, of.suspected, of.last_own + 1});
+  }
+  if (known->second.next < 0 || known->second.seems_cut) return std::nullopt;
   return std::max(known->second.next, known->second.suspected);
 }
 

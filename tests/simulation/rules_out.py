@@ -133,7 +133,7 @@ RULES = [
     (
         "floors-unknown",
         "a beat says the former owner's ends while a topic may have been cut without an owner",
-        (GUARD, "  if (floors_unknown_.contains(place.partition))\n", "  if (false)\n"),
+        (GUARD, "  if (floors_unknown_.contains(place.partition)) {\n", "  if (false) {\n"),
     ),
     (
         "cut-pending",

@@ -95,6 +95,15 @@ TEST_F(OutputGuardTest, AnEndCountsOnceItIsKnownThatNothingWasCut) {
   EXPECT_FALSE(guard_.KnowsFloors(kPlace.partition)) << "others may have owned it meanwhile";
 }
 
+TEST_F(OutputGuardTest, TheFormerOwnersEndCountsAtLeastWhileTheStatesIsNotKnown) {
+  guard_.RaiseFloor(kPlace, 40);
+  EXPECT_EQ(guard_.EndOf(kPlace), 40) << "the next owner must be able to find a cut";
+  Deliver(50);
+  EXPECT_EQ(guard_.EndOf(kPlace), 51) << "what was published since stands there";
+  guard_.RaiseFloor(kPlace, 60);
+  EXPECT_EQ(guard_.EndOf(kPlace), 60);
+}
+
 TEST_F(OutputGuardTest, ACutPlaceHasNoEndUntilItsUsersAreRequested) {
   guard_.RaiseFloor(kPlace, 40);
   guard_.FloorsKnown(kPlace.partition);
