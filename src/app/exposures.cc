@@ -122,8 +122,7 @@ void Exposures::Stop(milliseconds drain) {
   if (last_published_) last_published_->Stop();
   if (output_watch_) output_watch_->Stop();
   const Instant until = clock_.Now() + drain;
-  while (publisher_ && clock_.Now() < until &&
-         (publisher_->Outstanding() > 0 || (updates_ && updates_->Outstanding() > 0))) {
+  while (publisher_ && clock_.Now() < until && publisher_->Outstanding() > 0) {
     std::this_thread::sleep_for(kDrainSlice);
   }
   updates_thread_.Stop();

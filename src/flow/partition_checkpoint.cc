@@ -77,12 +77,12 @@ std::vector<UserRef> MarksPart::DeferredUsers(const Checkpoint& checkpoint) cons
 Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   // Marks of erased users are written even if one stands already: marks of older versions have no id.
   // Where readers begin at what was published, no user may be missing in the topic.
-  const bool some_missing = state_.filters().updates != 0 && sweep_.OwesAll();
+  const auto some_missing = [&] { return state_.filters().updates != 0 && sweep_.OwesAll(); };
+  const bool were_missing = some_missing();
   const MarkChanges marks = publish_.CollectMarks(
       DeferredUsers(checkpoint), checkpoint.erased,
-      some_missing ? PublishFlow::kNoOffset : checkpoint.position.next_offset, checkpoint.frozen.at);
-  if (!some_missing && state_.filters().updates != 0 && sweep_.OwesAll())
-    publish_.TakeBackPublishedTo();  // a topic was cut meanwhile
+      were_missing ? PublishFlow::kNoOffset : checkpoint.position.next_offset, checkpoint.frozen.at);
+  if (!were_missing && some_missing()) publish_.TakeBackPublishedTo();  // a topic was cut meanwhile
   checkpoint.report.marks_set = marks.set.size();
   checkpoint.report.marks_cleared = marks.clear.size();
   const auto& users = checkpoint.users;

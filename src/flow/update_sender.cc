@@ -61,12 +61,4 @@ void UpdateSender::TakeDeliveries(const std::vector<PartitionPointer>& opened) {
   });
 }
 
-size_t UpdateSender::Outstanding() const {
-  size_t outstanding = 0;
-  for (const PartitionPointer& open : partitions_.All()) {
-    if (open->flow->updates) outstanding += open->flow->updates->Outstanding();
-  }
-  return outstanding;
-}
-
 }  // namespace seen

@@ -24,8 +24,6 @@ class UpdateSender {
 
   /// Returns when the next step is due.
   std::chrono::milliseconds Step();
-  /// Any thread: records that no broker has.
-  size_t Outstanding() const;
 
  private:
   void SendAll(const OpenPartition& open);

@@ -102,8 +102,8 @@ RULES = [
         "no round begins while users may be missing in the topic of snapshots",
         (
             CHECKPOINT,
-            "some_missing ? PublishFlow::kNoOffset :",
-            "some_missing && false ? PublishFlow::kNoOffset :",
+            "were_missing ? PublishFlow::kNoOffset :",
+            "were_missing && false ? PublishFlow::kNoOffset :",
         ),
     ),
     (
