@@ -3,6 +3,7 @@ page cache, so that a cold user is read from the disk. After cold look-ups and p
 of load with 2,000 queries/s: users in sessions (20 events within five minutes); the same as all users are
 published, beside a replay, and through a kill -9; users at random, as fast as they are taken in."""
 
+import contextlib
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from cgroup import Cgroup, forget_pages
 from contenders.process import cpu_s, disk_bytes, memory_bytes
 from http_json import Http, user_path
 from places import SEENCTL, now_ms, wait_until
+from recall_reader import RecallReader, new_items, with_updates
 from scenarios import into_state
 from scenarios.serving import need_wrk, wrk
 
@@ -28,7 +30,7 @@ TOPIC = "at-size"  # of a state that is kept: a store is of one topic
 KEPT_S = 86_400  # after a day, the state's days are others than the load's
 SESSION_EVENTS = 20
 LEADING_S = 6
-SETTLED = ("published_all_in_s", "all_published_per_s")
+SETTLED = ("published_all_in_s", "all_published_per_s", "all_published_us_a_user")
 HISTOGRAMS = {"visible": "seen_event_to_visible_seconds", "published": "seen_event_to_published_seconds"}
 COUNTERS = {
     "published": "seen_snapshots_total",
@@ -39,6 +41,8 @@ COUNTERS = {
     "cache_misses": "seen_store_block_cache_misses_total",
     "swept": "seen_swept_users_total",
     "lost": "seen_lost_messages_total",
+    "updates": "seen_updates_total",
+    "gaps": "seen_update_gaps_total",
 }
 
 
@@ -63,6 +67,8 @@ def run(bench, settings, say):
         first_phase=0,
         phases=7,
         keep_state=0,
+        updates=0,
+        settle_rate=0,
     )
     topic = bench.scratch_topic(
         TOPIC if s["keep_state"] else bench.name("at-size"),
@@ -74,24 +80,27 @@ def run(bench, settings, say):
     output = bench.scratch_topic(
         f"{topic}-out",
         PARTITIONS,
-        cleanup_policy="delete",
+        cleanup_policy="compact" if s["updates"] else "delete",
         message_timestamp_type="LogAppendTime",
         retention_bytes=256 << 20,
         segment_bytes=64 << 20,
     )
+    publishing = {
+        "filters": [
+            {
+                "name": "default",
+                "items_max": 100_000,
+                "snapshot": {"topic": output, "debounce_ms": s["debounce_ms"]},
+            }
+        ]
+    }
     seend = alone.Seend(
         bench,
         topic,
         publishing=False,
         partitions=PARTITIONS,
         store={"memory_mib": s["memory_mib"], "checkpoint_interval_s": 10},
-        filters=[
-            {
-                "name": "default",
-                "items_max": 100_000,
-                "snapshot": {"topic": output, "debounce_ms": s["debounce_ms"]},
-            }
-        ],
+        **(with_updates(output, items_max=100_000) if s["updates"] else publishing),
     )
     built = build(seend, bench, s)
     say(str(built))
@@ -103,8 +112,9 @@ def run(bench, settings, say):
                 world.settle_day()
             else:
                 built |= world.settle()
-            cold = world.cold()
-            rows = world.hour()
+            cold = world.cold() if s["cold"] else {}
+            with world.reader() as reader:
+                rows = world.hour(reader)
             size = world.stop()
         finally:
             seend.session.stop()
@@ -220,15 +230,26 @@ class World:
 
     def settle(self):
         """Waits until each user of the built state is published once. What comes is then measured alone."""
+        load = self.load(self.s["settle_rate"], 3_600) if self.s["settle_rate"] else None
         begun, published = time.monotonic(), self.seend.metric(COUNTERS["published"])
-        wait_until(lambda: not self.marks(), "the built state is published", 3_600)
-        took = time.monotonic() - begun
+        cpu = self.seend.session.cpu_s()
+        wait_until(self.is_published, "the built state is published", 3_600)
+        took, cpu = time.monotonic() - begun, self.seend.session.cpu_s() - cpu
         published = self.seend.metric(COUNTERS["published"]) - published
-        settled = dict(zip(SETTLED, (round(took), round(published / took)), strict=True))
+        if load:
+            load.process.terminate()
+            load.process.wait()
+        settled = dict(
+            zip(SETTLED, (round(took), round(published / took), round(cpu / published * 1e6)), strict=True)
+        )
         self.say(str(settled))
         if self.s["keep_state"]:
             self.keep(settled)
         return settled
+
+    def is_published(self):
+        """With updates, marks of what comes meanwhile stand until the next round."""
+        return not self.seend.metric("seen_refresh_hurries") if self.s["updates"] else not self.marks()
 
     def settle_day(self):
         """Waits for the sweep that follows if the state was kept the day before. It begins with the first
@@ -317,9 +338,17 @@ class World:
             sessions,
             "--seconds",
             seconds,
+            *(new_items() if self.s["updates"] else ()),
         )
 
-    def hour(self):
+    def reader(self):
+        if not self.s["updates"]:
+            return contextlib.nullcontext()
+        reader = RecallReader(self.bench, self.topic, self.output)
+        self.say(f"a reader that begins with nothing is fresh in {reader.wait_fresh(1_800)} s")
+        return reader
+
+    def hour(self, reader):
         rate, high, seconds = self.s["rate"], self.s["high_rate"], self.s["seconds"]
         phases = [
             (f"in sessions, {rate:,}/s", dict(rate=rate)),
@@ -332,15 +361,17 @@ class World:
         ]
         rows = []
         for name, how in phases[self.s["first_phase"] : self.s["phases"]]:
-            rows.append({"phase": name, **self.phase(seconds, **how)})
+            rows.append({"phase": name, **self.phase(reader, seconds, **how)})
             self.say(str(rows[-1]))
         return rows
 
-    def phase(self, seconds, rate, uniform=False, beside=None, killed=False):
+    def phase(self, reader, seconds, rate, uniform=False, beside=None, killed=False):
         # Work that is left from the previous phase must not count in this phase.
         self.wait_caught_up(15)
         load = self.load(rate, seconds + 5, uniform)
         time.sleep(5)
+        if reader:
+            reader.row()
         queries = Queries(self.seend, self.users, self.s, seconds - 2)
         watch = Watch(self.seend, self.bench.topics, self.topic)
         before, counted, cpu, begun = (
@@ -362,7 +393,7 @@ class World:
             if beside:
                 beside(seconds)
         time.sleep(max(0, remaining - LEADING_S))
-        leading = Leading(self, LEADING_S)
+        end = Fresh(self, reader, LEADING_S) if reader else Leading(self, LEADING_S)
         took = time.monotonic() - begun
         self.peak()
         figures = {key: value - counted[key] for key, value in self.counters().items()}
@@ -390,15 +421,17 @@ class World:
             "replayed_per_s": round(figures["replayed"] / took),
             **queries.result(),
         }
+        if reader:
+            row |= {"updates_per_s": round(figures["updates"] / took), "gaps": round(figures["gaps"])}
         load.process.terminate()
         load.process.wait()
-        return row | leading.result()
+        return row | end.result()
 
     def wait_caught_up(self, timeout_s):
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
             ends = sum(end for _, end in self.bench.topics.ends(self.topic).values())
-            if (self.seend.session.applied() or 0) >= ends and self.marks() < 10_000:
+            if (self.seend.session.applied() or 0) >= ends and (self.s["updates"] or self.marks() < 10_000):
                 return
             time.sleep(0.5)
 
@@ -524,6 +557,18 @@ class Leading:
             "leading_unpublished_within_5_s": joined["leading_unpublished"],
             "events_of_users_who_wait": joined["waiting"],
         }
+
+
+class Fresh:
+    """In place of Leading, with updates: what the reader found in the phase."""
+
+    def __init__(self, world, reader, seconds):
+        time.sleep(seconds)
+        age_s = world.seend.metric("seen_published_age_seconds") / PARTITIONS
+        self.row = {**reader.row(), "published_age_s": round(age_s)}
+
+    def result(self):
+        return self.row
 
 
 class Queries:
