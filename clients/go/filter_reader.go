@@ -206,11 +206,12 @@ func (r *FilterReader) SnapshotsEnd(partition int32, position int64) {
 	r.settle(log)
 }
 
-// SnapshotsRestart: the reader has to start over in the partition's snapshots.
+// SnapshotsRestart: the reader has to start over in the partition's snapshots. Call it before the first TakeSnapshot.
+// The partition isn't fresh until SnapshotsEnd.
 func (r *FilterReader) SnapshotsRestart(partition int32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.partitions[r.follow(partition)].standsAt = -1
+	r.partitions[r.follow(partition)].startOver()
 }
 
 // follow is the partition's place.

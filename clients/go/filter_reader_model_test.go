@@ -20,7 +20,7 @@ type modelPartition struct {
 	current                            int64 // 0: none
 	publishedTo, snapshotsTo, standsAt int64
 	named                              map[int64]bool // by a beat, ever
-	complete, asOf                     map[int64]int64
+	complete, asOf, settled            map[int64]int64
 	runs                               map[int64]run
 	parts                              map[int64]knownParts
 	beats                              map[int64]int // since the last record, of a generation that no beat named
@@ -53,7 +53,7 @@ func newModel(additionsMax int) *model {
 func (m *model) at(partition int32) *modelPartition {
 	if m.partitions[partition] == nil {
 		m.partitions[partition] = &modelPartition{0, -1, -1, -1, map[int64]bool{}, map[int64]int64{}, map[int64]int64{},
-			map[int64]run{}, map[int64]knownParts{}, map[int64]int{}, nil}
+			map[int64]int64{}, map[int64]run{}, map[int64]knownParts{}, map[int64]int{}, nil}
 	}
 	return m.partitions[partition]
 }
@@ -87,6 +87,7 @@ func (m *model) forget(partition int32, g int64) {
 	p := m.at(partition)
 	delete(p.complete, g)
 	delete(p.asOf, g)
+	delete(p.settled, g)
 	delete(p.runs, g)
 	delete(p.parts, g)
 	delete(p.beats, g)
@@ -174,6 +175,7 @@ func (m *model) settle(partition int32) {
 	if complete, known := p.complete[g]; !known || complete < p.publishedTo {
 		p.complete[g] = p.publishedTo
 	}
+	p.settled[g] = greater(p.settled[g], p.publishedTo)
 	for past := range p.named {
 		if past != g {
 			m.forget(partition, past)
@@ -205,6 +207,21 @@ func (m *model) settle(partition int32) {
 		p.complete[g] = greater(p.complete[g], run1.to)
 		delete(p.runs, g)
 	}
+}
+
+func (m *model) restart(partition int32) {
+	p := m.at(partition)
+	p.standsAt = -1
+	for g, complete := range p.complete {
+		asOf, known := p.asOf[g]
+		if !known {
+			asOf = -1
+		}
+		if _, has := p.runs[g]; !has {
+			p.runs[g] = run{p.settled[g], complete, asOf}
+		}
+	}
+	p.complete, p.asOf, p.settled, p.parts = map[int64]int64{}, map[int64]int64{}, map[int64]int64{}, map[int64]knownParts{}
 }
 
 // fresh is complete_to and as_of.
@@ -430,7 +447,7 @@ func TestAReaderIsAsTheSpecification(t *testing.T) {
 				m.settle(partition)
 				if chance.Intn(4) == 0 {
 					r.SnapshotsRestart(partition)
-					m.at(partition).standsAt = -1
+					m.restart(partition)
 				}
 			}
 			if step%5 == 4 {

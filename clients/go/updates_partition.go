@@ -17,6 +17,7 @@ type generation struct {
 	beats    int  // since the last record; of a generation that no beat named
 	complete int64
 	asOf     int64
+	settled  int64 // the highest published_to: the additions below it are gone
 	run      *run
 	parts    knownParts
 	lost     *lostRecords
@@ -31,7 +32,7 @@ type knownParts struct {
 // A run lies beyond a gap.
 type run struct{ from, to, asOf int64 }
 
-// Of lostRecords the additions were dropped for want of room: `to` is the greatest, asOf that before the oldest came.
+// Of lostRecords the additions were dropped for want of room: `to` is the greatest, asOf the lowest before one came.
 type lostRecords struct{ to, asOf int64 }
 
 func newUpdatesPartition(number int32) *updatesPartition {
@@ -41,7 +42,7 @@ func newUpdatesPartition(number int32) *updatesPartition {
 func (p *updatesPartition) generation(number int64) *generation {
 	g := p.generations[number]
 	if g == nil {
-		g = &generation{complete: -1, asOf: -1}
+		g = &generation{complete: -1, asOf: -1, settled: -1}
 		p.generations[number] = g
 	}
 	return g
@@ -116,12 +117,13 @@ func (p *updatesPartition) settle() bool {
 	}
 	g := p.generation(p.newest.generation)
 	g.complete = greater(g.complete, p.newest.publishedTo)
+	g.settled = greater(g.settled, p.newest.publishedTo)
 	if g.lost != nil && g.lost.to <= p.newest.publishedTo {
 		g.lost = nil
 	}
 	for number, past := range p.generations {
 		if p.isPast(number) {
-			*past = generation{named: true, complete: -1, asOf: -1}
+			*past = generation{named: true, complete: -1, asOf: -1, settled: -1}
 		}
 	}
 	if g.run != nil && g.run.from <= g.complete {
@@ -133,12 +135,26 @@ func (p *updatesPartition) settle() bool {
 	return true
 }
 
+// startOver: older snapshots are about to replace newer ones. The additions still hold what lies beyond `settled`.
+func (p *updatesPartition) startOver() {
+	p.standsAt = -1
+	for _, g := range p.generations {
+		if g.complete >= 0 && g.run == nil {
+			g.run = &run{g.settled, g.complete, g.asOf}
+		}
+		g.complete, g.asOf, g.settled, g.parts = -1, -1, -1, knownParts{}
+	}
+}
+
 // lose: the additions of a record were dropped for want of room.
 func (g *generation) lose(to, asOfBefore int64) {
 	if g.lost == nil {
 		g.lost = &lostRecords{to, asOfBefore}
 	}
 	g.lost.to = greater(g.lost.to, to)
+	if asOfBefore < g.lost.asOf {
+		g.lost.asOf = asOfBefore
+	}
 }
 
 // asOf is how fresh the partition is; -1: not at all.

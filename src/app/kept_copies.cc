@@ -87,10 +87,10 @@ bool KeptCopies::Remove(const KeptCopy& copy) {
 Result<bool> KeptCopies::IsInTopic(StateTopicReader& reader, int32_t partition) const {
   const auto resting = ReadRestingState(directory_.path(), partition);
   if (!resting) return Fail(resting.error());
-  if (!*resting || !(*resting)->position) return true;  // the folder holds no state
+  if (!*resting || !(*resting)->read_to) return true;  // the folder holds no state
   const auto end = reader.End(partition);
   if (!end) return Fail(end.error());
-  return RestoreReaches(reader, partition, *end, *(*resting)->position);
+  return RestoreReaches(reader, partition, *end, *(*resting)->read_to);
 }
 
 }  // namespace seen

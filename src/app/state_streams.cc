@@ -285,7 +285,7 @@ PartitionStream& StateStreams::Enter(int32_t partition, RocksPartitionStore& sto
   const auto position = store.ReadPosition();
   options.opening = {options_.topic.group, options_.instance, SEEN_VERSION, false, {}, kNoOffset, kNoOffset};
   options.opening.takeover = options_.owner != nullptr && options_.owner->IsPromoted();
-  if (position && *position) options.opening.position = (*position)->next_offset;
+  if (position && *position) options.opening.position = (*position)->ReadTo();
   options.descriptor = store.EncodedDescriptor();
   if (const auto descriptor = DecodeDescriptor(options.descriptor))
     options.limits = StoredLimits(descriptor->filters);
@@ -329,8 +329,8 @@ Status StateStreams::RunRestore(StateTopicReader& reader, const StoreIdentity& i
   auto resting = ReadRestingState(options_.directory, identity.partition);
   if (!resting) return {};  // the opening of the store reports why
   StateRestore::Options options{.identity = identity};
-  if (*resting && (*resting)->position)
-    options.held = {*(*resting)->position, std::move((*resting)->descriptor)};
+  if (*resting && (*resting)->read_to)
+    options.held = {*(*resting)->read_to, std::move((*resting)->descriptor)};
   const bool has_state = options.held.has_value();
   const auto failed = [&](const Error& error) -> Status {
     // The topic belongs to another group. The partition opens as without a state topic. Look reports the
@@ -364,7 +364,7 @@ Status StateStreams::RunRestore(StateTopicReader& reader, const StoreIdentity& i
   log::Info(
       continued ? "state brought up to date from the state topic" : "state restored from the state topic",
       {{"partition", identity.partition},
-       {"next_offset", (*restored)->position},
+       {"read_to", (*restored)->read_to},
        {"runs", (*restored)->runs},
        {"bytes", progress.bytes.load()},
        {"ms", took.count()}});

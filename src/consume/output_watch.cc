@@ -44,12 +44,7 @@ std::set<FilterIndex> OutputWatch::Filters() const {
 void OutputWatch::RaiseFloors() {
   for (const int32_t partition : guard_.Owned()) {
     const PartitionPointer open = open_.Find(partition);
-    if (!open || guard_.KnowsFloors(partition)) continue;
-    const std::vector<int64_t> ends = open->flow->sweep.TopicEnds();
-    for (FilterIndex i; i < ends.size(); i = FilterIndex(i + 1)) {
-      if (ends[i] >= 0) guard_.RaiseFloor({i, partition}, ends[i]);
-    }
-    if (!ends.empty()) guard_.FloorsKnown(partition);
+    if (open && !guard_.KnowsFloors(partition)) guard_.KnowFloors(partition, open->flow->sweep.TopicEnds());
   }
 }
 
@@ -66,6 +61,7 @@ std::vector<OutputPlace> OutputWatch::RepublishCut() {
     reporter_.OutputCut(place.partition, open->flow->state.options().filters[place.filter].name);
     open->flow->sweep.RequestAll();  // first: no round begins any more
     open->flow->publish.TakeBackPublishedTo();
+    guard_.Requested(place);  // last: until then no beat names the topic
   }
   return waiting;
 }

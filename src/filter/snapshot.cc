@@ -6,9 +6,7 @@
 #include <limits>
 
 #include "filter/bits.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "model/checksum.h"
 
 namespace seen {
 namespace {
@@ -28,14 +26,6 @@ constexpr size_t kCompleteSinceBytes = 8;       // after these
 constexpr size_t kHeaderBytesMax = 4096;        // the most to which later minor additions may grow it
 constexpr uint8_t kFlagSimilar = 1;
 constexpr uint8_t kFlagUpdates = 2;
-
-uint32_t ChecksumOf(std::string_view bytes) {
-  XXH64_state_t state;
-  XXH64_reset(&state, 0);
-  XXH64_update(&state, bytes.data(), kChecksumAt);
-  XXH64_update(&state, bytes.data() + kChecksumAt + 4, bytes.size() - kChecksumAt - 4);
-  return static_cast<uint32_t>(XXH64_digest(&state));
-}
 
 tl::unexpected<Error> MalformedSnapshot(std::string what) {
   return Fail(Code::kMalformed, "snapshot: " + std::move(what));
@@ -102,7 +92,7 @@ void FinishEnvelope(const SnapshotMeta& meta, const First& first, const std::opt
   PutInteger(header, kInputOffsetAt, meta.input_offset);
   PutInteger(header, kRateAt, std::bit_cast<uint64_t>(first.rate));
   PutInteger(header, kPayloadBytesAt, static_cast<uint32_t>(payload_bytes));
-  PutInteger(header, kChecksumAt, ChecksumOf(bytes));
+  PutInteger(header, kChecksumAt, ChecksumOf(bytes, kChecksumAt));
 }
 
 /// For a snapshot whose flags say that it has these fields.
@@ -210,7 +200,7 @@ void DropGeneration(std::string& bytes) {
   PutInteger(header, kFlagsAt, static_cast<uint8_t>(flags & ~kFlagUpdates));
   PutInteger(header, kHeaderBytesAt,
              GetInteger<uint32_t>(bytes, kHeaderBytesAt) - static_cast<uint32_t>(kGenerationBytes));
-  PutInteger(header, kChecksumAt, ChecksumOf(bytes));
+  PutInteger(header, kChecksumAt, ChecksumOf(bytes, kChecksumAt));
 }
 
 Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
@@ -235,7 +225,7 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
     return MalformedSnapshot(std::to_string(bytes.size()) + " bytes; the header says " +
                              std::to_string(header_bytes + payload_bytes));
   }
-  if (GetInteger<uint32_t>(bytes, kChecksumAt) != ChecksumOf(bytes))
+  if (GetInteger<uint32_t>(bytes, kChecksumAt) != ChecksumOf(bytes, kChecksumAt))
     return MalformedSnapshot("the checksum does not match");
 
   const auto format = GetInteger<uint8_t>(bytes, kFormatAt);

@@ -59,7 +59,8 @@ bool LastPublishedSnapshots::IsMerged(FilterIndex filter_index, TimeMs wall) con
 }
 
 bool LastPublishedSnapshots::Withholds(FilterIndex filter_index, TimeMs wall) const {
-  return IsMerged(filter_index, wall) && !CanGrow(FilterAt(filter_index).snapshot->shape().format);
+  const bool takes_union = CanGrow(FilterAt(filter_index).snapshot->shape().format);
+  return publish_.Withholds(filter_index) || (IsMerged(filter_index, wall) && !takes_union);
 }
 
 void LastPublishedSnapshots::DropErased(const UserRef& user) {

@@ -47,7 +47,8 @@ class LastPublishedSnapshots final : public CheckpointPart {
 
   /// Whether rendering merges the filter's kept snapshots.
   bool IsMerged(FilterIndex filter_index, TimeMs wall) const;
-  /// Whether some users' snapshots may not hold all that changed, because the kind takes no union.
+  /// Whether some users' snapshots may not hold all that changed, for a filter with updates: the kind takes
+  /// no union, or a union was refused because the published snapshot is of another kind.
   bool Withholds(FilterIndex filter_index, TimeMs wall) const;
   /// The user was erased: the next checkpoint drops the user's kept snapshot.
   void DropErased(const UserRef& user);

@@ -63,6 +63,7 @@ struct OutgoingSnapshot {
   // For kRetired. If the topic doesn't exist, the sink drops the record, counts it and reports it, and
   // acknowledges it.
   std::string_view retired_topic = {};
+  int32_t partition = -1;  // of the topic; -1: the key's
 };
 
 /// The result of sending a record to a topic.

@@ -38,6 +38,7 @@ class MarksPart final : public CheckpointPart {
             const ForeignUsers& foreign, const Sweep& sweep)
       : state_(state), store_(store), publish_(publish), foreign_(foreign), sweep_(sweep) {}
 
+  Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override {
     publish_.MarksCommitted(checkpoint.frozen.deferred);
@@ -55,6 +56,7 @@ class MarksPart final : public CheckpointPart {
   PublishFlow& publish_;
   const ForeignUsers& foreign_;
   const Sweep& sweep_;
+  MarkChanges marks_;  // of the checkpoint under way
 };
 
 // Users whose publication the worker left to a mark, and erased users, who need marks for retired topics.
@@ -74,15 +76,20 @@ std::vector<UserRef> MarksPart::DeferredUsers(const Checkpoint& checkpoint) cons
   return deferred;
 }
 
-Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
+Status MarksPart::Begin(Checkpoint& checkpoint, CheckpointWriter&) {
   // Marks of erased users are written even if one stands already: marks of older versions have no id.
   // Where readers begin at what was published, no user may be missing in the topic.
   const auto some_missing = [&] { return state_.filters().updates != 0 && sweep_.OwesAll(); };
   const bool were_missing = some_missing();
-  const MarkChanges marks = publish_.CollectMarks(
-      DeferredUsers(checkpoint), checkpoint.erased,
-      were_missing ? PublishFlow::kNoOffset : checkpoint.position.next_offset, checkpoint.frozen.at);
+  marks_ = publish_.CollectMarks(DeferredUsers(checkpoint), checkpoint.erased,
+                                 were_missing ? PublishFlow::kNoOffset : checkpoint.position.next_offset,
+                                 checkpoint.frozen.at);
   if (!were_missing && some_missing()) publish_.TakeBackPublishedTo();  // a topic was cut meanwhile
+  return {};
+}
+
+Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
+  const MarkChanges marks = std::exchange(marks_, {});
   checkpoint.report.marks_set = marks.set.size();
   checkpoint.report.marks_cleared = marks.clear.size();
   const auto& users = checkpoint.users;
@@ -121,6 +128,7 @@ class UsersPart final : public CheckpointPart {
   /// `state` outlives this.
   explicit UsersPart(const PartitionState& state) : state_(state) {}
 
+  Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
 
  private:
@@ -134,6 +142,22 @@ class UsersPart final : public CheckpointPart {
   const PartitionState& state_;
   ChangeEncoder encoder_;  // checkpoint thread
 };
+
+Status UsersPart::Begin(Checkpoint& checkpoint, CheckpointWriter&) {
+  if (!checkpoint.frozen.has_erased) return {};
+  std::vector<Change> changes;
+  for (const FilterIndex index : state_.filters().by_id) {
+    for (const Tail::UserSlot* const user : checkpoint.users) {
+      changes.clear();
+      checkpoint.frozen.tail->ReadSlot(*user, static_cast<FilterMask>(1u << index), changes);
+      if (std::any_of(changes.begin(), changes.end(),
+                      [](const Change& change) { return change.kind == ChangeKind::kErased; })) {
+        checkpoint.erased.push_back({state_.options().filters[index].id, user->key});
+      }
+    }
+  }
+  return {};
+}
 
 Status UsersPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   const std::vector<FilterId>& retired = state_.options().retired_filters;
@@ -189,11 +213,6 @@ Status UsersPart::WriteFilter(FilterIndex filter_index, Checkpoint& checkpoint, 
     if (Status added = writer.AddDelta({filter.id, user.key}, encoded); !added) return added;
     if (frozen.has_served && filter.snapshot && !filter.updates)
       NoteEndings(filter, user.key, changes, checkpoint.endings);
-    if (frozen.has_erased && std::any_of(changes.begin(), changes.end(), [](const Change& change) {
-          return change.kind == ChangeKind::kErased;
-        })) {
-      checkpoint.erased.push_back({filter.id, user.key});
-    }
     ++checkpoint.report.users;
     checkpoint.report.bytes += encoded.size();
   }
@@ -237,8 +256,9 @@ PartitionCheckpoint::PartitionCheckpoint(PartitionState& state, const Parts& par
       clock_(clock) {
   own_.push_back(std::make_unique<UsersPart>(state));
   own_.push_back(std::make_unique<MarksPart>(state, store, parts.publish, parts.foreign_users, parts.sweep));
-  in_order_ = {own_[0].get(), &parts.last_published, own_[1].get(), &parts.endings, &parts.sweep};
-  if (parts.journal) in_order_.insert(in_order_.begin(), parts.journal);
+  // The sweep first: it collects before the marks are collected, and writes afterwards.
+  in_order_ = {&parts.sweep, own_[0].get(), &parts.last_published, own_[1].get(), &parts.endings};
+  if (parts.journal) in_order_.insert(in_order_.begin() + 1, parts.journal);
   if (parts.unexposed) in_order_.push_back(parts.unexposed);
 }
 
@@ -261,6 +281,7 @@ bool PartitionCheckpoint::AwaitsDeadLetters() const {
 Position PartitionCheckpoint::PositionNow() const {
   const FrozenTail& frozen = state_.frozen();
   Position position = frozen.position;
+  position.read_to = position.next_offset;
   if (parts_.updates != nullptr) {
     const auto held = parts_.updates->HeldAt();
     if (held && held->offset < position.next_offset) {

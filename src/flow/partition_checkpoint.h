@@ -38,8 +38,8 @@ struct Checkpoint {
   CheckpointReport report;
 
   // The users' part fills these, for the parts after it.
-  std::vector<Ending> endings;  // of served items
-  std::vector<UserRef> erased;  // ascending
+  std::vector<UserRef> erased;  // ascending; when it begins
+  std::vector<Ending> endings;  // of served items; when it writes
 };
 
 /// Checkpoint thread. Write is called after Begin, and each Begin ends with Committed or Failed.

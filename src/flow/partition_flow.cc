@@ -28,6 +28,7 @@ PublishFlow::Options PublishOptionsOf(const PartitionOptions& options, bool may_
   PublishFlow::Options of;
   of.entries_max = options.publish_entries_max;
   of.may_have_marks = may_have_marks;
+  of.partition = options.partition;
   if (options.updates) of.refresh_every = options.updates->refresh_every;
   return of;
 }

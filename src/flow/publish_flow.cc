@@ -10,6 +10,7 @@ namespace seen {
 namespace {
 constexpr size_t kPrefetched = 12;  // entries ahead of the current one
 constexpr size_t kScanPage = 512;
+constexpr size_t kClearsAnEntry = 4;     // they take the memory of one
 constexpr size_t kWaitingEnough = 4096;  // if more users wait, marks and sweeps wait, too
 
 std::vector<FilterId> WithUpdates(const std::vector<FilterPolicy>& filters) {
@@ -25,15 +26,15 @@ PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, const Options& optio
                          const std::vector<RetiredTopic>& retired)
     : filters_(std::move(filters)),
       retired_(retired),
+      partition_(options.partition),
       entries_max_(options.entries_max),
       entries_wanted_(options.entries_max - options.entries_max / 8),
-      has_rounds_(
-          std::any_of(filters_.begin(), filters_.end(),
-                      [](const FilterPolicy& filter) { return filter.snapshot && !filter.updates; }) ||
-          WithUpdates(filters_).empty()),
       reporter_(reporter),
       due_(table_, outlets()),
       refresh_(WithUpdates(filters_), options.refresh_every),
+      has_rounds_(refresh_.empty() ||
+                  std::any_of(filters_.begin(), filters_.end(),
+                              [](const FilterPolicy& filter) { return filter.snapshot && !filter.updates; })),
       marks_(table_, refresh_,
              options.may_have_marks && (!retired_.empty() || std::any_of(filters_.begin(), filters_.end(),
                                                                          [](const FilterPolicy& filter) {
@@ -221,6 +222,8 @@ PublishFlow::Sending PublishFlow::Send(Instant now, std::span<const Rendering> g
     outgoing_.push_back(
         {Output::kSnapshots, made.filter_index, made.user_id, made.bytes, ticket_tag | made.ticket});
     if (made.retired == nullptr) {
+      // Beats speak of this partition of the topic. So a user whose events are misrouted stands there, too.
+      if (filters_[made.filter_index].updates) outgoing_.back().partition = partition_;
       probed_[made.filter_index] += samples_[made.filter_index].Add(made.bytes);
     } else {
       outgoing_.back().output = Output::kRetired;
@@ -235,9 +238,14 @@ PublishFlow::Sending PublishFlow::Send(Instant now, std::span<const Rendering> g
     Tally& tally = TallyOf(table_[made.ticket].outlet);
     if (made.origin == Origin::kUnion) ++tally.merged;
     if (made.origin == Origin::kPublished) ++tally.withheld;
-    // The mark brings the user back, until nothing is left that ends.
+    // The mark brings the user back, until nothing is left that ends, and nothing is withheld.
     PublishEntry& entry = table_[made.ticket];
-    if (made.ends_by_itself && refresh_.Has(entry.filter)) entry.held = true;
+    const bool is_withheld = made.origin == Origin::kPublished;
+    if ((made.ends_by_itself || is_withheld) && refresh_.Has(entry.filter)) {
+      entry.held = true;
+      if (is_withheld) refresh_.Withhold(entry.filter);
+      if (is_withheld && !entry.marked) withheld_.push_back(entry.ref());
+    }
     if (!IsSent(made)) NothingToSend(made.ticket, now);
   }
   for (size_t i = outgoing_.size(); i-- > 0;) {
@@ -281,7 +289,17 @@ void PublishFlow::EndRoundIfDone() {
 void PublishFlow::NotePublishedTo() {
   int64_t to = has_rounds_ ? rounds_led_to_ : refresh_.PublishedTo();
   if (!refresh_.empty()) to = std::min(to, refresh_.PublishedTo());
-  published_to_ = std::max(published_to_, to);
+  SetPublishedTo(to);
+}
+
+void PublishFlow::SetPublishedTo(int64_t offset) {
+  published_to_ = std::max(published_to_, offset);
+  if (published_to_ >= 0) taken_back_ = false;
+}
+
+bool PublishFlow::IsTakenBack() const {
+  const MutexLock lock(mutex_);
+  return taken_back_;
 }
 
 int64_t PublishFlow::PublishedTo() const {
@@ -291,12 +309,27 @@ int64_t PublishFlow::PublishedTo() const {
 
 void PublishFlow::WasPublishedTo(int64_t offset) {
   const MutexLock lock(mutex_);
-  published_to_ = std::max(published_to_, offset);
+  SetPublishedTo(offset);
+}
+
+bool PublishFlow::Withholds(FilterIndex filter) const {
+  const FilterId id = filters_[filter].id;
+  const auto has = [&](const std::vector<UserRef>& users) {
+    return std::any_of(users.begin(), users.end(), [&](const UserRef& ref) { return ref.filter == id; });
+  };
+  const MutexLock lock(mutex_);
+  return refresh_.Withholds(id) || has(withheld_) || has(withheld_collected_);
+}
+
+void PublishFlow::WasWithheld(FilterIndex filter) {
+  const MutexLock lock(mutex_);
+  refresh_.Withhold(filters_[filter].id);
 }
 
 void PublishFlow::TakeBackPublishedTo() {
   const MutexLock lock(mutex_);
   published_to_ = rounds_led_to_ = round_to_ = collected_to_.first = kNoOffset;
+  taken_back_ = true;
   refresh_.TakeBack();
 }
 
@@ -322,6 +355,15 @@ void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements
       NotDelivered(ticket, now, delivery == Delivery::kTooLarge);
     }
   }
+}
+
+bool PublishFlow::LeaveToMark(uint32_t ticket, Instant now) {
+  const MutexLock lock(mutex_);
+  PublishEntry& entry = table_[ticket];
+  if (!entry.marked || !refresh_.Has(entry.filter)) return false;
+  entry.held = true;
+  NothingToSend(ticket, now);
+  return true;
 }
 
 // A snapshot that is too large must not be rendered again and again. The wait doubles, until its user
@@ -459,6 +501,8 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
     const uint32_t found = table_.Find(ref);
     if (found != PublishTable::kNone && table_[found].unclean()) set.push_back(ref);
   }
+  set.insert(set.end(), withheld_.begin(), withheld_.end());
+  withheld_collected_.swap(withheld_);
   return marks_.Collect(std::move(set), some_left);
 }
 
@@ -466,11 +510,15 @@ void PublishFlow::MarksCommitted(uint64_t deferred) {
   const MutexLock lock(mutex_);
   deferred_.fetch_sub(deferred, std::memory_order_relaxed);
   marks_.Committed();
+  for (const UserRef& ref : withheld_collected_) refresh_.Withhold(ref.filter);  // rounds can meet them now
+  withheld_collected_.clear();
   refresh_.Stored(collected_to_.first, collected_to_.second);
 }
 
 void PublishFlow::MarksFailed() {
   const MutexLock lock(mutex_);
+  withheld_.insert(withheld_.end(), withheld_collected_.begin(), withheld_collected_.end());
+  withheld_collected_.clear();
   marks_.Failed();
 }
 
@@ -504,8 +552,10 @@ void PublishFlow::LetMarksGo() {
 
 size_t PublishFlow::ScanPage() const { return std::min(kScanPage, entries_max_ / 2); }
 
+// Of users who were published since the last checkpoint, a mark is still to be cleared.
 bool PublishFlow::HasSpaceFor(size_t users) const {
-  return due_.waiting() <= kWaitingEnough && table_.size() + users <= entries_max_;
+  const size_t cleared = marks_.ToClear() / kClearsAnEntry;
+  return due_.waiting() <= kWaitingEnough && table_.size() + cleared + users <= entries_max_;
 }
 
 bool PublishFlow::TakesMore(size_t users) const {

@@ -49,6 +49,7 @@ class PublishFlow {
     size_t entries_max = 500'000;  // users followed in memory
     bool may_have_marks = true;    // the store isn't new
     std::chrono::milliseconds refresh_every{1'800'000};
+    int32_t partition = 0;
   };
   /// `filters`: in configuration order. `retired`: topics without a filter; their users come only from marks,
   /// and get only tombstones.
@@ -128,6 +129,9 @@ class PublishFlow {
   };
   /// Publisher thread.
   void Acknowledged(std::span<const Acknowledgement> acknowledgements, Instant now, TimeMs wall_now);
+  /// Publisher thread, of a replica, instead of Acknowledged: leaves a sent snapshot to its user's mark, for
+  /// the refresh after a promotion. False: no such mark stands yet.
+  bool LeaveToMark(uint32_t ticket, Instant now);
   /// Publisher thread, after acknowledgements: hands counts and latencies to the reporter.
   void Report();
   /// Publisher thread, instead of Report if nothing was sent: drops the counts and latencies.
@@ -157,8 +161,15 @@ class PublishFlow {
   std::optional<RefreshStatus> GetRefreshStatus(Instant now) const;
   /// Any thread. A former owner of this state has published all changes below this offset.
   void WasPublishedTo(int64_t offset);
+  /// Any thread. Whether changes of the filter, which has updates, may be in no snapshot, because a union was
+  /// refused (flow/last_published.h).
+  bool Withholds(FilterIndex filter) const;
+  /// Any thread. The same was true for the former owner: its beat didn't name the filter.
+  void WasWithheld(FilterIndex filter);
   /// Any thread. A snapshot topic was cut: what was acknowledged may be gone.
   void TakeBackPublishedTo();
+  /// Any thread. Since then, not all users have been published again.
+  bool IsTakenBack() const;
   /// Publisher thread: whether `users` more can become due without making others wait.
   bool TakesMore(size_t users) const;
   /// Publisher thread: the users' snapshots must be re-rendered, although no event changed the users.
@@ -206,6 +217,7 @@ class PublishFlow {
   void Awaited(const PublishEntry& entry, Instant now) REQUIRES(mutex_);
   void EndRoundIfDone() REQUIRES(mutex_);
   void NotePublishedTo() REQUIRES(mutex_);
+  void SetPublishedTo(int64_t offset) REQUIRES(mutex_);
   static bool IsSent(const Rendering& made);
   void Sent(uint32_t number, size_t bytes, Instant now) REQUIRES(mutex_);
   void NothingToSend(uint32_t number, Instant now) REQUIRES(mutex_);
@@ -224,9 +236,9 @@ class PublishFlow {
 
   const std::vector<FilterPolicy> filters_;
   const std::vector<RetiredTopic> retired_;
+  const int32_t partition_;
   const size_t entries_max_;
   const size_t entries_wanted_;  // the rest is space for users from marks
-  const bool has_rounds_;        // of checkpoints: some filter is published without updates
   Reporter& reporter_;
   std::atomic<size_t> followed_{0};
   std::atomic<bool> batch_runs_{false};
@@ -240,6 +252,7 @@ class PublishFlow {
   PublishTable table_ GUARDED_BY(mutex_);
   DueUsers due_ GUARDED_BY(mutex_);
   Refresh refresh_ GUARDED_BY(mutex_);
+  const bool has_rounds_;  // of checkpoints: some filter is published without updates
   StandingMarks marks_ GUARDED_BY(mutex_);
   uint64_t unclean_ GUARDED_BY(mutex_) = 0;
   std::pair<int64_t, Instant> collected_to_ GUARDED_BY(mutex_){kNoOffset, {}};  // by CollectMarks
@@ -249,6 +262,10 @@ class PublishFlow {
   uint64_t round_waits_ GUARDED_BY(mutex_) = 0;
   int64_t rounds_led_to_ GUARDED_BY(mutex_) = kNoOffset;
   int64_t published_to_ GUARDED_BY(mutex_) = kNoOffset;
+  bool taken_back_ GUARDED_BY(mutex_) = false;
+  // Users whose snapshots were withheld while no mark stood, in filters with updates. The next checkpoint
+  // sets the marks; the second: the one under way.
+  std::vector<UserRef> withheld_ GUARDED_BY(mutex_), withheld_collected_ GUARDED_BY(mutex_);
   std::vector<Tally> tallies_ GUARDED_BY(mutex_);
 
   // Publisher thread.

@@ -160,31 +160,57 @@ bool Publisher::HoldsLease(const OpenPartition& open) const {
 }
 
 void Publisher::NoteLease(const OpenPartition& open) {
+  const Instant now = clock_.Now();
   const bool holds = HoldsLease(open);
-  const bool ended = std::exchange(WorkOf(open).held_lease, holds) && !holds;
+  PartitionWork& kept = WorkOf(open);
+  const bool ended = std::exchange(kept.held_lease, holds) && !holds;
+  const bool owns = holds && !is_replica_;
+  if (!std::exchange(kept.owns, owns)) {
+    kept.owns_since = now;
+    kept.holds_all = false;
+  }
+  if (owns && !kept.holds_all) {
+    const auto age = open.flow->state.GetAsOf(now).age;
+    kept.holds_all = age && now - *age >= kept.owns_since;
+  }
   // A rebalance ends leases before this process knows that the partition has gone.
   if (ended && open.assigned.load(std::memory_order_acquire) && !options_.lease->IsGivenUp(open.partition))
     reporter_.LeaseLapsed(open.partition);
 }
 
-// Goes on where the former owner's beats ended, if they speak of the same state.
+// Goes on where the former owner's beats ended, if they speak of the same state. A partition that was revoked
+// and came back may have had another owner meanwhile.
 void Publisher::ContinueFormer(const OpenPartition& open) {
+  if (!open.assigned.load(std::memory_order_acquire)) WorkOf(open).continued = false;
   if (!open.flow->updates || is_replica_ || !HoldsLease(open)) return;
   if (std::exchange(WorkOf(open).continued, true)) return;
   const auto beat = options_.owner != nullptr ? options_.owner->LastBeat(open.partition) : std::nullopt;
   if (!beat || beat->generation != open.flow->state.generation()) return;
-  if (beat->republishing) return open.flow->sweep.RequestAll();
-  // The beat is newer than the state: it may know of records that were cut since.
+  if (open.flow->sweep.IsRepublishing()) return;  // this process knows more: no beat has said so yet
+  if (beat->republishing) {
+    open.flow->sweep.RequestAll();
+    return open.flow->publish.TakeBackPublishedTo();
+  }
+  // The beat is newer than the state: it may know of records that were cut since. If it doesn't name a
+  // filter, some users' snapshots were withheld, and a round finds their marks.
   const auto& filters = open.flow->state.options().filters;
-  for (FilterIndex i; options_.guard != nullptr && i < filters.size(); i = FilterIndex(i + 1)) {
+  for (FilterIndex i; i < filters.size(); i = FilterIndex(i + 1)) {
     const auto end = beat->snapshots_to.find(filters[i].name);
-    if (end != beat->snapshots_to.end()) options_.guard->RaiseFloor({i, open.partition}, end->second);
+    if (end != beat->snapshots_to.end()) {
+      if (options_.guard != nullptr) options_.guard->RaiseFloor({i, open.partition}, end->second);
+    } else if (filters[i].updates && beat->published_to >= 0) {
+      open.flow->publish.WasWithheld(i);
+    }
   }
   open.flow->publish.WasPublishedTo(beat->published_to);
+  // The watch may have found a cut topic before this.
+  if (open.flow->sweep.IsRepublishing()) open.flow->publish.TakeBackPublishedTo();
 }
 
-// A snapshot of a partition that is still catching up would let seen items through.
-bool Publisher::MayPublish(const OpenPartition& open) const {
+// A snapshot of a partition that is still catching up would let seen items through. So would one of a
+// promoted replica that lags, or of a partition that comes back: the former owner has published more.
+bool Publisher::MayPublish(const OpenPartition& open) {
+  if (options_.lease != nullptr && !is_replica_ && !WorkOf(open).holds_all) return false;
   return open.CaughtUp() && !open.stopped.load(std::memory_order_acquire) && HoldsLease(open) &&
          !open.flow->last_published.AwaitsReading(clock_.WallNow());
 }
@@ -241,6 +267,13 @@ void Publisher::BeginGroup(OpenPartition& open, PartitionWork& kept, Pass& pass)
     return NoteRest(open, retry.until, false, pass);
   }
   if (!*may_render) return NoteRest(open, clock_.Now() + kCheckpointPoll, false, pass);
+  // Before the first snapshot is sent: its offset then says whether a topic was cut while nobody owned it.
+  if (OutputGuard* const guard = options_.guard) {
+    if (!guard->KnowsFloors(open.partition)) guard->KnowFloors(open.partition, open.flow->sweep.TopicEnds());
+    if (open.flow->updates && watermarks_ && !is_replica_ && !guard->MayWrite(open.partition)) {
+      return NoteRest(open, clock_.Now() + kCheckpointPoll, false, pass);
+    }
+  }
   groups_.push_back({&open, &kept, wall, open.flow->endings.ServedSecond(wall), {}, {}});
 }
 
@@ -425,7 +458,9 @@ Status Publisher::ScanMarks(OpenPartition& open) {
 
 void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const Pass& pass) {
   const auto take = [&](uint64_t ticket, Delivery delivery) {
-    if (watermarks_ && ticket == WatermarkBeat::kTicket) return watermarks_->Acknowledged();
+    if (watermarks_ && ticket == WatermarkBeat::kTicket) {
+      return watermarks_->Acknowledged(delivery == Delivery::kAcknowledged);
+    }
     const uint64_t tag = ticket >> 32 << 32;
     const auto kept = work_.find(tag & ~kUnexposedTag);
     // The partition was closed meanwhile. Its marks are left for the next owner.
@@ -443,7 +478,10 @@ void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const P
   for (const PartitionPointer& open : opened) {
     PartitionWork& kept = WorkOf(*open);
     SettleWithheld(*open, kept);
-    if (!kept.snapshots.empty()) open->flow->publish.Acknowledged(kept.snapshots, now, wall);
+    if (!kept.snapshots.empty()) {
+      NoteWritten(*open);
+      open->flow->publish.Acknowledged(kept.snapshots, now, wall);
+    }
     for (const auto& [ticket, delivery] : kept.unexposed) {
       open->flow->unexposed->Acknowledged(ticket, delivery == Delivery::kAcknowledged);
     }
@@ -452,18 +490,31 @@ void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const P
   }
 }
 
-// If this group becomes the owner, it publishes what the former owner hasn't published.
+void Publisher::NoteWritten(const OpenPartition& open) const {
+  const PartitionState& state = open.flow->state;
+  for (FilterIndex i; options_.guard != nullptr && i < state.options().filters.size();
+       i = FilterIndex(i + 1)) {
+    if (state.filters().updates >> i & 1)
+      open.flow->sweep.RaiseTopicEnd(i, options_.guard->WrittenTo({i, open.partition}));
+  }
+}
+
+// If this group becomes the owner, it publishes what the former owner hasn't published. The owner publishes
+// filters with updates in rounds of `updates.refresh_s`, so a mark does not wait for it in memory.
 void Publisher::SettleWithheld(const OpenPartition& open, PartitionWork& kept) const {
   if (kept.withheld.empty()) return;
   const int64_t published_to = options_.owner->PublishedTo(open.partition);
   while (!kept.withheld.empty()) {
     const auto& [holds, ticket] = kept.withheld.front();
     const bool published = holds <= published_to;
-    if (!published && is_replica_) return;
     const bool is_unexposed = (ticket & kUnexposedTag) != 0;
-    (is_unexposed ? kept.unexposed : kept.snapshots)
-        .push_back(
-            {static_cast<uint32_t>(ticket), published ? Delivery::kAcknowledged : Delivery::kWithheld});
+    const auto number = static_cast<uint32_t>(ticket);
+    if (published || !is_replica_) {
+      (is_unexposed ? kept.unexposed : kept.snapshots)
+          .push_back({number, published ? Delivery::kAcknowledged : Delivery::kWithheld});
+    } else if (is_unexposed || !open.flow->publish.LeaveToMark(number, clock_.Now())) {
+      return;
+    }
     kept.withheld.pop_front();
   }
 }

@@ -77,7 +77,10 @@ class Publisher {
     std::array<Retry, kPublishSteps> retries;
     std::vector<PublishFlow::Acknowledgement> snapshots;
     std::vector<PublishFlow::Acknowledgement> unexposed;
-    bool held_lease = false;        // in the last step
+    bool held_lease = false;  // in the last step
+    bool owns = false;        // so that it may send
+    Instant owns_since{};
+    bool holds_all = false;         // that was in the log then
     bool continued = false;         // the former owner's last beat was taken into account
     std::deque<Withheld> withheld;  // by a replica
   };
@@ -111,8 +114,9 @@ class Publisher {
   void NoteLease(const OpenPartition& open);
   void ContinueFormer(const OpenPartition& open);
   bool HoldsLease(const OpenPartition& open) const;
-  bool MayPublish(const OpenPartition& open) const;
+  bool MayPublish(const OpenPartition& open);
   bool IsReplica() const { return options_.owner != nullptr && !options_.owner->IsThisGroup(); }
+  void NoteWritten(const OpenPartition& open) const;
   void SettleWithheld(const OpenPartition& open, PartitionWork& kept) const;
   void TakeForeign(PartitionFlow& flow) const;
   void StepPartition(OpenPartition& open, PartitionWork& kept);

@@ -9,7 +9,7 @@ constexpr uint64_t kSliceKeys = (UINT64_MAX / Refresh::kSections + 1) / kSlices;
 }  // namespace
 
 Refresh::Refresh(std::vector<FilterId> filters, std::chrono::milliseconds every)
-    : filters_(std::move(filters)), every_(every) {}
+    : filters_(std::move(filters)), withheld_(filters_.size()), every_(every) {}
 
 bool Refresh::Has(FilterId filter) const {
   return std::find(filters_.begin(), filters_.end(), filter) != filters_.end();
@@ -85,10 +85,27 @@ void Refresh::EndSectionIfDone(Instant now) {
   if (!begun_ || slice_ < kSlices || waits_ > 0) return;
   begun_ = false;
   if (note_.to > published_[section_].to) published_[section_] = note_;
+  for (size_t& sections : withheld_) {
+    if (sections > 0) sections = note_.to == kNoOffset ? kSections : sections - 1;
+  }
   section_ = (section_ + 1) % kSections;
   if (section_ > 0) return;
   ++rounds_;
   round_at_ = now;
+}
+
+// The section under way began before.
+void Refresh::Withhold(FilterId filter) {
+  for (size_t i = 0; i < filters_.size(); ++i) {
+    if (filters_[i] == filter) withheld_[i] = kSections + (begun_ ? 1 : 0);
+  }
+}
+
+bool Refresh::Withholds(FilterId filter) const {
+  for (size_t i = 0; i < filters_.size(); ++i) {
+    if (filters_[i] == filter) return withheld_[i] > 0;
+  }
+  return false;
 }
 
 void Refresh::TakeBack() {

@@ -11,6 +11,9 @@
 // longer ago than one and a half rounds. If a topic refuses a user's snapshot for its size, the section keeps
 // its former note, and the refresh goes on at its pace.
 //
+// A user whose snapshot is withheld (flow/last_published.h) keeps the mark, so each round meets the user
+// again. Until a whole round has met none, the filter is withheld: readers must not begin at its snapshots.
+//
 // Not thread-safe: PublishFlow's mutex guards it.
 
 #include <algorithm>
@@ -61,6 +64,10 @@ class Refresh {
   /// Some change below the note stays out of the snapshots.
   void Refused() { note_ = {}; }
 
+  /// Changes of the filter may stay out of the snapshots, until a whole round from now on has met none.
+  void Withhold(FilterId filter);
+  bool Withholds(FilterId filter) const;
+
   /// A snapshot topic was cut: what was published may be gone.
   void TakeBack();
   /// Readers lack additions below this offset, so they wait for the snapshots.
@@ -88,6 +95,7 @@ class Refresh {
   void EndSectionIfDone(Instant now);
 
   const std::vector<FilterId> filters_;
+  std::vector<size_t> withheld_;  // of each filter: so many sections must still end, each with its note
   const std::chrono::milliseconds every_;
   Note stored_;
   Notes published_;  // of each section

@@ -1,6 +1,7 @@
 #pragma once
 // What the flow needs of a partition's durable state. Implemented by store/ (RocksDB) and by the simulation.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -79,6 +80,10 @@ struct Position {
   std::vector<FilterWholeness> filters;  // ascending; empty: written by an older version
   // Of the offsets, for readers of updates (schemas/update.md). 0: this state never wrote updates.
   int64_t generation = 0;
+  // The state holds all records below this offset, too, if it is greater. next_offset is lower while
+  // something that follows from the last records hasn't left yet.
+  int64_t read_to = 0;
+  int64_t ReadTo() const { return std::max(next_offset, read_to); }
   friend bool operator==(const Position&, const Position&) = default;
 };
 

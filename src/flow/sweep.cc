@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "flow/endings.h"
 #include "flow/publish_flow.h"
+#include "model/delta_view.h"
 
 namespace seen {
 namespace {
 constexpr size_t kSweepPage = 256;
 // Looking at a user costs a small part of publishing one.
 constexpr double kLookCost = 0.1;
+constexpr size_t kEndingsMost = 100'000;  // then the sweep waits for a checkpoint
 
 uint32_t VersionOf(const FilterPolicy& filter) { return filter.snapshot ? filter.snapshot->version() : 0; }
 }  // namespace
@@ -57,6 +60,14 @@ Status Sweep::Open(TimeMs wall) {
     auto progress = DecodeSweepProgress(*stored);
     if (!progress) return Fail(progress.error());
     progress_ = std::move(*progress);
+    // From now on the store gets what this rendering writes, also if no sweep begins before the next one.
+    for (auto& filter : progress_.filters) {
+      const auto index = IndexOf(filter.id);
+      if (!index || filter.rendering == renderings_[*index].hash) continue;
+      filter.rendering = 0;
+      progress_changed_ = true;
+      Changed();
+    }
   } else if (is_new_) {
     progress_.done = DayOf(wall);
     for (size_t i = 0; i < filters_.size(); ++i) {
@@ -157,13 +168,15 @@ Status Sweep::StepSweep(Instant now, TimeMs wall) {
   SweepProgress progress;
   {
     const MutexLock lock(mutex_);
-    if (!progress_.running) return {};
+    if (!progress_.running || endings_found_.size() > kEndingsMost) return {};
     progress = progress_;
   }
   if (allowance_ <= 0 || !publish_.TakesMore(kSweepPage)) return {};
   // The clock may have gone back since.
   const Day today = std::min(*progress.running, DayOf(wall));
   due_.clear();
+  page_endings_.clear();
+  const uint32_t ended = endings_.ended();
   std::optional<UserRef> skipped;
   const auto last =
       store_.ScanUsers(progress.cursor, kSweepPage, [&](const UserRef& ref, std::string_view encoded) {
@@ -178,6 +191,7 @@ Status Sweep::StepSweep(Instant now, TimeMs wall) {
                                         [&](const auto& candidate) { return candidate.id == ref.filter; });
         allowance_ -= kLookCost;
         if (known == progress.filters.end()) return;  // configured since: left to the next run
+        if (known->whole && !filter.updates) FindEndings(ref, encoded, ended, page_endings_);
         if (known->whole || filter.WindowsCut(encoded, *progress.done, today)) due_.push_back(ref);
       });
   if (!last) return Fail(last.error());
@@ -190,9 +204,20 @@ Status Sweep::StepSweep(Instant now, TimeMs wall) {
   } else {
     EndSweep();
   }
+  endings_found_.insert(endings_found_.end(), page_endings_.begin(), page_endings_.end());
   progress_changed_ = true;
   Changed();
   return {};
+}
+
+void Sweep::FindEndings(const UserRef& user, std::string_view encoded, uint32_t from_s,
+                        std::vector<Ending>& endings) {
+  thread_local DeltaView view;
+  if (!ParseDelta(encoded, view)) return;  // rendering says so
+  for (const OtherView& other : view.others) {
+    if (other.kind == SegmentKind::kServed && other.EndSecond() >= from_s)
+      endings.push_back({static_cast<uint32_t>(other.EndSecond()), user});
+  }
 }
 
 std::vector<int64_t> Sweep::TopicEnds() const {
@@ -215,6 +240,15 @@ void Sweep::NoteTopicEnd(FilterIndex filter, int64_t end) {
   Changed();
 }
 
+// The marks that it goes with make the next checkpoint due.
+void Sweep::RaiseTopicEnd(FilterIndex filter, int64_t end) {
+  const MutexLock lock(mutex_);
+  auto* const progress = ProgressOf(filters_[filter].id);
+  if (progress == nullptr || end <= progress->topic_end) return;
+  progress->topic_end = end;
+  progress_changed_ = true;
+}
+
 // One day less, because tombstones of that day may still be on their way.
 void Sweep::SetSweptThrough(Day done) {
   swept_through_.store(done.since_epoch - 1, std::memory_order_relaxed);
@@ -228,43 +262,59 @@ void Sweep::EndSweep() {
   if (!IsRequested()) owes_all_.store(false, std::memory_order_release);
 }
 
-Status Sweep::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
+Status Sweep::Begin(Checkpoint& checkpoint, CheckpointWriter&) {
   if (!publishes_) return {};
   if (Status opened = Open(checkpoint.wall); !opened) return opened;
+  const MutexLock lock(mutex_);
+  const Day rendered = rendered_day_.Begin(checkpoint.wall);
+  progress_changed_ |= progress_.rendered != rendered;
+  progress_.rendered = rendered;
+  collected_ = progress_;
+  swept_stored_ = std::max(swept_stored_, collected_.Latest());  // whether or not this checkpoint succeeds
+  changes_collected_ = std::exchange(progress_changed_, false);
+  awaits_lower_.store(false, std::memory_order_release);
+  has_changes_.store(false, std::memory_order_release);
+  endings_collected_ = endings_found_.size();
+  checkpoint.endings.insert(checkpoint.endings.end(), endings_found_.begin(), endings_found_.end());
+  return {};
+}
+
+Status Sweep::Write(Checkpoint&, CheckpointWriter& writer) {
+  if (!publishes_) return {};
   std::string progress;
   {
     const MutexLock lock(mutex_);
-    const Day rendered = rendered_day_.Begin(checkpoint.wall);
-    const uint32_t ended = endings_.ended();
-    progress_changed_ |= progress_.rendered != rendered || progress_.ended != ended;
-    progress_.rendered = rendered;
-    progress_.ended = ended;
-    progress_collected_ = progress_changed_;
-    if (progress_changed_) progress = EncodeSweepProgress(progress_);
-    progress_changed_ = false;
-    awaits_lower_.store(false, std::memory_order_release);
-    if (progress_collected_) {
-      swept_collected_ = progress_.Latest();
-      swept_stored_ = std::max(swept_stored_, swept_collected_);  // whether or not this checkpoint succeeds
+    for (auto& filter : collected_.filters) {
+      const auto* const now = ProgressOf(filter.id);
+      if (now == nullptr || now->topic_end <= filter.topic_end) continue;
+      filter.topic_end = now->topic_end;
+      changes_collected_ = true;
     }
-    has_changes_.store(false, std::memory_order_release);
+    const uint32_t ended = endings_.ended();
+    changes_collected_ |= progress_.ended != ended;
+    progress_.ended = collected_.ended = ended;
+    if (!changes_collected_) return {};
+    progress = EncodeSweepProgress(collected_);
   }
-  return progress.empty() ? Status() : writer.PutSweep(progress);
+  return writer.PutSweep(progress);
 }
 
 void Sweep::Committed(const Checkpoint&) {
   if (publishes_) rendered_day_.Committed();
   const MutexLock lock(mutex_);
-  if (progress_collected_ && progress_.done) SetSweptThrough(*progress_.done);
-  if (progress_collected_) swept_stored_ = swept_collected_;
-  progress_collected_ = false;
+  if (std::exchange(changes_collected_, false)) {
+    if (collected_.done) SetSweptThrough(*collected_.done);
+    swept_stored_ = collected_.Latest();
+  }
+  endings_found_.erase(endings_found_.begin(),
+                       endings_found_.begin() + static_cast<std::ptrdiff_t>(endings_collected_));
+  endings_collected_ = 0;
 }
 
 void Sweep::Failed() {
   if (!publishes_) return;
   const MutexLock lock(mutex_);
-  progress_changed_ |= progress_collected_;
-  progress_collected_ = false;
+  progress_changed_ |= std::exchange(changes_collected_, false);
   Changed();
 }
 

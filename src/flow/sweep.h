@@ -5,6 +5,7 @@
 //
 // - A sweep makes those users due whose set the new day's windows cut.
 // - It makes all users due if they were not swept yesterday, or if their filter's rendering has changed.
+// - A sweep of all users also notes when served items end. A filter that had updates has no endings.
 // - Checkpoints write the progress. Whatever the written progress says is done became due before the
 //   checkpoint collected its marks. So a crash repeats some of it and leaves out nothing.
 // - The progress holds `ended` for Endings, and where the snapshot topics ended.
@@ -66,10 +67,14 @@ class Sweep final : public CheckpointPart {
   /// Any thread. The next checkpoint writes it. An end that is lower than before counts only once all users
   /// are due: until then, a restart must find out again that the topic was cut.
   void NoteTopicEnd(FilterIndex filter, int64_t end);
+  /// Any thread. The topic held records below `end`. Called before acknowledgements of them clear marks: else
+  /// nobody would miss these snapshots if the topic lost its end after a crash.
+  void RaiseTopicEnd(FilterIndex filter, int64_t end);
 
-  /// Writes the progress, before the marks are collected. Whatever the progress says is done became due
-  /// before.
+  /// Collects the progress before the marks are collected: whatever it says is done became due before. Writes
+  /// it afterwards, with where the topics ended by then: whoever has no mark was published below.
   Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override;
   void Failed() override;
   /// Snapshots wait for a checkpoint.
@@ -95,6 +100,8 @@ class Sweep final : public CheckpointPart {
   bool IsRequested() const { return requests_.load() != begun_requests_.load(); }
   std::optional<size_t> IndexOf(FilterId id) const;
   SweepProgress::Filter* ProgressOf(FilterId id) REQUIRES(mutex_);
+  static void FindEndings(const UserRef& user, std::string_view encoded, uint32_t from_s,
+                          std::vector<Ending>& endings);
   void Changed() { has_changes_.store(true, std::memory_order_release); }
 
   const std::vector<FilterPolicy> filters_;
@@ -122,18 +129,21 @@ class Sweep final : public CheckpointPart {
   bool opened_ GUARDED_BY(mutex_) = false;  // by the publisher's thread or the first checkpoint
   SweepProgress progress_ GUARDED_BY(mutex_);
   bool progress_changed_ GUARDED_BY(mutex_) = false;
-  bool progress_collected_ GUARDED_BY(mutex_) = false;
+  SweepProgress collected_ GUARDED_BY(mutex_);  // by the checkpoint under way
+  bool changes_collected_ GUARDED_BY(mutex_) = false;
+  std::vector<Ending> endings_found_ GUARDED_BY(mutex_);  // of users whom the store doesn't hold as swept
+  size_t endings_collected_ GUARDED_BY(mutex_) = 0;       // of these, by the checkpoint under way
   // The latest day that the store holds, or may hold, as swept or being swept. No snapshot of an earlier day
   // is sent. Else, if the process were killed then, items that have expired since would stay in that snapshot
   // for good.
   Day swept_stored_ GUARDED_BY(mutex_) = kFirstOfDays;
-  Day swept_collected_ GUARDED_BY(mutex_) = kFirstOfDays;  // by the checkpoint under way
   RenderedDay rendered_day_;
 
   // Publisher thread.
   Instant swept_at_{};
   double allowance_ = 0;
   std::vector<UserRef> due_;
+  std::vector<Ending> page_endings_;
 };
 
 }  // namespace seen

@@ -13,6 +13,9 @@ constexpr milliseconds kRetryAfter{500};
 }  // namespace
 
 milliseconds UpdateSender::Step() {
+  // The wall clock first: if the process stands still in between, records say that they are older than they
+  // are.
+  const TimeMs wall = clock_.WallNow();
   const Instant now = clock_.Now();
   const auto opened = partitions_.All();
   TakeDeliveries(opened);
@@ -26,12 +29,12 @@ milliseconds UpdateSender::Step() {
       if (!owns) {
         open->flow->updates->Discard();
       } else if (open->assigned.load(std::memory_order_acquire)) {
-        open->flow->updates->Step(now, clock_.WallNow());
+        open->flow->updates->Step(now, wall);
       }
     }
   }
-  if (owns && now - failed_at_ >= kRetryAfter) {
-    for (const PartitionPointer& open : opened) SendAll(*open);
+  for (const PartitionPointer& open : opened) {
+    if (owns && now - failed_at_[open->partition] >= kRetryAfter) SendAll(*open);
   }
   const auto left = std::chrono::ceil<milliseconds>(every - (clock_.Now() - made_at_));
   return std::clamp(under_way_ == 0 ? left : std::min(left, kPoll), milliseconds(1), every);
@@ -51,7 +54,7 @@ void UpdateSender::SendAll(const OpenPartition& open) {
 void UpdateSender::TakeDeliveries(const std::vector<PartitionPointer>& opened) {
   sink_.PollDeliveries([&](const PartitionDelivery& delivery) {
     --under_way_;
-    if (delivery.offset < 0) failed_at_ = clock_.Now();
+    if (delivery.offset < 0) failed_at_[delivery.partition] = clock_.Now();
     const uint64_t tag = delivery.ticket & ~uint64_t{UINT32_MAX};
     for (const PartitionPointer& open : opened) {
       if (open->ticket_tag != tag) continue;

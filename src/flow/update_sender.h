@@ -3,6 +3,8 @@
 // kRecordsASecond. Beyond that the brokers would acknowledge late. Thread: one, the updates' own.
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "base/clock.h"
@@ -33,8 +35,8 @@ class UpdateSender {
   PartitionSink& sink_;
   const OutputsOwner* const owner_;
   const Clock& clock_;
-  Instant made_at_{};    // when records were last made
-  Instant failed_at_{};  // when the brokers last gave one back
+  Instant made_at_{};                     // when records were last made
+  std::map<int32_t, Instant> failed_at_;  // when the brokers last gave one back, by partition
   size_t under_way_ = 0;
 };
 

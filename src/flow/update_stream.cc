@@ -153,6 +153,12 @@ void UpdateStream::Step(Instant now, TimeMs wall) {
   if (bytes_ + rows_.bytes() > bytes_max_) DropAll();
 }
 
+// Numbers may pass 2^32 and begin again at 0.
+UpdateStream::Record* UpdateStream::Find(uint32_t number) {
+  const uint32_t place = records_.empty() ? 0 : number - records_.front().number;
+  return place < records_.size() ? &records_[place] : nullptr;
+}
+
 void UpdateStream::DropFront() {
   Record& front = records_.front();
   if (!front.delivered) {
@@ -192,20 +198,24 @@ std::optional<UpdateStream::Outgoing> UpdateStream::NextUnsent() {
 
 void UpdateStream::Sent(uint32_t number) {
   const MutexLock lock(mutex_);
-  for (Record& record : records_) {
-    if (record.number == number) record.sent = true;
-  }
+  if (Record* const found = Find(number)) found->sent = true;
 }
 
 void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeMs wall) {
   const MutexLock lock(mutex_);
-  const auto found = std::find_if(records_.begin(), records_.end(),
-                                  [&](const Record& record) { return record.number == number; });
-  if (found == records_.end()) return;  // dropped meanwhile
+  Record* const found = Find(number);
+  if (found == nullptr) return;
   if (offset < 0) {
     found->sent = false;
     return;
   }
+  // The topic was made anew, or lost its end. Readers that begin there lack what was sent before.
+  if (offset <= delivered_at_) {
+    samples_.clear();
+    gap_to_ = std::max(gap_to_, figures_.sent_to);
+    ++figures_.gaps;
+  }
+  delivered_at_ = offset;
   found->delivered = true;
   const Waiting& waiting = found->waiting;
   for (size_t i = 0; i < latencies_.size() && waiting.events > 0; ++i) {

@@ -4,8 +4,8 @@
 //
 // What no broker has holds the checkpoint's offset back (Held). So after a crash it is read and sent again.
 // Rows that wait for longer than kPatience, or exceed their memory, are dropped: the `from` and `part` of the
-// next record show the gap. A record that says "taken back" ends there, so that the user's next snapshot
-// covers all before it.
+// next record show the gap. If the topic is made anew or loses its end, that is a gap, too. A record that
+// says "taken back" ends there, so that the user's next snapshot covers all before it.
 
 #include <chrono>
 #include <cstdint>
@@ -141,6 +141,8 @@ class UpdateStream {
   };
 
   void EndRecordAt(int64_t to, TimeMs as_of, Instant now) REQUIRES(mutex_);
+  /// nullptr: it was dropped meanwhile.
+  Record* Find(uint32_t number) REQUIRES(mutex_);
   void DropFront() REQUIRES(mutex_);
   void DropAll() REQUIRES(mutex_);
   FilterMask Compressed(FilterMask filters) REQUIRES(mutex_);
@@ -160,10 +162,11 @@ class UpdateStream {
   int64_t gap_to_ GUARDED_BY(mutex_) = -1;
   int64_t stepped_to_ GUARDED_BY(mutex_) = -1;  // by the last record of Step
   Instant stepped_at_ GUARDED_BY(mutex_){};
-  std::deque<Record> records_ GUARDED_BY(mutex_);      // that no broker has
+  std::deque<Record> records_ GUARDED_BY(mutex_);      // that no broker has; their numbers are consecutive
   std::vector<std::string> spare_ GUARDED_BY(mutex_);  // memory of former records
   uint32_t next_number_ GUARDED_BY(mutex_) = 0;
-  uint64_t bytes_ GUARDED_BY(mutex_) = 0;  // of records_
+  uint64_t bytes_ GUARDED_BY(mutex_) = 0;         // of records_
+  int64_t delivered_at_ GUARDED_BY(mutex_) = -1;  // the offset of the last record that a broker took
   std::deque<Sample> samples_ GUARDED_BY(mutex_);
   struct Latencies {
     LatencyCounts visible_to_published, record_to_published;

@@ -11,6 +11,7 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
                          bool is_replica) {
   sender_.is_replica = is_replica;
   if (outstanding_ > 0) return;
+  sent_.clear();
   const Instant now = clock.Now();
   const bool all = last_ == Instant{} || now - last_ >= kEvery;
   if (all) last_ = now;
@@ -19,7 +20,8 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     if (open->stopped.load(std::memory_order_acquire)) continue;
     PartitionFlow& flow = *open->flow;
     const bool ready = open->CaughtUp();
-    const Told now_told{ready, flow.updates && flow.sweep.IsRepublishing()};
+    const Told now_told{ready, flow.updates && IsRepublishing(*open),
+                        guard_ != nullptr ? guard_->Ownership(open->partition) : 0};
     const auto before = told_.find(open->partition);
     if (!all && before != told_.end() && before->second == now_told) {
       told.insert(*before);
@@ -39,8 +41,11 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     beat.unpublished_users = flow.Outstanding();
     beat.at = clock.WallNow();
     if (!is_replica) {
-      beat.published_to = flow.publish.PublishedTo();
-      if (flow.updates) AddBase(*open, beat.at, beat);
+      if (flow.updates) {
+        AddBase(*open, beat.at, beat);
+      } else {
+        beat.published_to = flow.publish.PublishedTo();
+      }
     }
     std::string key = std::to_string(open->partition);
     if (is_replica) key = sender_.group + "/" + key;
@@ -49,24 +54,40 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     sink.TrySend({&record, 1});
     if (!record.queued) continue;
     ++outstanding_;
+    sent_.emplace_back(open->partition, now_told.ownership);
     told[open->partition] = now_told;
   }
   told_ = std::move(told);
 }
 
-// Where readers of updates begin. A filter whose snapshots don't hold all that changed isn't named.
+void WatermarkBeat::Acknowledged(bool delivered) {
+  if (!delivered) sent_.clear();
+  if (--outstanding_ > 0 || guard_ == nullptr) return;
+  for (const auto& [partition, ownership] : sent_) guard_->BeatArrived(partition, ownership);
+}
+
+// Where readers of updates begin. A filter whose snapshots don't hold all that changed isn't named. Another
+// thread may notice a cut meanwhile. It requests all users, takes back what was published up to, and lets the
+// end count again, in this order. So all is read here in the opposite order.
 void WatermarkBeat::AddBase(const OpenPartition& open, TimeMs wall, Beat& beat) const {
   PartitionFlow& flow = *open.flow;
   beat.generation = flow.state.generation();
-  beat.republishing = flow.sweep.IsRepublishing();
-  if (beat.published_to < 0) return;
-  beat.updates_from = flow.updates->TopicOffsetFor(beat.published_to);
   const auto& filters = flow.state.options().filters;
   for (FilterIndex i; i < filters.size(); i = FilterIndex(i + 1)) {
     if ((flow.state.filters().updates >> i & 1) == 0 || flow.last_published.Withholds(i, wall)) continue;
     const auto end = guard_ != nullptr ? guard_->EndOf({i, open.partition}) : std::nullopt;
     if (end) beat.snapshots_to[filters[i].name] = *end;
   }
+  beat.published_to = flow.publish.PublishedTo();
+  beat.republishing = IsRepublishing(open);
+  if (beat.published_to < 0) return beat.snapshots_to.clear();
+  beat.updates_from = flow.updates->TopicOffsetFor(beat.published_to);
+}
+
+// Also while a topic may have been cut, and until all users are out: the next owner could not find that out.
+bool WatermarkBeat::IsRepublishing(const OpenPartition& open) const {
+  return open.flow->sweep.IsRepublishing() || open.flow->publish.IsTakenBack() ||
+         (guard_ != nullptr && guard_->MayBeCut(open.partition));
 }
 
 }  // namespace seen

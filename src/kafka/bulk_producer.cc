@@ -146,6 +146,7 @@ Status BulkProducer::SendNow(std::span<const KeyedRecord> records, milliseconds 
     message.len = value.size();
     message.key = const_cast<char*>(key.data());
     message.key_len = key.size();
+    message.partition = RD_KAFKA_PARTITION_UA;
     batch.push_back(message);
   }
   rd_kafka_topic_t* const topic = impl_->producer.Topic(impl_->options.topic);

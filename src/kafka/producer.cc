@@ -166,8 +166,8 @@ rd_kafka_resp_err_t Producer::Produce(const ProducedRecord& record) {
 
 void Producer::ProduceBatch(rd_kafka_topic_t* topic, std::vector<rd_kafka_message_t>& messages, size_t from) {
   if (from >= messages.size()) return;
-  rd_kafka_produce_batch(topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, messages.data() + from,
-                         static_cast<int>(messages.size() - from));
+  rd_kafka_produce_batch(topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY | RD_KAFKA_MSG_F_PARTITION,
+                         messages.data() + from, static_cast<int>(messages.size() - from));
 }
 
 void Producer::Poll(milliseconds wait) {

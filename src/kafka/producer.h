@@ -74,7 +74,8 @@ class Producer {
 
   /// Copies and queues a record. RD_KAFKA_RESP_ERR__QUEUE_FULL also while the producer isn't open.
   rd_kafka_resp_err_t Produce(const ProducedRecord& record);
-  /// As Produce for several records, with the time of the call. Each message has its error afterwards.
+  /// As Produce for several records, with the time of the call. Each message has its error afterwards. Its
+  /// partition is RD_KAFKA_PARTITION_UA for the key's.
   /// `topic`: of Topic.
   void ProduceBatch(rd_kafka_topic_t* topic, std::vector<rd_kafka_message_t>& messages, size_t from = 0);
   /// Opened by its first use; valid until `opened_total` changes. nullptr: not a topic's name.

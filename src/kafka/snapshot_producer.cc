@@ -220,6 +220,7 @@ void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
     }
     rd_kafka_message_t& message = messages.emplace_back();
     message = {};
+    message.partition = snapshot.partition >= 0 ? snapshot.partition : RD_KAFKA_PARTITION_UA;
     message.payload = snapshot.bytes.empty() ? nullptr : const_cast<char*>(snapshot.bytes.data());
     message.len = snapshot.bytes.size();
     message.key = const_cast<char*>(snapshot.user_id.data());

@@ -1,13 +1,12 @@
 #include "model/update.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/byte_codec.h"
 #include "base/result.h"
+#include "model/checksum.h"
 
 namespace seen {
 namespace {
@@ -146,12 +145,8 @@ void EncodeUpdate(const UpdateHeader& header, std::span<const std::string> names
   }
   out.resize(header_bytes, '\0');
   rows.AppendTo(out);
-  XXH64_state_t state;
-  XXH64_reset(&state, 0);
-  XXH64_update(&state, out.data(), kChecksumAt);
-  XXH64_update(&state, out.data() + kChecksumAt + 4, out.size() - kChecksumAt - 4);
   std::string checksum;
-  PutLittleEndian(static_cast<uint32_t>(XXH64_digest(&state)), checksum);
+  PutLittleEndian(ChecksumOf(out, kChecksumAt), checksum);
   std::memcpy(out.data() + kChecksumAt, checksum.data(), checksum.size());
 }
 

@@ -11,13 +11,13 @@ constexpr size_t kRangesMax = 1024;  // more are merged
 void OutputGuard::Own(int32_t partition) {
   const MutexLock lock(mutex_);
   NoteFloors(partition);
-  auto& known = owned_[partition];
-  known.clear();
+  Partition& owned = owned_[partition];
+  owned = {};
+  owned.ownership = ++ownerships_;
   for (const auto& [place, floor] : floors_) {
-    if (place.partition == partition) known[place.filter].floor = floor;
+    if (place.partition == partition) owned.places[place.filter].floor = floor;
   }
   unverified_.insert(partition);
-  floors_unknown_.insert(partition);
 }
 
 std::vector<int32_t> OutputGuard::TakeUnverified() {
@@ -33,9 +33,9 @@ void OutputGuard::PutBackUnverified(int32_t partition) {
 
 void OutputGuard::LookBack(const OutputPlace& place, int64_t from, int64_t to) {
   const MutexLock lock(mutex_);
-  const auto owned = owned_.find(place.partition);
-  if (owned == owned_.end()) return;
-  Known& known = owned->second[place.filter];
+  Known* const found = KnownAt(place);
+  if (found == nullptr) return;
+  Known& known = *found;
   if (known.next < 0 && to >= known.floor) WatchFrom(to, known);  // else AtEnd finds out whether it was cut
   if (known.first >= 0) to = std::min(to, known.first);
   if (from < to) AddForeign({place, from, to, false});
@@ -46,34 +46,62 @@ void OutputGuard::Disown(int32_t partition) {
   NoteFloors(partition);
   owned_.erase(partition);
   unverified_.erase(partition);
-  floors_unknown_.erase(partition);
   std::erase_if(foreign_, [&](const Range& range) { return range.place.partition == partition; });
 }
 
 void OutputGuard::RaiseFloor(const OutputPlace& place, int64_t floor) {
   const MutexLock lock(mutex_);
+  Known* const known = KnownAt(place);
+  if (known == nullptr || known->next >= floor) return;
+  known->floor = std::max(known->floor, floor);
+  known->next = known->first = -1;
+}
+
+void OutputGuard::KnowFloors(int32_t partition, std::span<const int64_t> ends) {
+  if (ends.empty()) return;
+  for (FilterIndex i; i < ends.size(); i = FilterIndex(i + 1)) {
+    if (ends[i] >= 0) RaiseFloor({i, partition}, ends[i]);
+  }
+  const MutexLock lock(mutex_);
+  const auto owned = owned_.find(partition);
+  if (owned != owned_.end()) owned->second.knows_floors = true;
+}
+
+bool OutputGuard::KnowsFloors(int32_t partition) const { return Ownership(partition) > 0; }
+
+uint64_t OutputGuard::Ownership(int32_t partition) const {
+  const MutexLock lock(mutex_);
+  const Partition* const owned = Find(partition);
+  return owned != nullptr && owned->knows_floors ? owned->ownership : 0;
+}
+
+void OutputGuard::BeatArrived(int32_t partition, uint64_t ownership) {
+  const MutexLock lock(mutex_);
+  const auto owned = owned_.find(partition);
+  if (owned != owned_.end() && owned->second.ownership == ownership) owned->second.beat_arrived = true;
+}
+
+bool OutputGuard::MayWrite(int32_t partition) const {
+  const MutexLock lock(mutex_);
+  const Partition* const owned = Find(partition);
+  return owned != nullptr && owned->beat_arrived;
+}
+
+const OutputGuard::Partition* OutputGuard::Find(int32_t partition) const {
+  const auto owned = owned_.find(partition);
+  return owned == owned_.end() ? nullptr : &owned->second;
+}
+
+// Adds the place if its partition is owned.
+OutputGuard::Known* OutputGuard::KnownAt(const OutputPlace& place) {
   const auto owned = owned_.find(place.partition);
-  if (owned == owned_.end()) return;
-  Known& known = owned->second[place.filter];
-  if (known.next >= floor) return;
-  known.floor = std::max(known.floor, floor);
-  known.next = known.first = -1;
-}
-
-void OutputGuard::FloorsKnown(int32_t partition) {
-  const MutexLock lock(mutex_);
-  floors_unknown_.erase(partition);
-}
-
-bool OutputGuard::KnowsFloors(int32_t partition) const {
-  const MutexLock lock(mutex_);
-  return owned_.contains(partition) && !floors_unknown_.contains(partition);
+  return owned == owned_.end() ? nullptr : &owned->second.places[place.filter];
 }
 
 void OutputGuard::NoteFloors(int32_t partition) {
-  const auto owned = owned_.find(partition);
-  if (owned == owned_.end()) return;
-  for (const auto& [filter, known] : owned->second)
+  const Partition* const owned = Find(partition);
+  if (owned == nullptr) return;
+  for (const auto& [filter, known] : owned->places)
     floors_[{filter, partition}] = std::max(known.next, known.floor);
 }
 
@@ -81,21 +109,21 @@ std::vector<int32_t> OutputGuard::Owned() const {
   const MutexLock lock(mutex_);
   std::vector<int32_t> partitions;
   partitions.reserve(owned_.size());
-  for (const auto& [partition, known] : owned_) partitions.push_back(partition);
+  for (const auto& [partition, owned] : owned_) partitions.push_back(partition);
   return partitions;
 }
 
 void OutputGuard::OnDelivered(std::span<const Delivered> delivered) {
   const MutexLock lock(mutex_);
   for (const auto& [place, offset] : delivered) {
-    const auto owned = owned_.find(place.partition);
-    if (owned == owned_.end()) {  // it was sent before the partition was lost
+    Known* const found = KnownAt(place);
+    if (found == nullptr) {  // it was sent before the partition was lost
       int64_t& floor = floors_.try_emplace(place, -1).first->second;
       floor = std::max(floor, offset + 1);
       continue;
     }
-    Known& known = owned->second[place.filter];
-    if (offset < std::max(known.last_own, known.floor)) Cut(place, known);
+    Known& known = *found;
+    if (offset <= known.last_own || offset < known.floor) Cut(place, known);
     known.last_own = offset;
     if (known.next < 0) WatchFrom(offset, known);
     if (offset > known.next) AddForeign({place, known.next, offset});
@@ -106,8 +134,8 @@ void OutputGuard::OnDelivered(std::span<const Delivered> delivered) {
 std::map<OutputPlace, int64_t> OutputGuard::Expected() const {
   const MutexLock lock(mutex_);
   std::map<OutputPlace, int64_t> expected;
-  for (const auto& [partition, filters] : owned_) {
-    for (const auto& [filter, known] : filters) {
+  for (const auto& [partition, owned] : owned_) {
+    for (const auto& [filter, known] : owned.places) {
       if (known.next >= 0) expected[{filter, partition}] = known.next;
     }
   }
@@ -116,12 +144,12 @@ std::map<OutputPlace, int64_t> OutputGuard::Expected() const {
 
 std::optional<int64_t> OutputGuard::EndOf(const OutputPlace& place) const {
   const MutexLock lock(mutex_);
-  const auto owned = owned_.find(place.partition);
-  if (owned == owned_.end() || cut_.contains(place)) return std::nullopt;
-  const auto known = owned->second.find(place.filter);
-  if (known == owned->second.end()) return std::nullopt;
+  const Partition* const owned = Find(place.partition);
+  if (owned == nullptr || cut_.contains(place) || taken_.contains(place)) return std::nullopt;
+  const auto known = owned->places.find(place.filter);
+  if (known == owned->places.end()) return std::nullopt;
   // At least the former owner's word, so that the next one can still find out whether the place was cut.
-  if (floors_unknown_.contains(place.partition)) {
+  if (!owned->knows_floors) {
     const Known& of = known->second;
     if (of.floor < 0) return std::nullopt;
     return std::max({of.floor, of.next, of.suspected, of.last_own + 1});
@@ -130,11 +158,19 @@ std::optional<int64_t> OutputGuard::EndOf(const OutputPlace& place) const {
   return std::max(known->second.next, known->second.suspected);
 }
 
+int64_t OutputGuard::WrittenTo(const OutputPlace& place) const {
+  const MutexLock lock(mutex_);
+  const Partition* const owned = Find(place.partition);
+  if (owned == nullptr) return -1;
+  const auto known = owned->places.find(place.filter);
+  return known == owned->places.end() ? -1 : known->second.last_own + 1;
+}
+
 void OutputGuard::AtEnd(const OutputPlace& place, std::optional<int64_t> expected, int64_t end) {
   const MutexLock lock(mutex_);
-  const auto owned = owned_.find(place.partition);
-  if (owned == owned_.end()) return;
-  Known& known = owned->second[place.filter];
+  Known* const found = KnownAt(place);
+  if (found == nullptr) return;
+  Known& known = *found;
   if (known.next < 0) {
     // Others may have written meanwhile, but the log doesn't get shorter by that.
     const bool was_cut = end < known.floor;
@@ -174,12 +210,29 @@ std::vector<OutputPlace> OutputGuard::TakeCut() {
     if (owned) taken.push_back(place);
     return owned;
   });
+  taken_.insert(taken.begin(), taken.end());
   return taken;
 }
 
 void OutputGuard::PutBackCut(const OutputPlace& place) {
   const MutexLock lock(mutex_);
+  taken_.erase(place);
   cut_.insert(place);
+}
+
+void OutputGuard::Requested(const OutputPlace& place) {
+  const MutexLock lock(mutex_);
+  taken_.erase(place);
+}
+
+bool OutputGuard::MayBeCut(int32_t partition) const {
+  const MutexLock lock(mutex_);
+  const Partition* const owned = Find(partition);
+  if (owned == nullptr) return false;
+  return std::any_of(owned->places.begin(), owned->places.end(), [&](const auto& one) REQUIRES(mutex_) {
+    const OutputPlace place{one.first, partition};
+    return one.second.seems_cut || cut_.contains(place) || taken_.contains(place);
+  });
 }
 
 void OutputGuard::WatchFrom(int64_t offset, Known& known) { known.next = known.first = offset; }

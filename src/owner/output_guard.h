@@ -55,10 +55,18 @@ class OutputGuard {
   /// The place held the offsets below `floor`, by what an owner knew before. AtEnd finds out whether it still
   /// does.
   void RaiseFloor(const OutputPlace& place, int64_t floor);
-  /// RaiseFloor was called for all that the partition's state knows. Until then nobody can say whether its
-  /// topics were cut while nobody owned them.
-  void FloorsKnown(int32_t partition);
+  /// Where the partition's topics ended by what its state knows, by filter; below 0: not known. Until then
+  /// nobody can say whether they were cut while nobody owned them. Empty: the state isn't open yet.
+  void KnowFloors(int32_t partition, std::span<const int64_t> ends);
   bool KnowsFloors(int32_t partition) const;
+  /// Numbers the times that the process came to own a partition. 0: it doesn't own this one, or doesn't know
+  /// the floors yet. A beat that is made then names no end that may be cut.
+  uint64_t Ownership(int32_t partition) const;
+  /// A beat that was made in this ownership has arrived.
+  void BeatArrived(int32_t partition, uint64_t ownership);
+  /// Whether the former owner's beat was replaced. Before that, nothing may be written: it could make up for
+  /// what was cut meanwhile, and a reader of that beat would take it for what the beat vouches for.
+  bool MayWrite(int32_t partition) const;
 
   /// Delivery reports, in their order. Those of a partition that was lost meanwhile count, too: if the
   /// partition comes back, its topics still hold those records.
@@ -72,13 +80,21 @@ class OutputGuard {
   /// Where the place ends, as far as this process knows: all that it was told is written stands before.
   /// nullopt: not known, or the place was cut, or it may have been.
   std::optional<int64_t> EndOf(const OutputPlace& place) const;
+  /// Behind the last record that this process was told it has written there; at most 0: none.
+  int64_t WrittenTo(const OutputPlace& place) const;
   /// Takes the ranges whose users must be republished.
   std::vector<Range> TakeForeign();
   void PutBack(const Range& range);
   /// Takes the owned places whose offsets went back: the topic was recreated, or lost its end. The place of a
-  /// partition that was lost meanwhile waits until the partition comes back.
+  /// partition that was lost meanwhile waits until the partition comes back. One of the two calls below must
+  /// follow.
   std::vector<OutputPlace> TakeCut();
   void PutBackCut(const OutputPlace& place);
+  /// All users of the place are requested, and nothing counts as published any more.
+  void Requested(const OutputPlace& place);
+  /// Whether a place of the partition was cut, or seems to be, and its users aren't requested yet. The next
+  /// owner can't find that out: EndOf no longer says where the place ended.
+  bool MayBeCut(int32_t partition) const;
 
  private:
   struct Known {
@@ -89,18 +105,27 @@ class OutputGuard {
     bool seems_cut = false;
     int64_t floor = -1;  // where it ended when this process, or the state's last owner, owned it; -1: unknown
   };
+  struct Partition {
+    std::map<FilterIndex, Known> places;
+    uint64_t ownership = 0;
+    bool knows_floors = false;
+    bool beat_arrived = false;
+  };
   void NoteFloors(int32_t partition) REQUIRES(mutex_);
+  const Partition* Find(int32_t partition) const REQUIRES(mutex_);
+  Known* KnownAt(const OutputPlace& place) REQUIRES(mutex_);
   static void WatchFrom(int64_t offset, Known& known);
   void AddForeign(const Range& range) REQUIRES(mutex_);
   void Cut(const OutputPlace& place, Known& known) REQUIRES(mutex_);
 
   mutable Mutex mutex_;
-  std::map<int32_t, std::map<FilterIndex, Known>> owned_ GUARDED_BY(mutex_);  // by partition
-  std::map<OutputPlace, int64_t> floors_ GUARDED_BY(mutex_);                  // of places owned before
+  std::map<int32_t, Partition> owned_ GUARDED_BY(mutex_);
+  uint64_t ownerships_ GUARDED_BY(mutex_) = 0;
+  std::map<OutputPlace, int64_t> floors_ GUARDED_BY(mutex_);  // of places owned before
   std::set<int32_t> unverified_ GUARDED_BY(mutex_);
-  std::set<int32_t> floors_unknown_ GUARDED_BY(mutex_);  // owned partitions
   std::vector<Range> foreign_ GUARDED_BY(mutex_);
   std::set<OutputPlace> cut_ GUARDED_BY(mutex_);
+  std::set<OutputPlace> taken_ GUARDED_BY(mutex_);  // by TakeCut; their users aren't requested yet
 };
 
 }  // namespace seen

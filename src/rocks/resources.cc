@@ -55,6 +55,9 @@ void SetDatabase(rocksdb::DBOptions& options, const StoreResources& resources, i
   options.max_background_jobs = resources.background_threads() + 1;
   options.max_subcompactions = 1;
   options.compaction_readahead_size = 1 * kMiB;
+  // The kernel sees by itself which reads are at random. A round of the refresh reads users in their order:
+  // with read-ahead, a refreshed user costs two thirds of the CPU.
+  options.advise_random_on_open = false;
   options.writable_file_max_buffer_size = 1 * kMiB;
   options.bytes_per_sync = 1 * kMiB;
   // A checkpoint adds one record. A short manifest keeps the next open fast.

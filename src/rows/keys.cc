@@ -9,7 +9,7 @@ namespace seen {
 
 std::string_view PositionKey() { return std::string_view("\x00", 1); }
 std::string_view WholenessKey() { return std::string_view("\x00\x01", 2); }
-std::string_view GenerationKey() { return std::string_view("\x00\x02", 2); }
+std::string_view OffsetsKey() { return std::string_view("\x00\x02", 2); }
 std::string_view DescriptorKey() { return "\x01"; }
 std::string_view JournalStartKey() { return "\x02"; }
 std::string_view SweepKey() { return "\x03"; }

@@ -29,7 +29,7 @@ using StoredUserKey = std::array<char, kUserKeyBytes>;
 std::string_view PositionKey();
 /// Written with the position, behind it.
 std::string_view WholenessKey();
-std::string_view GenerationKey();
+std::string_view OffsetsKey();
 std::string_view DescriptorKey();
 std::string_view JournalStartKey();
 std::string_view SweepKey();

@@ -73,18 +73,22 @@ Result<Position> DecodePosition(std::string_view bytes) {
   return position;
 }
 
-std::string EncodeOffsetGeneration(int64_t generation) {
+std::string EncodeOffsets(const Position& position) {
   std::string out;
-  PutLittleEndian(generation, out);
+  PutLittleEndian(position.generation, out);
+  if (position.read_to > position.next_offset) PutLittleEndian(position.read_to, out);
   return out;
 }
 
-Result<int64_t> DecodeOffsetGeneration(std::string_view bytes) {
+Status DecodeOffsets(std::string_view bytes, Position& position) {
   FieldReader reader(bytes);
   const auto generation = reader.Get<int64_t>();
-  if (!reader.Complete() || generation < 1)
-    return Fail(Code::kCorrupt, "generation: " + std::to_string(bytes.size()) + " bytes that are not one");
-  return generation;
+  const auto read_to = bytes.size() > sizeof generation ? reader.Get<int64_t>() : 0;
+  if (!reader.Complete() || generation < 0 || read_to < 0 || (generation == 0 && read_to == 0))
+    return Fail(Code::kCorrupt, "offsets: " + std::to_string(bytes.size()) + " bytes that aren't offsets");
+  position.generation = generation;
+  position.read_to = read_to;
+  return {};
 }
 
 std::string EncodeWholeness(const std::vector<FilterWholeness>& filters) {

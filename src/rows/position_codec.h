@@ -24,10 +24,10 @@ std::string EncodeWholeness(const std::vector<FilterWholeness>& filters);
 /// kCorrupt for anything EncodeWholeness can't have written.
 Result<std::vector<FilterWholeness>> DecodeWholeness(std::string_view bytes);
 
-/// Encodes Position::generation: schemas/store.md, "Keys".
-std::string EncodeOffsetGeneration(int64_t generation);
+/// Encodes Position::generation and read_to: schemas/store.md, "Keys".
+std::string EncodeOffsets(const Position& position);
 
-/// kCorrupt for anything EncodeOffsetGeneration can't have written.
-Result<int64_t> DecodeOffsetGeneration(std::string_view bytes);
+/// Sets these two. kCorrupt for anything EncodeOffsets can't have written.
+Status DecodeOffsets(std::string_view bytes, Position& position);
 
 }  // namespace seen

@@ -19,8 +19,8 @@ Status RowWriter::PutPosition(const Position& position) {
     const std::string wholeness = EncodeWholeness(position.filters);
     if (Status put = Write({RowOp::kPut, WholenessKey(), wholeness}); !put) return put;
   }
-  if (position.generation == 0) return {};
-  return Write({RowOp::kPut, GenerationKey(), EncodeOffsetGeneration(position.generation)});
+  if (position.generation == 0 && position.read_to <= position.next_offset) return {};
+  return Write({RowOp::kPut, OffsetsKey(), EncodeOffsets(position)});
 }
 
 Status RowWriter::PutSweep(std::string_view encoded) { return Write({RowOp::kPut, SweepKey(), encoded}); }

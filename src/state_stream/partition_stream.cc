@@ -75,7 +75,7 @@ void PartitionStream::Break() {
 std::unique_ptr<CheckpointWriter> PartitionStream::Record(std::unique_ptr<CheckpointWriter> writer,
                                                           const Position& position) {
   auto recording = std::make_unique<RecordingWriter>(
-      std::move(writer), position, options_.descriptor, [this, to = position.next_offset](RowBatch changes) {
+      std::move(writer), position, options_.descriptor, [this, to = position.ReadTo()](RowBatch changes) {
         // The next checkpoint is expected to be about as long.
         expected_bytes_ = changes.row_bytes() + changes.row_bytes() / 8;
         expected_rows_ = changes.rows() + changes.rows() / 8;
@@ -176,9 +176,11 @@ bool PartitionStream::NeedsBase() const {
 void PartitionStream::BeginBase() {
   // However fast changes come, a base doesn't follow directly on another: the input has what bases lack.
   if (base_ || clock_.Now() < base_from_ || !NeedsBase()) return;
+  int64_t read_to = 0;  // the rows hold at least so much
   {
     const MutexLock lock(mutex_);
     broken_ = false;  // before the rows are read: they may lack changes that are dropped from here on
+    read_to = changes_to_;
   }
   auto rows = rows_.ReadRows();
   Row row;
@@ -199,7 +201,7 @@ void PartitionStream::BeginBase() {
   changed_ = false;
   base_.emplace();
   base_->number = next_number_++;
-  base_->to = position->next_offset;
+  base_->to = std::max(read_to, position->next_offset);
   reading_.cursor = std::move(*rows);
   reading_.writer = std::make_unique<PartWriter>(Head(StreamKind::kBase, base_->number, base_->to, base_->to),
                                                  options_.record_bytes_max, Into(*base_));

@@ -165,7 +165,7 @@ Result<bool> StateRestore::LeadsOn(int64_t base_at) {
   if (!base) return Fail(base.error());
   if (!*base) return false;
   epoch_ = (*base)->epoch;
-  return (*base)->to <= options_.held->position && end_.MayCount(base_at, epoch_);
+  return (*base)->to <= options_.held->read_to && end_.MayCount(base_at, epoch_);
 }
 
 Status StateRestore::Continue(int64_t base_at) {
@@ -173,7 +173,7 @@ Status StateRestore::Continue(int64_t base_at) {
   descriptor_ = options_.held->descriptor;
   restored_.base_at = base_at;
   restored_.continued = true;
-  restored_.position = options_.held->position;
+  restored_.read_to = options_.held->read_to;
   return ApplyRuns();
 }
 
@@ -212,7 +212,7 @@ Result<bool> StateRestore::RestoreBase(int64_t base_at) {
   if (!reader || !reader->is_whole() || !has_descriptor) return false;
   epoch_ = reader->first().epoch;
   restored_.base_at = base_at;
-  restored_.position = reader->first().to;
+  restored_.read_to = reader->first().to;
   return true;
 }
 
@@ -224,14 +224,14 @@ Status StateRestore::ApplyFold() {
 }
 
 Status StateRestore::ApplyRuns() {
-  RunReader reader(epoch_, restored_.position);
+  RunReader reader(epoch_, restored_.read_to);
   Status status;
   const auto take = [&](RunReader::Run run) {
     bool fits = true;
     status = NoteDescriptor(run.rows, fits);
     if (!status || !fits) return false;
     fold_.Add(std::move(run.rows));
-    restored_.position = run.to;
+    restored_.read_to = run.to;
     restored_.verified = std::move(run.verified);
     ++restored_.runs;
     if (fold_.bytes() >= options_.fold_bytes) status = ApplyFold();
@@ -253,7 +253,7 @@ Result<std::optional<RestoredState>> StateRestore::Run() {
   auto end = ReadStreamEnd(log_, options_.identity.partition, options_.before);
   if (!end) return Fail(end.error());
   end_ = std::move(*end);
-  const int64_t held = options_.held ? options_.held->position : kNoOffset;
+  const int64_t held = options_.held ? options_.held->read_to : kNoOffset;
   // The last owner may have sent nothing that a restore reaches. Then the bases of earlier owners count,
   // unless the held state is as new as any owner's. A copy that is weeks old is not.
   const int64_t reaches = end_.reaches == kNoOffset ? end_.owners_had : end_.reaches;
@@ -266,13 +266,13 @@ Result<std::optional<RestoredState>> StateRestore::Run() {
       if (!leads) return Fail(leads.error());
       if (*leads) {
         if (Status continued = Continue(base_at); !continued) return Fail(continued.error());
-        if (restored_.position > held) return std::optional<RestoredState>(restored_);
+        if (restored_.read_to > held) return std::optional<RestoredState>(restored_);
         return std::optional<RestoredState>();
       }
     }
     const auto whole = RestoreBase(base_at);
     if (!whole) return Fail(whole.error());
-    if (!*whole || restored_.position < held) continue;
+    if (!*whole || restored_.read_to < held) continue;
     if (Status applied = ApplyRuns(); !applied) return Fail(applied.error());
     return std::optional<RestoredState>(restored_);
   }

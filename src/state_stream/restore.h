@@ -46,7 +46,7 @@ Result<std::optional<StatePart>> ReadBaseHead(StateLog& log, int32_t partition, 
 struct RestoredState {
   int64_t base_at = kNoOffset;
   bool continued = false;  // the state at hand was continued with later changes
-  int64_t position = 0;
+  int64_t read_to = 0;     // it holds all records below; it may read again from a lower offset
   uint64_t runs = 0;
   uint64_t unreadable = 0;               // records that don't count: damaged, or of a newer version
   std::vector<VerifiedOutput> verified;  // as the last run says
@@ -63,7 +63,7 @@ class StateRestore {
  public:
   /// State that is at hand.
   struct Held {
-    int64_t position = 0;
+    int64_t read_to = 0;  // all records below it
     StoreDescriptor descriptor;
   };
   struct Options {

@@ -27,7 +27,7 @@ struct StateOpening {
   std::string program;    // its version, for people
   bool takeover = false;  // the owner means to end another owner's epoch
   TimeMs at;
-  int64_t position = kNoOffset;  // the next offset of the state that the owner holds; kNoOffset: none
+  int64_t position = kNoOffset;  // the state that the owner holds has all records below; kNoOffset: none
   int64_t base_at = kNoOffset;   // as in StatePart
   friend bool operator==(const StateOpening&, const StateOpening&) = default;
 };
@@ -53,7 +53,7 @@ struct StatePart {
   bool is_last = false;
   bool ends_block = true;       // false: the block goes on in the next part
   int64_t base_at = kNoOffset;  // offset of the first part of the newest whole base; kNoOffset: none
-  // The next offset of the input, before and after. In a base both are the same.
+  // The state before holds all records below `from`, after it those below `to`. In a base both are the same.
   int64_t from = 0;
   int64_t to = 0;
   std::vector<VerifiedOutput> verified = {};  // in part 0; ascending by topic

@@ -99,12 +99,10 @@ Result<std::unique_ptr<RestingRows>> RestingRows::Open(const std::string& folder
     if (!filters) return about(filters.error());
     position->filters = std::move(*filters);
   }
-  const auto generation = rows->Get(GenerationKey());
-  if (!generation) return Fail(generation.error());
-  if (*generation) {
-    const auto decoded = DecodeOffsetGeneration(**generation);
-    if (!decoded) return about(decoded.error());
-    position->generation = *decoded;
+  const auto offsets = rows->Get(OffsetsKey());
+  if (!offsets) return Fail(offsets.error());
+  if (*offsets) {
+    if (Status decoded = DecodeOffsets(**offsets, *position); !decoded) return about(decoded.error());
   }
   rows->position_ = std::move(*position);
   return rows;
@@ -194,9 +192,14 @@ Result<std::optional<RestingState>> ReadRestingState(const std::string& director
   read = get(PositionKey());
   if (read.IsNotFound()) return std::optional(std::move(state));
   if (!read.ok()) return Fail(ToError(read, path));
-  const auto position = DecodePosition(value);
+  auto position = DecodePosition(value);
   if (!position) return Fail(position.error());
-  state.position = position->next_offset;
+  read = get(OffsetsKey());
+  if (!read.ok() && !read.IsNotFound()) return Fail(ToError(read, path));
+  if (read.ok()) {
+    if (Status decoded = DecodeOffsets(value, *position); !decoded) return Fail(decoded.error());
+  }
+  state.read_to = position->ReadTo();
   return std::optional(std::move(state));
 }
 

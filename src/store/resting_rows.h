@@ -85,7 +85,7 @@ class RestingRows {
 /// What a partition's folder holds, read while nobody has it open.
 struct RestingState {
   StoreDescriptor descriptor;
-  std::optional<int64_t> position;  // the next offset of the input; nullopt: nothing was ever committed
+  std::optional<int64_t> read_to;  // Position::ReadTo; nullopt: nothing was ever committed
 };
 
 /// nullopt: there is no database. Any error: the database can't be read; opening it says why. Changes

@@ -61,12 +61,11 @@ Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
     if (!filters) return Fail(database_->About(filters.error()));
     position->filters = std::move(*filters);
   }
-  const auto stored = database_->Read("can't read the generation", GenerationKey());
-  if (!stored) return Fail(stored.error());
-  if (*stored) {
-    const auto generation = DecodeOffsetGeneration(**stored);
-    if (!generation) return Fail(database_->About(generation.error()));
-    position->generation = *generation;
+  const auto offsets = database_->Read("can't read the offsets", OffsetsKey());
+  if (!offsets) return Fail(offsets.error());
+  if (*offsets) {
+    if (Status decoded = DecodeOffsets(**offsets, *position); !decoded)
+      return Fail(database_->About(decoded.error()));
   }
   return std::optional(std::move(*position));
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cstdlib>
 #include <limits>
@@ -11,8 +12,12 @@
 #include <utility>
 
 #include "base/text.h"
+#include "filter/indexed_cuckoo.h"
+#include "filter/payload.h"
 #include "kafka/state_topic.h"
 #include "model/day.h"
+#include "model/segment_kind.h"
+#include "model/update.h"
 #include "similar/port/options.h"
 
 namespace seen {
@@ -24,6 +29,8 @@ using enum TopicNeed::Policy;
 constexpr int32_t kInputPartitions = 16;  // of the command that creates a missing input topic
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr size_t kSimilarNames = 3;
+constexpr const char* kRecordBytes = "max.message.bytes";
+constexpr int64_t kBesides = 4'096;  // header, key, batch
 
 // Segments are rolled often, so that compaction keeps up with one record a second.
 Settings OfBeats() {
@@ -112,13 +119,40 @@ void AddTimestamps(const TopicNeed& need, const TopicDescription& found, const s
   }
 }
 
+void AddRecordBytes(const TopicNeed& need, const TopicDescription& found, const std::string& brokers,
+                    std::vector<TopicProblem>& problems) {
+  if (LimitOf(found, kRecordBytes) >= need.record_bytes) return;
+  problems.push_back(WrongSetting(
+      need, found, kRecordBytes, std::to_string(need.record_bytes),
+      fmt::format("the topic refuses the largest {}, {}", need.content, need.else_refuses), brokers));
+}
+
+/// With updates, one snapshot that its topic refuses holds up what readers may rely on. So the topic takes
+/// that of a user with `items_max` items. 0: the topic's own limit will do.
+int64_t LargestSnapshot(const FilterConfig& filter) {
+  constexpr int64_t kDefaultOfBrokers = 1'048'588;
+  const SnapshotShape shape = filter.snapshot->policy.shape();
+  const double rate = shape.false_positive_rate;
+  const SnapshotFormat format =
+      shape.format == SnapshotFormat::kAuto ? FormatFor(filter.items_max, rate) : shape.format;
+  size_t bytes = NeedsDays(format) ? IndexedCuckooFilter::PayloadBytes(
+                                         filter.items_max, static_cast<size_t>(filter.window_days) + 1, rate)
+                                   : PayloadBytes(format, filter.items_max, rate);
+  if (shape.power_of_two) bytes = std::bit_ceil(bytes);
+  if (filter.similar != Similar::kOff) {
+    const size_t similar = TimesSimilar(filter.items_max);
+    bytes += PayloadBytes(SimilarFormatFor(shape, similar), similar, rate);
+  }
+  const auto with_the_rest = static_cast<int64_t>(bytes) + kBesides;
+  return filter.snapshot->updates && with_the_rest > kDefaultOfBrokers ? with_the_rest : 0;
+}
+
 std::string LowerCase(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return lower;
 }
 
-// Readers begin at the last refresh, so some hours are enough.
 // A reader begins at most two rounds of the refresh ago; as much again is for its own pauses.
 int64_t KeptUpdatesMs(const UpdatesConfig& updates) {
   return 4 * std::chrono::milliseconds(updates.refresh).count();
@@ -126,11 +160,10 @@ int64_t KeptUpdatesMs(const UpdatesConfig& updates) {
 
 TopicSpec UpdatesTopicSpec(const UpdatesConfig& updates, int32_t partitions) {
   const int64_t kept_ms = std::max<int64_t>(6 * 3'600'000, KeptUpdatesMs(updates));
-  return {updates.topic,
-          partitions,
-          {{"cleanup.policy", "delete"},
-           {"retention.ms", std::to_string(kept_ms)},
-           {"max.message.bytes", "1048588"}}};
+  return {
+      updates.topic,
+      partitions,
+      {{"cleanup.policy", "delete"}, {"retention.ms", std::to_string(kept_ms)}, {kRecordBytes, "1048588"}}};
 }
 
 }  // namespace
@@ -160,11 +193,16 @@ std::vector<TopicNeed> TopicNeeds(const Config& config, int32_t partitions) {
                    .policy = kDelete});
   for (const FilterConfig& filter : config.filters) {
     if (!filter.snapshot) continue;
+    const int64_t bytes = LargestSnapshot(filter);
     needs.push_back({.spec = {filter.snapshot->topic, partitions, {{"cleanup.policy", "compact"}}},
                      .key = "filters[].snapshot.topic",
                      .content = "snapshots",
                      .policy = kCompact,
-                     .counts = true});
+                     .counts = true,
+                     .record_bytes = bytes,
+                     .else_refuses = "of users with items_max items, and \"published_to\" stands still for "
+                                     "all users"});
+    if (bytes > 0) needs.back().spec.config[kRecordBytes] = std::to_string(bytes);
   }
   if (WritesWatermarks(config)) {
     needs.push_back({.spec = {config.watermarks->topic, 1, OfBeats()},
@@ -179,7 +217,10 @@ std::vector<TopicNeed> TopicNeeds(const Config& config, int32_t partitions) {
                      .content = "updates",
                      .policy = kDelete,
                      .counts = true,
-                     .kept_ms = KeptUpdatesMs(*config.updates)});
+                     .is_whole = true,
+                     .kept_ms = KeptUpdatesMs(*config.updates),
+                     .record_bytes = kUpdateBytesMax + kBesides,
+                     .else_refuses = "of events with many items, and readers wait for the refresh"});
   }
   if (config.replica_of && !config.cluster.topic.empty()) {
     needs.push_back({.spec = {config.cluster.topic, 1, OfBeats()},
@@ -243,6 +284,7 @@ std::vector<TopicProblem> ProblemsOf(const TopicNeed& need, const Result<TopicDe
   AddPolicy(need, *found, brokers, problems);
   AddRetention(need, *found, brokers, problems);
   AddTimestamps(need, *found, brokers, problems);
+  AddRecordBytes(need, *found, brokers, problems);
   return problems;
 }
 

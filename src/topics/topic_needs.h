@@ -22,15 +22,17 @@ struct TopicNeed {
     kCompact,   // compaction alone: the newest record of each key counts, however old it is
     kCompacts,  // compaction, and deletion if the topic's retention is long enough
   };
-  TopicSpec spec;                // as the daemon, or its user, creates it
-  std::string_view key;          // names it in the configuration
-  std::string_view content;      // "events", for texts
-  Policy policy = Policy::kAny;  // cleanup.policy
-  bool is_created = true;        // by the daemon, if it is missing
-  bool counts = false;           // needs the partitions of `spec`, no more and no fewer
-  bool is_whole = false;         // retention.bytes must be unlimited
-  int64_t kept_ms = 0;           // least retention.ms; -1: unlimited
-  int64_t late_ms = 0;           // takes records with timestamps as old as this
+  TopicSpec spec;                      // as the daemon, or its user, creates it
+  std::string_view key;                // names it in the configuration
+  std::string_view content;            // "events", for texts
+  Policy policy = Policy::kAny;        // cleanup.policy
+  bool is_created = true;              // by the daemon, if it is missing
+  bool counts = false;                 // needs the partitions of `spec`, no more and no fewer
+  bool is_whole = false;               // retention.bytes must be unlimited
+  int64_t kept_ms = 0;                 // least retention.ms; -1: unlimited
+  int64_t late_ms = 0;                 // takes records with timestamps as old as this
+  int64_t record_bytes = 0;            // takes records of this length
+  std::string_view else_refuses = {};  // a clause: whose records are longest, and what their absence does
 };
 
 /// All topics that the daemon uses, with the topic of its input first. `partitions`: that users map to.

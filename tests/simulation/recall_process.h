@@ -28,16 +28,30 @@ class RecallProcess final : public SnapshotSink,
 
   /// Opens the partition with `durable`.
   void Open();
-  /// What is under way arrives up to some place, and nobody learns up to where.
+  /// The same in a group of its own that doesn't own the outputs.
+  void OpenReplica();
+  /// The replica's group owns the outputs from now on.
+  void Promote();
+  /// What is under way arrives up to some place, and nobody learns up to where. The process may have ended,
+  /// or it lost the partition only.
   void Crash();
   /// The lease has passed to another: its snapshots under way arrive before the next owner's, or never.
   void BecomeZombie();
   bool is_open() const { return opened_.Find(0) != nullptr; }
-  bool is_zombie() const { return zombie_; }
+  bool is_zombie() const { return is_open() && zombie_; }
+  bool is_replica() const { return is_open() && is_replica_; }
   /// Whether users may have changes that are in no snapshot.
   bool Withholds() const;
   void Step(RecallPace pace);
-  void LookAtTopics() { watch_.Step(); }
+  /// Of the round of the refresh that is under way.
+  size_t ThirdOfRound() const;
+  uint64_t sent() const { return sent_; }  // snapshots
+  int64_t published_to() const { return flow().publish.PublishedTo(); }
+  /// Users with a mark in the store, but for those whose snapshot is too large.
+  size_t Marks() const;
+  void LookAtTopics() { watch_->Step(); }
+  /// The snapshot under way arrives, and the process learns so. False: there is none.
+  bool DeliverOne();
   /// The next beat, at once.
   void SendBeat();
   /// The producer's fatal error: it gives up on all updates under way.
@@ -54,11 +68,16 @@ class RecallProcess final : public SnapshotSink,
   bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) override;
   void PollDeliveries(const std::function<void(const PartitionDelivery&)>& on_delivery) override;
   // PublishLease
-  bool MayPublish(int32_t, Instant) const override { return world_.owner == number_ && !zombie_; }
+  bool MayPublish(int32_t, Instant) const override {
+    return is_replica_ || (world_.owner == number_ && !zombie_);
+  }
   bool IsGivenUp(int32_t) const override { return false; }
   // OutputsOwner
-  bool IsThisGroup() const override { return true; }
-  int64_t PublishedTo(int32_t) const override { return -1; }
+  bool IsThisGroup() const override { return !is_replica_; }
+  int64_t PublishedTo(int32_t) const override {
+    const auto beat = ParseBeat(world_.beat);
+    return is_replica_ && beat ? beat->published_to : -1;
+  }
   std::optional<Beat> LastBeat(int32_t) const override { return ParseBeat(world_.beat); }
 
  private:
@@ -88,8 +107,12 @@ class RecallProcess final : public SnapshotSink,
 
   PartitionFlow& flow() const { return *opened_.Find(0)->flow; }
   PartitionOptions Options();
+  void OpenFlow();
+  void Start();
+  void NoteUnsent();
   void Read(size_t records);
   void Checkpoint();
+  void DeliverBeats();
   void Arrive(bool reports, int fail_percent = 10);
   void ArriveUpdate(bool reports, int fail_percent = 10);
   std::vector<std::string> PartsOf(const std::string& bytes);
@@ -105,16 +128,20 @@ class RecallProcess final : public SnapshotSink,
   const ReplayNote replay_{ReplayNote::Kind::kRecord, false, "run"};
   FakeDeadLetters letters_{world_.random};
   OpenPartitions opened_;
-  OutputGuard guard_;
+  std::unique_ptr<OutputGuard> guard_;
   size_t fetch_ = 0;
-  bool zombie_ = false;
+  bool zombie_ = false, is_replica_ = false;
+  uint64_t sent_ = 0;
+  std::pair<uint64_t, int64_t> round_{0, 0};  // of the refresh, and when it began
   uint64_t gaps_seen_ = 0;
   std::deque<Queued> queue_;
-  std::vector<std::pair<uint64_t, int64_t>> reports_;  // -1: not delivered; -2: no snapshot
+  std::vector<std::pair<uint64_t, std::string>> beats_;  // under way
+  std::vector<std::pair<uint64_t, int64_t>> reports_;    // by ticket: an offset, or one of these
+  static constexpr int64_t kNotDelivered = -1, kNoSnapshot = -2, kTooLarge = -3;
   std::deque<std::pair<uint64_t, std::string>> updates_;
   std::vector<PartitionDelivery> update_reports_;
   Topic topic_{world_};
-  OutputWatch watch_{topic_, guard_, opened_, reporter_};
+  std::unique_ptr<OutputWatch> watch_;
   LastPublishedReader last_published_{topic_, opened_, reporter_, world_.clock};
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<UpdateSender> sender_;

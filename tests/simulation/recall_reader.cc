@@ -19,8 +19,9 @@ std::string NameOf(const RecallTopics::Event& event, size_t at) {
 
 RecallReader::RecallReader(RecallTopics& world)
     : world_(world),
-      is_limited_(world.Chance(15)),
-      reader_("home", {0}, is_limited_ ? kFewAdditions : client::FilterReader::kAdditionsMax) {
+      filter_(world.name),
+      is_limited_(world.Chance(15) && !world.IsRefreshedSlowly()),
+      reader_(filter_, {0}, is_limited_ ? kFewAdditions : client::FilterReader::kAdditionsMax) {
   constexpr std::array<std::pair<int, int>, 4> kPaces = {{{90, 90}, {90, 20}, {20, 90}, {50, 50}}};
   std::tie(pace_updates_, pace_snapshots_) = kPaces[world.Below(kPaces.size())];
   at_update_ = world.updates_begin;
@@ -35,6 +36,8 @@ void RecallReader::Step(RecallPace pace) {
     while (at_update_ < world_.updates.size()) ReadUpdate();
     while (at_snapshot_ < world_.snapshots.size()) ReadSnapshot();
   }
+  // Who starts over behind a gap waits for the refresh.
+  if (pace == RecallPace::kBusy && !world_.IsRefreshedSlowly() && world_.Chance(1)) StartOver();
   const int least = pace == RecallPace::kRest ? 50 : 0;  // a slow reader catches up in the end
   for (size_t left = 1 + world_.Below(3); left > 0; --left) {
     if (world_.Chance(std::max(pace_updates_, least))) ReadUpdate();
@@ -52,11 +55,17 @@ void RecallReader::ReadBeat() {
   LookForEnd();
 }
 
-// It goes on at the new end. A reader that starts over isn't part of this world: older records would replace
-// the snapshots that it holds, while its claims stay.
+// Kafka's client goes on at the new end, or starts over.
 void RecallReader::CutTo(size_t snapshots, size_t updates) {
   at_update_ = std::min(at_update_, updates);
-  at_snapshot_ = std::min(at_snapshot_, snapshots);
+  if (at_snapshot_ <= snapshots) return;
+  at_snapshot_ = snapshots;
+  if (world_.Chance(50)) StartOver();
+}
+
+void RecallReader::StartOver() {
+  at_snapshot_ = 0;
+  reader_.SnapshotsRestart(0);
 }
 
 bool RecallReader::KnowsAll() const {
@@ -66,7 +75,8 @@ bool RecallReader::KnowsAll() const {
 
 bool RecallReader::IsAtRest(int64_t since_ms) const {
   const auto as_of = reader_.AsOf(0);
-  return KnowsAll() && as_of && as_of->time_since_epoch().count() >= since_ms && reader_.additions() == 0;
+  return KnowsAll() && as_of && as_of->time_since_epoch().count() >= since_ms &&
+         (reader_.additions() == 0 || world_.IsRefreshedSlowly());
 }
 
 std::string RecallReader::Describe() const {
@@ -137,10 +147,8 @@ void RecallReader::ReadSnapshot() {
   const auto& topic = world_.snapshots;
   if (at_snapshot_ < topic.size()) {
     const RecallTopics::Snapshot& one = topic[at_snapshot_++];
-    const bool is_newest =
-        std::none_of(topic.begin() + static_cast<std::ptrdiff_t>(at_snapshot_), topic.end(),
-                     [&](const RecallTopics::Snapshot& later) { return later.user == one.user; });
-    if (is_newest || world_.Chance(50)) {  // else it was compacted away
+    const bool is_gone = one.is_compacted || (world_.Chance(50) && world_.CompactsAway(at_snapshot_ - 1));
+    if (!is_gone) {
       Take(reader_.TakeSnapshot(0, one.user,
                                 one.bytes ? std::optional<std::string_view>(*one.bytes) : std::nullopt));
       snapshots_.erase(one.user);

@@ -32,15 +32,18 @@ class RecallReader {
   std::string Describe() const;
 
   int claims() const { return claims_; }
+  const std::string& filter() const { return filter_; }
 
  private:
   void Take(const std::optional<client::Error>& refused) const;
   void ReadUpdate();
   void ReadSnapshot();
   void LookForEnd();
+  void StartOver();
   std::string CheckTakenBack() const;
 
   RecallTopics& world_;
+  const std::string filter_;
   const bool is_limited_;  // it may drop additions, and then CompleteTo is no claim
   client::FilterReader reader_;
   int pace_updates_ = 0, pace_snapshots_ = 0;

@@ -7,7 +7,7 @@ namespace seen::sim {
 namespace {
 using Kind = RecallTopics::Kind;
 
-constexpr size_t kUsers = 4, kItems = 6, kReadersMax = 5;
+constexpr size_t kItems = 6, kReadersMax = 5;
 constexpr int kSteps = 160, kCalmMost = 200, kCalmEnough = 10, kRests = 900;
 constexpr int64_t kAheadMs = 300'000;
 
@@ -21,10 +21,13 @@ std::string ValueOf(const std::string& user, const std::string& item, const char
 RecallWorld::RecallWorld(uint64_t seed) : world_(seed) {
   world_.checkpoint_percent = std::array{3, 25, 60}[Below(3)];
   world_.reads_at_most = 1 + Below(4);
-  world_.refresh_ms = std::array{1'000, 5'000, 10'000}[Below(3)];
-  if (Chance(10)) replayed_percent_ = 50;  // a replay throughout
+  world_.refresh_ms = Chance(10) ? 1'000'000 : std::array{1'000, 5'000, 10'000}[Below(3)];
+  world_.replicas_lag = Chance(30);
+  world_.beats_are_late = Chance(30);
+  users_ = Chance(30) ? 10 : 4;
+  if (Chance(10)) replayed_percent_ = kReplayedAlways;
   one_changes_always_ = Chance(20);
-  only_cuts_ = Chance(35);
+  only_cuts_ = Chance(35) && !world_.IsRefreshedSlowly();
   for (size_t i = 0; i < processes_.size(); ++i) processes_[i] = std::make_unique<RecallProcess>(world_, i);
   owner().Open();
   readers_.push_back(std::make_unique<RecallReader>(world_));
@@ -48,13 +51,14 @@ void RecallWorld::Append(RecallPace pace) {
   RecallTopics::Event event;
   event.written_ms = world_.clock.WallNow().value;
   event.timestamp = {event.written_ms + (Chance(4) ? static_cast<int64_t>(Below(kAheadMs)) : 0)};
-  event.user = "u" + std::to_string(one_changes_always_ && Chance(60) ? 0 : Below(kUsers));
+  event.user = "u" + std::to_string(one_changes_always_ && Chance(60) ? 0 : Below(users_));
   const int kind = static_cast<int>(Below(100));
   event.kind = kind < 85   ? Kind::kExposed
                : kind < 93 ? Kind::kRemoved
                : kind < 98 ? Kind::kErased
                            : Kind::kBad;
-  event.replayed = event.kind == Kind::kExposed && pace == RecallPace::kBusy && Chance(replayed_percent_);
+  const bool may_be_replayed = pace == RecallPace::kBusy || is_replayed_always();
+  event.replayed = event.kind == Kind::kExposed && may_be_replayed && Chance(replayed_percent_);
   if (event.kind == Kind::kExposed || event.kind == Kind::kRemoved)
     event.item = "i" + std::to_string(Below(kItems));
   constexpr std::array<const char*, 3> kNames = {"exposed", "removed", "erased"};
@@ -66,18 +70,29 @@ void RecallWorld::Append(RecallPace pace) {
 
 void RecallWorld::Break() {
   ++faults_;
-  if (other().is_open() && Chance(50)) {  // a zombie may still vouch for what is cut
+  if (other().is_zombie() && Chance(50)) {  // it may still vouch for what is cut
     CutSnapshots();
     return Replace();
   }
-  constexpr std::array kOfCuts = {Fault::kCrash, Fault::kTakeover, Fault::kSnapshotsCut, Fault::kNewReader};
-  const auto fault = only_cuts_ ? kOfCuts[Below(kOfCuts.size())]
-                                : static_cast<Fault>(Below(static_cast<size_t>(Fault::kCount)));
+  constexpr std::array kOfCuts = {Fault::kCrash, Fault::kTakeover, Fault::kSnapshotsCut, Fault::kNewReader,
+                                  Fault::kReplica};
+  // Gaps that the owner knows of.
+  constexpr std::array kOfSlow = {Fault::kUpdatesAway, Fault::kUpdatesGivenUp, Fault::kNewReader};
+  const auto fault = world_.IsRefreshedSlowly() ? kOfSlow[Below(kOfSlow.size())]
+                     : only_cuts_               ? kOfCuts[Below(kOfCuts.size())]
+                                  : static_cast<Fault>(Below(static_cast<size_t>(Fault::kCount)));
   switch (fault) {
     case Fault::kCrash:
       return StopOwner();
     case Fault::kTakeover:
       return TakeOver();
+    case Fault::kReplica:
+      if (!other().is_open()) other().OpenReplica();
+      return;
+    case Fault::kTooLarge:
+      had_too_large_ = true;
+      world_.too_large = world_.too_large.empty() ? "u" + std::to_string(Below(users_)) : "";
+      return;
     case Fault::kUpdatesCut:
     case Fault::kUpdatesExpire:
       return CutUpdates(fault);
@@ -102,6 +117,7 @@ void RecallWorld::Break() {
 }
 
 void RecallWorld::StopOwner() {
+  ++restarts_[owner().ThirdOfRound()];
   owner().Crash();
   OpenOwner();
 }
@@ -109,12 +125,29 @@ void RecallWorld::StopOwner() {
 // Nobody may own the partition for a while.
 void RecallWorld::OpenOwner() {
   if (Chance(60)) return owner().Open();
-  if (Chance(30)) CutSnapshots();
+  if (!Chance(only_cuts_ ? 70 : 30)) return;
+  CutSnapshots();
+  Replace();
+  if (Chance(50)) takeover_in_ = static_cast<int>(1 + Below(10));  // the new owner may not have noticed
+}
+
+// The owner ends just after a beat that vouched for more.
+void RecallWorld::StopVouchingOwner() {
+  const std::string beat = std::exchange(beat_, world_.beat);
+  if (!owner().is_open() || beat == beat_) return;
+  const int64_t published_to = owner().published_to();
+  if (std::exchange(vouched_to_, published_to) < published_to && Chance(25)) StopOwner();
 }
 
 void RecallWorld::TakeOver() {
+  ++restarts_[owner().ThirdOfRound()];
   Chance(60) ? owner().BecomeZombie() : owner().Crash();
   world_.owner = 1 - world_.owner;
+  if (owner().is_replica()) {
+    owner().Promote();
+    if (Chance(50)) takeover_in_ = static_cast<int>(3 + Below(20));  // the former group comes back
+    return;
+  }
   owner().Crash();
   if (world_.state && (!owner().durable.position || Chance(50))) owner().durable = *world_.state;
   OpenOwner();
@@ -136,12 +169,32 @@ void RecallWorld::CutSnapshots() {
   auto& snapshots = world_.snapshots;
   if (snapshots.empty()) return;
   if (owner().is_open()) owner().LookAtTopics();
-  snapshots.resize(Chance(50) ? 0 : snapshots.size() - std::min(snapshots.size(), 1 + Below(4)));
+  const bool is_recreated = Chance(owner().is_open() ? 50 : 20);
+  const size_t spared = std::min(world_.compacted_for_below, snapshots.size());
+  snapshots.resize(is_recreated
+                       ? 0
+                       : std::max(spared, snapshots.size() - std::min(snapshots.size(),
+                                                                      1 + Below(owner().is_open() ? 4 : 2))));
+  if (is_recreated) world_.compacted_for_below = 0;
   for (const auto& reader : readers_) reader->CutTo(snapshots.size(), world_.updates.size());
   if (!owner().is_open()) return;
+  if (Chance(50)) NoticeByDelivery();
   for (int looks = 0; looks < 3; ++looks) owner().LookAtTopics();
   owner().SendBeat();
   for (const auto& reader : readers_) reader->ReadBeat();
+  if (Chance(only_cuts_ ? 60 : 30)) takeover_in_ = static_cast<int>(1 + Below(20));
+}
+
+// The next snapshot's offset says that the topic was cut, and a beat comes before the watch looks.
+void RecallWorld::NoticeByDelivery() {
+  if (!owner().DeliverOne()) return;
+  world_.clock.Advance(1'000);
+  owner().SendBeat();
+  Replace();
+  for (const auto& reader : readers_) {
+    reader->Step(RecallPace::kCalm);
+    if (std::string wrong = reader->Check(); !wrong.empty()) world_.Fails(std::move(wrong));
+  }
 }
 
 void RecallWorld::RecreateInput() {
@@ -172,6 +225,7 @@ void RecallWorld::ChangeFilter() {
   for (const auto& process : processes_) process->Crash();
   if (Chance(50)) {
     ++world_.filter;
+    if (Chance(30)) world_.name = world_.name == "home" ? "page" : "home";
     world_.lacks_below = world_.log_end();
   } else {
     world_.format = SnapshotFormat::kCuckoo;
@@ -191,6 +245,8 @@ void RecallWorld::Step(RecallPace pace) {
   const bool is_busy = pace == RecallPace::kBusy;
   world_.clock.Advance(static_cast<int64_t>(20 + Below(is_busy ? 180 : 400)));
   Grow(pace);
+  if (Chance(5)) world_.Compact();
+  if (is_busy && takeover_in_ > 0 && --takeover_in_ == 0) TakeOver();
   if (world_.updates_away) {
     if (is_busy) world_.clock.Advance(static_cast<int64_t>(Below(6'000)));
     if (!is_busy || world_.clock.WallNow().value >= updates_back_ms_) world_.updates_away = false;
@@ -204,14 +260,31 @@ void RecallWorld::Step(RecallPace pace) {
     if (!Chance(35)) continue;
     if (std::string wrong = reader->Check(); !wrong.empty()) world_.Fails(std::move(wrong));
   }
+  if (is_busy && only_cuts_) StopVouchingOwner();
   if (is_busy && Chance(only_cuts_ ? 12 : 6)) Break();
 }
 
+void RecallWorld::Redeploy() {
+  for (auto& reader : readers_) {
+    if (reader->filter() == world_.name) continue;
+    claims_ += reader->claims();
+    reader = std::make_unique<RecallReader>(world_);
+  }
+}
+
 void RecallWorld::Calm() {
-  if (other().is_open()) other().Crash();
+  if (other().is_zombie()) other().Crash();
+  Redeploy();
   const auto knows_all = [](const auto& reader) { return reader->KnowsAll(); };
   int kept_up = 0;
-  for (int i = 0; i < kCalmMost && world_.problem.empty() && kept_up < kCalmEnough; ++i) {
+  const uint64_t sent = owner().sent(), events = world_.log.size();
+  // The refresh goes on throughout a replay.
+  const auto awaits_refresh = [&] {
+    return is_replayed_always() && !world_.IsRefreshedSlowly() &&
+           owner().published_to() < static_cast<int64_t>(events);
+  };
+  for (int i = 0; i < kCalmMost && world_.problem.empty(); ++i) {
+    if (kept_up >= kCalmEnough && !awaits_refresh()) break;
     Step(RecallPace::kCalm);
     if (std::all_of(readers_.begin(), readers_.end(), knows_all)) {
       ++kept_up;
@@ -221,6 +294,14 @@ void RecallWorld::Calm() {
     }
     if (owner().Withholds()) return;
   }
+  // A change renders its user at once or by the refresh. Before the calm each user may have become due, and
+  // all users may be republished.
+  const uint64_t most = 2 * (world_.log.size() - events) + 4 * users_;
+  if (owner().sent() - sent > most)
+    world_.Fails("too many snapshots: " + std::to_string(owner().sent() - sent) + " of " +
+                 std::to_string(most));
+  if (awaits_refresh())
+    world_.Fails("the refresh doesn't come on: " + std::to_string(owner().published_to()));
   if (kept_up >= kCalmEnough) return;
   const auto behind = std::find_if_not(readers_.begin(), readers_.end(), knows_all);
   if (behind != readers_.end())
@@ -228,19 +309,29 @@ void RecallWorld::Calm() {
 }
 
 void RecallWorld::Rest() {
+  Redeploy();
   const int64_t since_ms = world_.clock.WallNow().value;
-  const auto is_at_rest = [&](const auto& reader) { return reader->IsAtRest(since_ms); };
+  // As long as a snapshot is too large, nobody vouches for it.
+  const auto is_at_rest = [&](const auto& reader) {
+    return !world_.too_large.empty() || reader->IsAtRest(since_ms);
+  };
+  const auto has_marks = [&] { return !world_.IsRefreshedSlowly() && owner().Marks() > 0; };
   for (int i = 0; i < kRests && world_.problem.empty(); ++i) {
     Step(RecallPace::kRest);
-    if (i > 20 && (owner().Withholds() || std::all_of(readers_.begin(), readers_.end(), is_at_rest))) return;
+    if (i <= 20) continue;
+    if (owner().Withholds()) return;
+    if (std::all_of(readers_.begin(), readers_.end(), is_at_rest) && !has_marks()) return;
   }
   const auto stale = std::find_if_not(readers_.begin(), readers_.end(), is_at_rest);
-  if (stale != readers_.end()) world_.Fails("a reader is stale at rest: " + (*stale)->Describe());
+  if (stale != readers_.end()) return world_.Fails("a reader is stale at rest: " + (*stale)->Describe());
+  if (has_marks()) world_.Fails("marks stand at rest: " + std::to_string(owner().Marks()));
 }
 
 std::string RecallWorld::Run() {
   for (int i = 0; i < kSteps && world_.problem.empty(); ++i) Step(RecallPace::kBusy);
-  if (Chance(50) && world_.problem.empty()) Calm();
+  const bool is_calm = Chance(50) && !had_too_large_;  // a refused snapshot is tried again within a minute
+  if (is_calm && world_.problem.empty()) Calm();
+  if (Chance(70)) world_.too_large.clear();
   if (world_.problem.empty()) Rest();
   return world_.problem;
 }

@@ -25,6 +25,7 @@ class RecallWorld {
   enum class Fault {
     kCrash,
     kTakeover,        // the former owner may go on as a zombie, which sends updates alone
+    kReplica,         // the other process follows as a replica; a takeover promotes it
     kUpdatesCut,      // the topic of updates loses its end
     kUpdatesExpire,   // it loses its beginning
     kUpdatesAway,     // brokers take no updates, for 30 or 120 s
@@ -32,7 +33,8 @@ class RecallWorld {
     kSnapshotsCut,
     kInputRecreated,
     kStateLost,
-    kFilterChanged,  // added anew, or of another kind, with a restart
+    kFilterChanged,  // added anew, renamed, or of another kind, with a restart
+    kTooLarge,       // the topic refuses a user's snapshots, or takes them again
     kNewReader,
     kCount
   };
@@ -42,6 +44,8 @@ class RecallWorld {
   std::string Run();
 
   int faults() const { return faults_; }
+  /// Restarts and takeovers in each third of a round of the refresh.
+  const std::array<int, 3>& restarts() const { return restarts_; }
   int claims() const;  // checks of a reader that said that it was fresh to some point
 
  private:
@@ -50,10 +54,12 @@ class RecallWorld {
   void Append(RecallPace pace);
   void Break();
   void StopOwner();
+  void StopVouchingOwner();
   void OpenOwner();
   void TakeOver();
   void CutUpdates(Fault fault);
   void CutSnapshots();
+  void NoticeByDelivery();
   void LoseState();
   void RecreateInput();
   void ChangeFilter();
@@ -61,8 +67,12 @@ class RecallWorld {
   /// Events go on without faults: all readers keep up.
   void Calm();
   void Rest();
+  /// Recall services follow the filter under its name.
+  void Redeploy();
   RecallProcess& owner() { return *processes_[world_.owner]; }
   RecallProcess& other() { return *processes_[1 - world_.owner]; }
+  static constexpr int kReplayedAlways = 50;  // percent
+  bool is_replayed_always() const { return replayed_percent_ == kReplayedAlways; }
   bool Chance(int percent) { return world_.Chance(percent); }
   size_t Below(size_t bound) { return world_.Below(bound); }
 
@@ -72,7 +82,13 @@ class RecallWorld {
   int64_t updates_back_ms_ = 0;
   int replayed_percent_ = 8;
   bool one_changes_always_ = false;
-  bool only_cuts_ = false;  // of the snapshots, with crashes and takeovers around them
+  bool only_cuts_ = false;   // of the snapshots, with crashes and takeovers around them
+  std::string beat_;         // of the last step
+  int64_t vouched_to_ = -1;  // by it
+  size_t users_ = 4;
+  bool had_too_large_ = false;
+  int takeover_in_ = 0;  // steps; 0: none is due
+  std::array<int, 3> restarts_{};
   int faults_ = 0, claims_ = 0;
 };
 

@@ -230,7 +230,7 @@ class TwoOwners::Process final : public SnapshotSink {
   void Work(OpenPartition& open) {
     PartitionFlow& flow = *open.flow;
     const auto end = static_cast<int64_t>(world_.log_.size());
-    flow.state.SetWatermarks(0, end);
+    flow.state.ConfirmEnd(end, world_.Now());
     std::vector<Record> batch;
     for (; fetch_ < end && batch.size() < 30; ++fetch_) {
       const auto& [timestamp, value] = world_.log_[static_cast<size_t>(fetch_)];

@@ -13,6 +13,7 @@ class FakeStore::Writer final : public CheckpointWriter {
   Status AddDelta(const UserRef& user, std::string_view encoded) override {
     Check(!last_delta_ || *last_delta_ < user, "deltas must ascend");
     Check(!last_mark_, "deltas come before marks");
+    if (!last_delta_ && store_.before_users) store_.before_users();
     last_delta_ = user;
     if (fault_ == StoreFault::kAddFails) return Fail(Code::kUnavailable, "injected");
     auto later = DecodeDelta(encoded);

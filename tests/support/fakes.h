@@ -132,6 +132,8 @@ class FakeStore final : public PartitionStore {
   /// A row counts as one byte.
   std::vector<JournalDay> JournalDays() const override;
 
+  std::function<void()> before_users;  // called by a checkpoint when it comes to its first user
+
  private:
   const std::shared_ptr<const void> lock_;
   class Writer;
@@ -262,6 +264,9 @@ class CountingReporter final : public Reporter {
     ++publish_failures[{partition, step}];
   }
   void LeaseLapsed(int32_t) override { ++leases_lapsed; }
+  void OutputCut(int32_t, std::string_view) override {
+    if (on_output_cut) on_output_cut();
+  }
   void SnapshotTooLarge(std::string_view) override { ++too_large; }
   void DeadLetterDropped() override { ++dead_letters_dropped; }
   void NoSpaceAtOpening() override { ++openings_without_space; }
@@ -270,6 +275,7 @@ class CountingReporter final : public Reporter {
   void RetiredTombstones(uint64_t to_retired, uint64_t failed) override {
     retired_sent += to_retired, retired_failed += failed;
   }
+  std::function<void()> on_output_cut;
   uint64_t retired_sent = 0, retired_failed = 0;
   std::atomic<uint64_t> too_large{0}, dead_letters_dropped{0}, openings_without_space{0};
   uint64_t leases_lapsed = 0;

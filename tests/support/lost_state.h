@@ -47,6 +47,7 @@ class LostState {
   void Settle() {
     for (int round = 0; round < 4; ++round) {
       Read();
+      if (open_->flow->updates) open_->flow->updates->Discard();  // they are sent
       if (reads_topics) reader_->Step();
       for (int i = 0; publishes && i < 10'000; ++i) {
         publisher_->Step();

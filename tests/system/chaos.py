@@ -65,10 +65,14 @@ class LiveLoad(Aside):
 
         return done
 
-    def known_at(self, user, moment, most=200):
-        """The user's items that Kafka had acknowledged by this moment, at most the newest `most`."""
+    def newest(self, user, most=200):
+        """Of the user's items that Kafka has acknowledged."""
+        return [item for _, item in self.acknowledged[user][-most:]]
+
+    def held_at(self, user, moment, items, most=200):
+        """Those of `items` that Kafka had acknowledged by this moment, among its newest `most` then."""
         with self.lock:
-            return [item for at, item in self.acknowledged[user] if at <= moment][-most:]
+            return set([item for at, item in self.acknowledged[user] if at <= moment][-most:]) & set(items)
 
 
 class Asker(Aside):
@@ -98,7 +102,7 @@ class Asker(Aside):
             member = self.chance.choice(alive)
             door = doors.setdefault(member.name, Http(member.address, timeout_s=5))
             asked = time.monotonic()
-            some = [item for _, item in self.load.acknowledged[user][-200:]]
+            some = self.load.newest(user)
             try:
                 answer = door.post(user_path(user) + "/unseen", {"items": some or ["none"]})
             except OSError as error:
@@ -112,7 +116,7 @@ class Asker(Aside):
             if age_ms is None:
                 continue
             unseen = set(answer.json()["unseen"])
-            held = set(self.load.known_at(user, asked - int(age_ms[1]) / 1000 - MARGIN_S)) & set(some)
+            held = self.load.held_at(user, asked - int(age_ms[1]) / 1000 - MARGIN_S, some)
             self.checked += len(held)
             missed = [item for item in held if item in unseen]
             if missed:
@@ -134,6 +138,50 @@ class Asker(Aside):
             next(b for b in bounds if gap <= b) for gaps in self.gaps.values() for gap in gaps
         )
         return {f"<= {bound} s": counts[bound] for bound in bounds if counts[bound]}
+
+
+class Readers(Aside):
+    """Asks readers of snapshots and updates about any user: the tails of clients/, each in its language. An
+    answer from what a reader holds claims to be at most STALE_S old."""
+
+    STALE_S = 2
+    CLAIMS = ("cache", "snapshot")
+
+    def __init__(self, example, topics, topic, load, seed):
+        names = {"brokers": topics.bootstrap, "updates": f"{topic}-updates", "http": "http://127.0.0.1:1"}
+        marks, filters, stale_ms = f"{topic}-beats", f"{topic}-filters", 1000 * self.STALE_S
+        long = {**names, "snapshots_topic": filters, "watermarks_topic": marks, "stale_ms_max": stale_ms}
+        short = {**names, "snapshots": filters, "watermarks": marks}
+        self.readers = {
+            "C++": example("cpp", "tail_snapshots", **long),
+            "Python": example("python", "tail_snapshots", **long),
+            "Go": example("go", "tail", **short, stale_max=f"{self.STALE_S}s"),
+            "Java": example("java", "TailExample", **short, stale_ms=stale_ms),
+        }
+        self.load, self.chance = load, random.Random(seed)
+        self.claims, self.others = collections.Counter(), collections.Counter()
+        self.checked, self.wrong = 0, []
+        super().__init__()
+
+    def run(self):
+        while not self.stop.is_set():
+            self.ask(self.chance.choice(list(self.readers)), self.chance.choice(self.load.users))
+
+    def ask(self, name, user):
+        """Whether the reader claimed to be fresh."""
+        asked = time.monotonic()
+        some = self.load.newest(user)
+        unseen, source = self.readers[name].ask(user, some or ["none"])
+        if source not in self.CLAIMS:
+            self.others[name] += 1
+            return False
+        self.claims[name] += 1
+        held = self.load.held_at(user, asked - self.STALE_S - MARGIN_S, some)
+        self.checked += len(held)
+        missed = held & set(unseen)
+        if missed:
+            self.wrong.append((name, user, sorted(missed)[:3], len(missed), len(held)))
+        return True
 
 
 class Faults:

@@ -1,4 +1,5 @@
-"""A reader of snapshots, written from schemas/snapshot.md alone, and a second renderer to compare with."""
+"""A reader of snapshots, also of filters with updates, written from schemas/ alone, and a second renderer to
+compare with."""
 
 import collections
 import functools
@@ -19,9 +20,9 @@ Snapshot = collections.namedtuple(
 )
 
 
-def read_snapshot(data):
+def read_snapshot(data, updates=True):
     """Raises ValueError for each snapshot that the page says to refuse. The checks are in the order of the
-    page."""
+    page. `updates`: whether the reader takes snapshots of filters with updates."""
 
     def refuse_unless(condition, what):
         if not condition:
@@ -49,9 +50,13 @@ def read_snapshot(data):
     refuse_unless(56 <= header_bytes <= 4096 and header_bytes % 8 == 0, "header_bytes")
     refuse_unless(header_bytes + payload_bytes == len(data), "length")
     refuse_unless(checksum == xxh64(data[:52] + data[56:]) & 0xFFFFFFFF, "checksum")
-    refuse_unless((form, hash_kind, flags & ~1) == (1, 1, 0), "format, hash or flags")
+    refuse_unless((form, hash_kind, flags & ~(3 if updates else 1)) == (1, 1, 0), "format, hash or flags")
     refuse_unless(0 < rate <= 0.5, "false_positive_rate")
     payload, similar, similar_count = data[header_bytes:], None, 0
+    if flags & 2:  # the field follows those of the similar set
+        at = 72 if flags & 1 else 56
+        refuse_unless(header_bytes >= at + 8, "header_bytes")
+        refuse_unless(struct.unpack_from("<q", data, at)[0] >= 1, "generation")
     if flags & 1:
         refuse_unless(header_bytes >= 72, "header_bytes")
         similar_bytes, similar_form, similar_count, _ = SIMILAR_FIELDS.unpack_from(data, 56)

@@ -58,7 +58,16 @@ def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, 
     assert ready.status == 503 or "disk is full" in ready.text, "it says so, and answers while the lag allows"
     assert seend.get("/healthz").status == 200
     assert seend.unseen(before, seen_before) == [], "goes on serving"
-    stopped_at = {p: s["next_offset"] for p, s in seend.partition_status().items()}
+
+    def offsets():
+        return {p: s["next_offset"] for p, s in seend.partition_status().items()}
+
+    def stands():
+        before = offsets()
+        time.sleep(1)
+        return before if offsets() == before else None
+
+    stopped_at = wait_until(stands, "what a worker had begun to take is taken")
     load.send(topics, topic_name, 20_000)
     wait_until(lambda: seend.metric_sum("seen_flow_holds_total") > 0, "the hold is counted")
 
@@ -71,9 +80,7 @@ def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, 
     assert troubles and all(says(trouble) for trouble in troubles), troubles
     assert seend.unseen(before, seen_before) == [], "its users get answers, as it says"
     time.sleep(2)
-    assert {p: s["next_offset"] for p, s in seend.partition_status().items()} == stopped_at, (
-        "nothing is consumed"
-    )
+    assert offsets() == stopped_at, "nothing is consumed"
 
     small_disk.free()
     seend.wait_ready(60)

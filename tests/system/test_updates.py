@@ -73,6 +73,27 @@ def test_what_was_shown_counts_before_any_snapshot_says_so(topics, daemon, topic
     check(other, oracle)
 
 
+def test_a_user_whose_events_stand_in_two_partitions_keeps_both_snapshots(topics, daemon, topic_name, follow):
+    topics.create(topic_name, partitions=PARTITIONS)
+    seend = daemon(topic_name, with_updates(topic_name, refresh_s=1)).start()
+    shown = one_by_one(Oracle(), [(f"u{i}", "rightly") for i in range(20)])
+    topics.produce(topic_name, shown)
+    reader = follow()
+
+    def folds_all():
+        return reader.additions == 0 and is_fresh(reader, sent)
+
+    sent = now_ms()
+    wait_until(folds_all, "the snapshots hold what was shown", 60)
+    topics.produce(topic_name, one_by_one(Oracle(), [(f"u{i}", "astray") for i in range(20)]), "consistent")
+    assert wait_until(lambda: seend.metric_sum("seen_events_misrouted_total"), "some are misrouted", 30) > 0
+    sent = now_ms()
+    wait_until(folds_all, "the snapshots hold what was misrouted", 60)
+    for reads in (reader, follow()):
+        wait_until(lambda reads=reads: is_fresh(reads, sent), "a reader is fresh", 60)
+        assert [u for u, _ in shown if reads.unseen(u, ["rightly", "astray"])] == []
+
+
 def test_what_is_taken_back_leaves_the_answers(topics, daemon, topic_name, follow):
     topics.create(topic_name, partitions=PARTITIONS)
     # An erased user has no snapshot that says so: the next round of the refresh does.

@@ -245,6 +245,16 @@ class Topics:
         found = self.admin().list_topics(topic, timeout=10).topics[topic].partitions
         return {number: (one.leader, one.replicas[0]) for number, one in found.items()}
 
+    def out_of_sync(self):
+        """{topic and partition: (replicas, those in sync)} where a replica lags behind its leader or is away."""
+        topics = self.admin().list_topics(timeout=10).topics
+        return {
+            f"{topic}/{number}": (sorted(one.replicas), sorted(one.isrs))
+            for topic, metadata in topics.items()
+            for number, one in metadata.partitions.items()
+            if len(one.isrs) < len(one.replicas)
+        }
+
     def coordinator(self, group):
         """The id of the broker that coordinates a group that has committed an offset."""
         return self.admin().list_groups(group, timeout=10)[0].broker.id

@@ -24,7 +24,7 @@ std::unique_ptr<UpdateTail> UpdateTail::Start(const Topics& topics, const std::s
                                               std::size_t additions_max, std::string& problem) {
   // So large a fetch and so short a wait keep the broker's work small.
   auto consumer = Connect(
-      {{"bootstrap.servers", topics.brokers}, {"fetch.min.bytes", "1000000"}, {"fetch.wait.max.ms", "20"}},
+      {{"bootstrap.servers", topics.brokers}, {"fetch.min.bytes", "1000000"}, {"fetch.wait.max.ms", "10"}},
       problem);
   if (consumer == nullptr) return nullptr;
   const int partitions = PartitionsOf(*consumer, topics.updates, problem);

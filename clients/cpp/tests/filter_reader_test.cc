@@ -30,7 +30,7 @@ class World {
     const auto partition = static_cast<std::int32_t>(Below(kPartitions));
     switch (Below(14)) {
       case 0:
-        if (Below(3) != 0) return;
+        if (Below(8) != 0) return;
         return reader_.SnapshotsRestart(partition), naive_.SnapshotsRestart(partition);
       case 1:
       case 2: {

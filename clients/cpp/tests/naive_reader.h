@@ -73,7 +73,17 @@ class NaiveReader {
     partitions_[partition].stands_at = position;
     Settle(partition);
   }
-  void SnapshotsRestart(std::int32_t partition) { partitions_[partition].stands_at.reset(); }
+  void SnapshotsRestart(std::int32_t partition) {
+    Partition& its = partitions_[partition];
+    its.stands_at.reset();
+    for (auto& [generation, known] : its.known) {
+      if (known.complete && !known.run) known.run = Run{*known.settled, *known.complete, known.as_of};
+      known.complete.reset();
+      known.as_of = -1;
+      known.settled.reset();
+      known.parts.reset();
+    }
+  }
 
   bool Answers(const std::string& user, AdditionKind kind, Fingerprint item, std::int64_t now_s) const {
     const std::uint64_t hash = UpdateUserOf(user);
@@ -99,7 +109,7 @@ class NaiveReader {
   std::optional<std::int64_t> AsOf(std::int32_t partition) const {
     const Known* known = CurrentOf(partition);
     if (known == nullptr || !known->complete) return std::nullopt;
-    const std::int64_t as_of = known->lost ? known->lost->second : known->as_of;
+    const std::int64_t as_of = known->lost ? std::min(known->lost->second, known->as_of) : known->as_of;
     return as_of < 0 ? std::nullopt : std::optional(as_of);
   }
   std::size_t additions() const { return additions_.size(); }
@@ -121,9 +131,10 @@ class NaiveReader {
   struct Known {
     std::optional<std::int64_t> complete;
     std::int64_t as_of = -1;
+    std::optional<std::int64_t> settled;
     std::optional<Run> run;
     std::optional<std::pair<std::int64_t, int>> parts;
-    std::optional<std::pair<std::int64_t, std::int64_t>> lost;  // `to`, and as_of before
+    std::optional<std::pair<std::int64_t, std::int64_t>> lost;  // greatest `to`, lowest as_of before
   };
   struct Partition {
     std::optional<std::int64_t> current, stands_at;
@@ -175,6 +186,7 @@ class NaiveReader {
     const std::int64_t published_to = its.base->first;
     Known& known = its.known[*its.current];
     if (!known.complete || *known.complete < published_to) known.complete = published_to;
+    if (!known.settled || *known.settled < published_to) known.settled = published_to;
     if (known.lost && known.lost->first <= published_to) known.lost.reset();
     DropIf([&](const Addition& one) {
       return one.partition == partition && one.generation == *its.current && one.to <= published_to;
@@ -190,7 +202,7 @@ class NaiveReader {
     const Addition oldest = additions_.front();
     auto& lost = partitions_[oldest.partition].known[oldest.generation].lost;
     if (!lost) lost = {oldest.to, oldest.as_of_before};
-    lost->first = std::max(lost->first, oldest.to);
+    *lost = {std::max(lost->first, oldest.to), std::min(lost->second, oldest.as_of_before)};
     DropIf([&](const Addition& one) { return one.record == oldest.record; });
   }
 

@@ -150,9 +150,9 @@ class UpdatesTail(TopicsTail):
         additions_max: int,
     ) -> None:
         self._updates_topic, self._filter, self._additions_max = updates_topic, filter_name, additions_max
-        self._positions: dict[int, int] = {}  # in the snapshots, by partition
-        # Few and large answers of the broker, at most 20 ms late.
-        fetches = {"fetch.min.bytes": 1_000_000, "fetch.wait.max.ms": 20}
+        self._next: dict[int, int] = {}  # offset in the snapshots, by partition
+        # Few and large answers of the broker, at most 10 ms late.
+        fetches = {"fetch.min.bytes": 1_000_000, "fetch.wait.max.ms": 10}
         super().__init__(brokers, snapshots_topic, watermarks_topic, **fetches)
 
     def _begin(self, snapshots: list[TopicPartition], marks: list[TopicPartition]) -> None:
@@ -184,9 +184,9 @@ class UpdatesTail(TopicsTail):
         elif message.topic() == self._updates_topic:
             self.reader.take_update(value)
         else:
-            if offset < self._positions.get(partition, 0):
+            if offset < self._next.get(partition, 0):
                 self.reader.snapshots_restart(partition)  # the topic was cut or created again
-            self._positions[partition] = offset
+            self._next[partition] = offset + 1
             self.reader.take_snapshot(partition, key.decode(), value)
 
 

@@ -609,6 +609,27 @@ FILTER_READER = {
     ],
     "        self._settle(self._partitions[partition], partition)\n": [""],
     "        self._followed(partition).stands_at = NOT_KNOWN\n": ["        pass\n"],
+    "            life.start_over()\n": [
+        "            pass\n",
+        "            if life is self._partitions[partition].current():\n                life.start_over()\n",
+    ],
+    "        life.settled = max(life.settled, published_to)\n": [
+        "",
+        "        life.settled = published_to\n",
+        "        life.settled = life.complete\n",
+    ],
+    "if self.complete != NOT_KNOWN and self.run is None:": [
+        "if self.complete != NOT_KNOWN:",
+        "if False:",
+    ],
+    "self.run = (self.settled, self.complete, self.as_of_ms)": [
+        "self.run = (0, self.complete, self.as_of_ms)"
+    ],
+    "        self.complete = self.as_of_ms = self.settled = NOT_KNOWN\n": [
+        "        self.complete = self.as_of_ms = NOT_KNOWN\n",
+        "        self.complete = self.settled = NOT_KNOWN\n",
+    ],
+    "        self.parts = (NOT_KNOWN, 0)\n\n\nclass": ["\n\nclass"],
     "bit = 1 << update.filters.index(self._filter_name)": ["bit = 1"],
     "if section.mask & bit:": ["if True:"],
     "life.complete = max(life.complete, published_to)": ["life.complete = published_to", "pass"],
@@ -633,7 +654,10 @@ FILTER_READER = {
     "        life.beats_without = 0\n": [""],
     ">= BEATS_UNTIL_FORGOTTEN": ["> BEATS_UNTIL_FORGOTTEN", ">= 59"],
     "        self._log.drop(number, generation)\n": [""],
-    "        if life.lost_to == NOT_KNOWN:\n": ["        if True:\n"],
+    "before if life.lost_to == NOT_KNOWN else min(life.lost_as_of_ms, before)": [
+        "before",
+        "before if life.lost_to == NOT_KNOWN else life.lost_as_of_ms",
+    ],
     "life.lost_to = max(life.lost_to, source.to)": [
         "life.lost_to = source.to if life.lost_to < 0 else life.lost_to"
     ],

@@ -81,7 +81,12 @@ class Model:
         self.settle(number)
 
     def restart(self, number):
-        self.partitions[number].stands_at = None
+        partition = self.partitions[number]
+        partition.stands_at = None
+        for g, complete in partition.complete.items():
+            partition.run.setdefault(g, (partition.settled[g], complete, partition.as_of.get(g)))
+        for kept in (partition.complete, partition.as_of, partition.settled, partition.parts):
+            kept.clear()
 
     def settle(self, number):
         partition = self.partitions[number]
@@ -90,6 +95,7 @@ class Model:
         g, published_to = partition.current, partition.base[0]
         if partition.complete.get(g) is None or partition.complete[g] < published_to:
             partition.complete[g] = published_to
+        partition.settled[g] = max(partition.settled.get(g, 0), published_to)
         self.additions = [
             a
             for a in self.additions
@@ -114,6 +120,7 @@ class Model:
         for kept in (
             partition.complete,
             partition.as_of,
+            partition.settled,
             partition.run,
             partition.parts,
             partition.beats_since,
@@ -132,7 +139,8 @@ class Model:
         as_of = partition.as_of.get(g)
         if partition.complete.get(g) is None or as_of is None:
             return None
-        return partition.lost[g][0][1] if partition.lost.get(g) else as_of
+        before = [as_of_before for _, as_of_before in partition.lost.get(g, [])]
+        return None if None in before else min([as_of, *before])
 
     def is_refused(self, user):
         return any(user in partition.refused for partition in self.partitions.values())
@@ -156,7 +164,7 @@ class Partition:
     def __init__(self):
         self.current = self.base = self.stands_at = None
         self.past, self.complete, self.as_of, self.run, self.parts = set(), {}, {}, {}, {}
-        self.named, self.beats_since, self.lost = set(), {}, {}
+        self.settled, self.named, self.beats_since, self.lost = {}, set(), {}, {}
         self.snapshots, self.refused = {}, set()
 
     def cover(self, g, begin, end, as_of):

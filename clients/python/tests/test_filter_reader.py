@@ -95,9 +95,11 @@ def test_a_base_counts_once_the_reader_stands_at_the_end_beyond_it():
     assert state(reader) == (12, 70, 0)
     reader.snapshots_restart(0)
     reader.take_beat(*base(20, snapshots_to=5))
-    assert state(reader) == (12, 70, 0), "it starts over"
+    assert state(reader) == (None, None, 0), "it starts over"
     reader.snapshots_end(0, 6)
-    assert state(reader) == (20, 70, 0)
+    assert state(reader) == (20, None, 0), "what it knew ends below the base"
+    reader.take_update(update(begin=20, end=20, as_of_ms=80))
+    assert state(reader) == (20, 80, 0)
 
 
 @pytest.mark.parametrize(

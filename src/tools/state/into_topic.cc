@@ -224,7 +224,7 @@ Status TopicSink::Begin(std::vector<PartitionHead> heads) {
                      .takeover = false,
                      .at = SystemClock().WallNow()};
   for (size_t partition = 0; partition < heads.size(); ++partition)
-    sending.places.push_back({heads[partition].position.next_offset, older_bases_[partition]});
+    sending.places.push_back({heads[partition].position.ReadTo(), older_bases_[partition]});
   sending.record_bytes_max = record_bytes_max_;
   sending.refusal = [this] {
     const auto& refusals = producer_->refusals();

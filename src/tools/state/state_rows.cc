@@ -17,8 +17,8 @@ RowBatch HeadRows(const PartitionHead& head) {
   rows.Add({RowOp::kPut, PositionKey(), EncodePosition(head.position)});
   if (!head.position.filters.empty())
     rows.Add({RowOp::kPut, WholenessKey(), EncodeWholeness(head.position.filters)});
-  if (head.position.generation != 0)
-    rows.Add({RowOp::kPut, GenerationKey(), EncodeOffsetGeneration(head.position.generation)});
+  if (head.position.generation != 0 || head.position.read_to > head.position.next_offset)
+    rows.Add({RowOp::kPut, OffsetsKey(), EncodeOffsets(head.position)});
   rows.Add({RowOp::kPut, DescriptorKey(), EncodeDescriptor(head.descriptor)});
   return rows;
 }

@@ -48,6 +48,31 @@ TEST(LastPublished, IsMergedIntoWhatIncompleteStateRenders) {
   }
 }
 
+TEST(LastPublished, AFilterWithUpdatesHasNoBaseWhileAUnionIsRefused) {
+  auto world = Lost(Of(SnapshotFormat::kSplitBlockBloom));
+  PartitionOptions options = world->options();
+  options.filters[0].snapshot = SnapshotPolicy{Of(SnapshotFormat::kBloom), {}};  // takes other unions
+  options.filters[0].updates = true;
+  options.updates = UpdatePolicy{};
+  options.updates->refresh_every = std::chrono::seconds(1);
+  world->Configure(options);
+  world->Restart();
+  world->Settle();
+  const auto withholds = [&] { return world->flow().last_published.Withholds(0, world->clock.WallNow()); };
+  EXPECT_FALSE(withholds()) << "nobody was withheld";
+  world->Expose("u", "new");
+  world->Settle();
+  EXPECT_FALSE(world->Holds("u", "new"));
+  EXPECT_TRUE(withholds());
+  world->Restart();
+  for (int i = 0; i < 3; ++i) world->Settle();
+  EXPECT_TRUE(withholds()) << "the mark brings the user back in each round, also after a restart";
+  for (int i = 0; i < 3; ++i) world->Expose("u", "newer" + std::to_string(i));
+  for (int i = 0; i < 3; ++i) world->Settle();
+  EXPECT_TRUE(world->Holds("u", "new"));
+  EXPECT_FALSE(withholds()) << "a whole round has published everybody";
+}
+
 TEST(LastPublished, IsReadBeforeAnythingIsPublishedAndOnlyOnce) {
   auto world = Lost(Of(SnapshotFormat::kSplitBlockBloom));
   world->topics.fails = Error{Code::kUnavailable, "no broker"};

@@ -374,6 +374,12 @@ std::vector<Sequence> OfTheEnd() {
           .Expect({{{0, {}, {}}, {1, {}, {}}}})
           .End(0, 7)
           .Expect({{{0, {}, 20}, {1, {}, {}}}}),
+      Fresh("the newest end counts, also where it is lower")
+          .End(0, 4)
+          .Beat({.published_to = 20, .snapshots_to = 5})
+          .Expect({{{0, 1, 10}}})
+          .End(0, 5)
+          .Expect({{{0, 1, 20}}}),
       Fresh("a later base needs the end beyond its snapshots_to")
           .Update({.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}})
           .Beat({.published_to = 20, .snapshots_to = 6})
@@ -381,20 +387,165 @@ std::vector<Sequence> OfTheEnd() {
           .Snapshot(snapshot)
           .End(0, 6)
           .Expect({{{0, 2, 20}}, 0, {{.seen = {"a"}}}}),
-      Fresh("a reader that starts over in the snapshots doesn't stand at their end")
-          .Update({.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}})
+  };
+}
+
+std::vector<Sequence> OfStartingOver() {
+  const UpdateOf update = {.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}};
+  const UpdateOf next = {.from = 20, .to = 30, .as_of = 3, .sections = {Seen("u1", {"b"})}};
+  const auto published = [](int64_t to) { return BeatOf{.published_to = to, .snapshots_to = 5}; };
+  return {
+      Fresh("a reader that starts over in the snapshots isn't fresh until it stands at their end again")
+          .Update(update)
           .Restart(0)
-          .Beat({.published_to = 20, .snapshots_to = 5})
-          .Expect({{{0, 2, 20}}, 1, {{.seen = {"a"}}}})
-          .Update({.from = 20, .to = 30, .as_of = 3, .sections = {Seen("u1", {"b"})}})
-          .Expect({{{0, 3, 30}}, 2, {{.seen = {"a", "b"}}}})
-          .Snapshot(snapshot)
+          .Expect({{{0, {}, {}}}, 1, {{.seen = {"a"}}}})
+          .Beat(published(20))
+          .Expect({{{0, {}, {}}}, 1, {{.seen = {"a"}}}})
+          .Update(next)
+          .Expect({{{0, {}, {}}}, 2, {{.seen = {"a", "b"}}}})
+          .Snapshot({.offset = 20, .items = {"a"}})
+          .End(0, 4)
+          .Expect({{{0, {}, {}}}, 2, {{.seen = {"a", "b"}}}})
           .End(0, 5)
           .Expect({{{0, 3, 30}}, 1, {{.seen = {"a", "b"}}}}),
-      Fresh("a restart in another partition doesn't matter")
+      Fresh("published_to has gone back when the reader starts over: additions above it are gone")
+          .Update(update)
+          .Snapshot({.offset = 20, .items = {"a"}})
+          .Beat(published(20))
+          .Update(next)
+          .Expect({{{0, 3, 30}}, 1, {{.seen = {"a", "b"}}}})
+          .Restart(0)
+          .Snapshot({.offset = 10, .items = {"c"}})
+          .Beat(published(15))
+          .End(0, 5)
+          .Expect({{{0, {}, 15}}, 1, {{.seen = {"b", "c"}, .unseen = {"a"}}}})
+          .Beat(published(19))
+          .Expect({{{0, {}, 19}}, 1})
+          .Snapshot({.offset = 20, .items = {"a", "c"}})
+          .Beat(published(20))
+          .Expect({{{0, 3, 30}}, 1, {{.seen = {"a", "b", "c"}}}}),
+      Fresh("the same, and updates that come again have what was gone")
+          .Update(update)
+          .Beat(published(20))
+          .Update(next)
+          .Restart(0)
+          .Beat(published(15))
+          .End(0, 5)
+          .Expect({{{0, {}, 15}}, 1, {{.seen = {"b"}, .unseen = {"a"}}}})
+          .Update({.from = 15, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}})
+          .Expect({{{0, 3, 30}}, 2, {{.seen = {"a", "b"}}}}),
+      Fresh("the highest published_to that has settled counts, also where a lower one settled after it")
+          .Update(update)
+          .Beat(published(20))
+          .Beat(published(12))
+          .Update(next)
+          .Expect({{{0, 3, 30}}, 1})
+          .Restart(0)
+          .End(0, 5)
+          .Expect({{{0, {}, 12}}, 1, {{.seen = {"b"}, .unseen = {"a"}}}})
+          .Beat(published(20))
+          .Expect({{{0, 3, 30}}, 1}),
+      Fresh("published_to is beyond the run: only a later record says how fresh the reader is")
+          .Restart(0)
+          .Beat(published(20))
+          .End(0, 5)
+          .Expect({{{0, {}, 20}}})
+          .Update({.from = 20, .to = 20, .as_of = 4})
+          .Expect({{{0, 4, 20}}}),
+      Fresh("the run beyond a gap stays, and what was complete before the gap is no run")
+          .Update(next)
+          .Expect({{{0, 1, 10}}, 1})
+          .Restart(0)
+          .Expect({{{0, {}, {}}}, 1, {{.seen = {"b"}}}})
+          .End(0, 5)
+          .Expect({{{0, {}, 10}}, 1})
+          .Beat(published(20))
+          .Expect({{{0, 3, 30}}, 1, {{.seen = {"b"}}}}),
+      Fresh("a reader that starts over again before it has settled")
+          .Update(update)
+          .Restart(0)
+          .Restart(0)
+          .Update(next)
+          .Restart(0)
+          .Expect({{{0, {}, {}}}, 2})
+          .End(0, 5)
+          .Expect({{{0, 3, 30}}, 2, {{.seen = {"a", "b"}}}}),
+      Fresh("a reader that starts over again while its run waits")
+          .Update(update)
+          .Beat(published(20))
+          .Update(next)
+          .Restart(0)
+          .Beat(published(15))
+          .End(0, 5)
+          .Update({.from = 15, .to = 17, .as_of = 2, .sections = {Seen("u1", {"c"})}})
+          .Expect({{{0, 2, 17}}, 2, {{.seen = {"b", "c"}, .unseen = {"a"}}}})
+          .Restart(0)
+          .End(0, 5)
+          .Expect({{{0, {}, 15}}, 2})
+          .Beat(published(20))
+          .Expect({{{0, 3, 30}}, 1}),
+      Fresh("what had settled before the last time doesn't count")
+          .Update(update)
+          .Beat(published(20))
+          .Restart(0)
+          .Beat(published(15))
+          .End(0, 5)
+          .Update({.from = 15, .to = 25, .as_of = 4, .sections = {Seen("u1", {"a"})}})
+          .Expect({{{0, 4, 25}}, 1})
+          .Restart(0)
+          .End(0, 5)
+          .Expect({{{0, 4, 25}}, 1, {{.seen = {"a"}}}}),
+      Sequence("a reader that starts over before anything is known")
+          .Update({.from = 0, .to = 10, .as_of = 2, .sections = {Seen("u1", {"a"})}})
+          .Restart(0)
+          .Beat({.published_to = 0, .snapshots_to = 0})
+          .Expect({{{0, {}, {}}}, 1})
+          .End(0, 0)
+          .Expect({{{0, 2, 10}}, 1, {{.seen = {"a"}}}}),
+      Fresh("a reader starts over in one of its partitions")
+          .Beat({.partition = 1, .generation = 7, .published_to = 100, .snapshots_to = 3})
+          .End(1, 3)
+          .Update({.partition = 1, .generation = 7, .from = 100, .to = 110, .as_of = 9})
+          .Update(update)
           .Restart(1)
-          .Beat({.published_to = 20, .snapshots_to = 5})
-          .Expect({{{0, 1, 20}, {1, {}, {}}}}),
+          .Expect({{{0, 2, 20}, {1, {}, {}}}, 1})
+          .Beat(published(20))
+          .Expect({{{0, 2, 20}, {1, {}, {}}}, 0})
+          .End(1, 3)
+          .Expect({{{0, 2, 20}, {1, 9, 110}}, 0}),
+      Fresh("a past generation that a beat names again has started over as well")
+          .Update(update)
+          .Beat({.generation = 2})
+          .Restart(0)
+          .Beat(published(12))
+          .Expect({{{0, {}, {}}}, 1, {{.seen = {"a"}}}})
+          .End(0, 5)
+          .Expect({{{0, 2, 20}}, 1, {{.seen = {"a"}}}}),
+      Fresh("parts that came before the reader started over may be gone")
+          .Update({.from = 10, .to = 10, .sections = {Seen("u1", {"a"})}})
+          .Beat(published(11))
+          .Expect({{{0, 1, 11}}, 0})
+          .Restart(0)
+          .Beat(published(10))
+          .End(0, 5)
+          .Expect({{{0, {}, 10}}, 0})
+          .Update({.from = 10, .to = 12, .part = 1, .as_of = 2, .sections = {Seen("u1", {"last"})}})
+          .Expect({{{0, {}, 10}}, 1, {{.seen = {"last"}, .unseen = {"a"}}}})
+          .Beat(published(11))
+          .Expect({{{0, 2, 12}}, 1}),
+      Fresh("the limit drops a record that came before the reader started over, and one that came after", 2)
+          .Update(update)
+          .Beat(published(20))
+          .Update(next)
+          .Restart(0)
+          .Beat(published(12))
+          .Update({.from = 12, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}})
+          .Update({.from = 30, .to = 40, .as_of = 4, .sections = {Seen("u1", {"c"})}})
+          .Update({.from = 40, .to = 50, .as_of = 5, .sections = {Seen("u1", {"d"})}})
+          .End(0, 5)
+          .Expect({{{0, {}, 50}}, 2, {{.seen = {"c", "d"}, .unseen = {"a", "b"}}}})
+          .Beat(published(30))
+          .Expect({{{0, 5, 50}}, 2}),
   };
 }
 
@@ -985,8 +1136,9 @@ std::vector<Sequence> OfLimits() {
 
 std::string UpdateSequences() {
   std::string text;
-  for (const auto& sequences : {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfBeats(), OfGaps(), OfEvents(),
-                                OfMissingParts(), OfKnownParts(), OfFilters(), OfGenerations(), OfLimits()}) {
+  for (const auto& sequences :
+       {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfStartingOver(), OfBeats(), OfGaps(), OfEvents(),
+        OfMissingParts(), OfKnownParts(), OfFilters(), OfGenerations(), OfLimits()}) {
     if (!text.empty()) text += ",\n";
     text += Joined(sequences, ",\n", [](const Sequence& one) { return one.Json(); });
   }

@@ -61,6 +61,7 @@ class PublishTest : public testing::Test {
     for (PublishFlow::Rendering& rendering : group) {
       rendering.user_id = names.at(rendering.user);
       rendering.bytes = "snapshot";
+      rendering.origin = origin;
     }
     if (rendered) {
       last = flow->Send(now, group, sink, 0);
@@ -83,6 +84,7 @@ class PublishTest : public testing::Test {
   Instant now{std::chrono::hours(1)};
   std::map<UserKey, std::string> names;
   Status rendered;
+  PublishFlow::Origin origin = PublishFlow::Origin::kState;
   Result<PublishFlow::Sending> last;
 };
 

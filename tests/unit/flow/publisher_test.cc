@@ -44,6 +44,8 @@ class PublisherTest : public testing::Test {
     of_partition.partition = number;
     of_partition.partition_count = kPartitions;
     of_partition.filters = {{0, "home", 30, 10'000, {}, SnapshotPolicy{}}};
+    if (updates) of_partition.updates = UpdatePolicy{};
+    of_partition.filters[0].updates = updates;
     auto open = std::make_shared<OpenPartition>();
     open->partition = number;
     open->store = std::make_unique<sim::FatefulStore>(
@@ -77,6 +79,12 @@ class PublisherTest : public testing::Test {
     const Record record{lane.next_offset++, clock.WallNow(), user, value, false};
     ASSERT_EQ(lane.open->flow->intake.Apply({&record, 1}), size_t{1});
   }
+  /// The lease holds from now on, and the partition has read all that is in the log.
+  void Lease(int32_t number) {
+    const Lane& lane = lanes[static_cast<size_t>(number)];
+    lease.Committed(number, clock.Now());
+    lane.open->flow->state.ConfirmEnd(lane.next_offset, clock.Now());
+  }
   static std::string User(int32_t number) { return "user-of-" + std::to_string(number); }
   bool Published(int32_t number, std::string_view item) const {
     const auto found = topic.topic.find({FilterIndex(), User(number)});
@@ -104,18 +112,19 @@ class PublisherTest : public testing::Test {
   CommitLease lease{LeaseTimes::Of(std::chrono::seconds(10))};
   FakeOwner owner;
   Publisher::Options options;  // of the next WithOptions()
+  bool updates = false;        // of the next Open()
   Publisher publisher{opened, topic, reporter, clock, Publisher::Options()};
 };
 
 TEST_F(PublisherTest, QueuesNothingThatWasRenderedBeforeTheProcessStoodStillForLongerThanItsLease) {
   Publisher leased = WithLease();
-  lease.Committed(0, clock.Now());
+  Lease(0);
   Expose(0, "a");
   lanes[0].fate.before_read = [&] { clock.Advance(20'000); };
   leased.Step();
   lanes[0].fate.before_read = {};
   EXPECT_EQ(topic.sent_total, 0u);
-  lease.Committed(0, clock.Now());
+  Lease(0);
   for (int i = 0; i < 3; ++i) leased.Step();
   EXPECT_TRUE(Published(0, "a")) << "it stayed due";
 }
@@ -236,7 +245,7 @@ TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {
     for (int i = 0; i < 3; ++i) leased.Step();
   };
   step();
-  lease.Committed(0, clock.Now());
+  Lease(0);
   Expose(0, "a");
   Expose(1, "b");
   step();
@@ -247,7 +256,7 @@ TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {
   Expose(0, "old");
   step();
   EXPECT_FALSE(Published(0, "old"));
-  lease.Committed(0, clock.Now());
+  Lease(0);
   step();
   EXPECT_TRUE(Published(0, "old")) << "nothing is lost by waiting";
 
@@ -273,6 +282,7 @@ TEST_F(PublisherTest, APartitionThatOnlyAnswersIsNotPublished) {
   }
   EXPECT_EQ(topic.sent_total, 0u) << "another daemon owns it: no snapshot, no beat";
   open->assigned.store(true);
+  Lease(0);
   for (int i = 0; i < 5; ++i) {
     leased.Step();
     clock.Advance(500);
@@ -418,6 +428,77 @@ TEST_F(PublisherTest, AReplicaSendsNothingAndWaitsForTheOwner) {
   EXPECT_FALSE(Published(0, "a")) << "the former owner has";
   EXPECT_TRUE(Published(1, "b"));
   EXPECT_EQ(replica.Outstanding(), 0u);
+}
+
+TEST_F(PublisherTest, AReplicaLeavesUsersOfFiltersWithUpdatesToMarks) {
+  updates = true;
+  opened.Take(0);
+  Open(0);
+  Publisher replica = WithOwner();
+  PartitionFlow& flow = *lanes[0].open->flow;
+  Expose(0, "a");
+  flow.updates->Discard();  // as a replica's sender does
+  flow.publish.AddDue(std::vector<UserRef>{{0, UserKeyOf(User(0))}}, clock.Now());
+  for (int i = 0; i < 3; ++i) replica.Step();
+  EXPECT_EQ(replica.Outstanding(), 1u) << "the owner publishes it with its next round";
+  flow.intake.Freeze();
+  ASSERT_TRUE(flow.checkpoint.Write());
+  replica.Step();
+  EXPECT_EQ(replica.Outstanding(), 0u) << "nothing waits for that, neither a shutdown nor an alert";
+  EXPECT_EQ(lanes[0].durable.marks.size(), 1u);
+  owner.owns = true;
+  clock.Advance(2'000);
+  for (int i = 0; i < 3; ++i) replica.Step();
+  EXPECT_TRUE(Published(0, "a"));
+}
+
+TEST_F(PublisherTest, ANewOwnerWritesNothingBeforeItsBeatHasReplacedTheFormerOwners) {
+  updates = true;
+  opened.Take(0);
+  Open(0);
+  PartitionFlow& flow = *lanes[0].open->flow;
+  OutputGuard guard;
+  guard.Own(0);
+  options.guard = &guard;
+  options.watermarks = BeatSender{"group", "instance", ""};
+  Publisher owning = WithOptions();
+  Expose(0, "a");
+  flow.publish.AddDue(std::vector<UserRef>{{0, UserKeyOf(User(0))}}, clock.Now());
+  topic.deliver_all = false;
+  topic.late_percent = 100;
+  for (int i = 0; i < 3; ++i) owning.Step();
+  EXPECT_EQ(topic.sent_total, 2u) << "a beat of each partition, and no snapshot";
+  topic.late_percent = 0;
+  topic.fail_percent = 100;
+  owning.Step();
+  topic.deliver_all = true;
+  for (int i = 0; i < 3; ++i) owning.Step();
+  EXPECT_FALSE(Published(0, "a")) << "the beat was lost";
+  clock.Advance(1'000);
+  for (int i = 0; i < 3; ++i) owning.Step();
+  EXPECT_TRUE(Published(0, "a"));
+  guard.Disown(0);
+  guard.Own(0);
+  EXPECT_FALSE(guard.MayWrite(0)) << "another process may have owned it meanwhile";
+}
+
+TEST_F(PublisherTest, APromotedReplicaThatLagsTakesNoSnapshotBack) {
+  options.lease = &lease;
+  Publisher replica = WithOwner();
+  Expose(0, "a");
+  Lease(0);
+  replica.Step();
+  clock.Advance(1);
+  owner.owns = true;
+  for (int i = 0; i < 3; ++i) replica.Step();
+  EXPECT_EQ(topic.sent_total, 0u) << "the former owner may have published more";
+  lanes[0].open->flow->state.ConfirmEnd(2, clock.Now());
+  for (int i = 0; i < 3; ++i) replica.Step();
+  EXPECT_EQ(topic.sent_total, 0u) << "it has";
+  Expose(0, "b");
+  clock.Advance(1'000);
+  for (int i = 0; i < 3; ++i) replica.Step();
+  EXPECT_TRUE(Published(0, "b"));
 }
 
 TEST_F(PublisherTest, AFormerOwnerQueuesNothingThatItRenderedBefore) {

@@ -21,11 +21,15 @@ class RefreshTest : public PublishTest {
   RefreshTest() {
     std::vector<FilterPolicy> filters;
     for (const size_t id : {0, 1, 2}) {
-      FilterPolicy& filter = filters.emplace_back(
-          FilterPolicy{FilterId(id), std::to_string(id), 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}});
-      filter.updates = id != 1;
+      filters.push_back(WithUpdates(id));
+      filters.back().updates = id != 1;
     }
     flow.emplace(filters, PublishFlow::Options{100'000, false, kRound}, reporter);
+  }
+  static FilterPolicy WithUpdates(size_t id) {
+    FilterPolicy filter{FilterId(id), std::to_string(id), 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}};
+    filter.updates = true;
+    return filter;
   }
   /// A change of the user at the next offset, left to a mark, as the worker does it.
   void Leave(const std::string& name, size_t filter = 0) {
@@ -116,6 +120,23 @@ TEST_F(RefreshTest, ARoundTakesItsTime) {
   // The section under way had begun before the changes.
   EXPECT_NEAR(std::chrono::duration<double>(now - begun).count(), 1'700, 20);
   EXPECT_TRUE(flow->GetRefreshStatus(now)->is_paced);
+}
+
+TEST_F(RefreshTest, ARoundThatHurriesWaitsForACheckpointOnceManyMarksAreToBeCleared) {
+  flow.emplace(std::vector<FilterPolicy>{WithUpdates(0)}, PublishFlow::Options{1'000, false, kRound},
+               reporter);
+  for (int i = 0; i < 10'000; ++i) Leave("user-" + std::to_string(i));
+  const auto publish = [&] {
+    Checkpoint();
+    for (int i = 0; i < 20; ++i) StepAll();
+  };
+  publish();
+  EXPECT_GT(rendered_times.size(), 1'000u);
+  EXPECT_LE(rendered_times.size(), 4'000u) << "the memory of 1,000 entries";
+  for (int i = 0; i < 10; ++i) publish();
+  EXPECT_EQ(rendered_times.size(), 10'000u);
+  Checkpoint();
+  EXPECT_TRUE(marks.empty());
 }
 
 TEST_F(RefreshTest, WhatChangesBehindTheSectionWaitsForTheNextRound) {
@@ -232,9 +253,11 @@ TEST_F(RefreshTest, ACutTopicTakesEverythingBackUntilAWholeRoundHasCome) {
   flow->MarksCommitted();
   StepAll();
   EXPECT_EQ(flow->PublishedTo(), PublishFlow::kNoOffset);
+  EXPECT_TRUE(flow->IsTakenBack()) << "the next owner must publish all users, too";
   Checkpoint();
   StepAll();
   EXPECT_EQ(flow->PublishedTo(), next_offset);
+  EXPECT_FALSE(flow->IsTakenBack());
 }
 
 TEST_F(RefreshTest, AUserWithItemsThatEndKeepsTheMarkUntilNoneIsLeft) {
@@ -276,6 +299,43 @@ TEST_F(RefreshTest, AUserWithItemsThatEndKeepsTheMarkUntilNoneIsLeft) {
   EXPECT_TRUE(marks.empty());
   now += kRound * 2;
   EXPECT_EQ(refresh(), 0u);
+}
+
+TEST_F(RefreshTest, AFilterWithAWithheldUserIsNotNamedUntilAWholeRoundHasMetNone) {
+  const UserRef user{0, KeyOf("a")};
+  const auto is_named = [&](size_t filter) { return !flow->Withholds(FilterIndex(filter)); };
+  Checkpoint();
+  Round();
+  flow->AddDue({&user, 1}, now);  // a sweep: no mark stands
+  origin = PublishFlow::Origin::kPublished;
+  Step();
+  EXPECT_FALSE(is_named(0));
+  EXPECT_TRUE(is_named(2)) << "the other filter";
+  Checkpoint();
+  EXPECT_EQ(marks, std::set<UserRef>{user}) << "the round and a restart find the user";
+  for (int round = 0; round < 3; ++round) Round();
+  Checkpoint();
+  EXPECT_FALSE(is_named(0)) << "each round withholds the snapshot again";
+  EXPECT_EQ(marks, std::set<UserRef>{user});
+  origin = PublishFlow::Origin::kState;
+  for (int round = 0; round < 2; ++round) Round();
+  EXPECT_EQ(rendered_times["a"], 1);
+  EXPECT_TRUE(is_named(0));
+  Checkpoint();
+  EXPECT_TRUE(marks.empty());
+}
+
+TEST_F(RefreshTest, AMarkOfAWithheldUserThatCouldNotBeWrittenComesWithTheNextCheckpoint) {
+  const UserRef user{0, KeyOf("a")};
+  flow->AddDue({&user, 1}, now);
+  origin = PublishFlow::Origin::kPublished;
+  Step();
+  EXPECT_EQ(flow->CollectMarks({}, {}, next_offset, now).set, std::vector<UserRef>{user});
+  flow->MarksFailed();
+  StepAll();
+  EXPECT_TRUE(flow->Withholds(FilterIndex{0}));
+  Checkpoint();
+  EXPECT_EQ(marks, std::set<UserRef>{user});
 }
 
 TEST_F(RefreshTest, PublishedToIsThatOfTheFiltersWithoutUpdatesAsWell) {

@@ -56,6 +56,29 @@ TEST_F(RepublishTest, AnEndingIsPublishedThoughTheDaemonWasKilledSince) {
   EXPECT_TRUE(durable.endings.empty());
 }
 
+TEST_P(KilledOrNot, WhatWasServedWhileUpdatesWereOnEndsAfterTheyAreSwitchedOff) {
+  Open();
+  Settle();
+  options.filters[0].updates = true;
+  options.updates = UpdatePolicy{};
+  Open();
+  Send(Event("served", "a", kNow));
+  if (!GetParam()) Settle();  // killed: no sweep had begun
+  flow->updates->Discard();   // they are sent
+  Checkpoint();
+  EXPECT_TRUE(durable.endings.empty());
+  options.filters[0].updates = false;
+  options.updates.reset();
+  Open();
+  Settle();
+  EXPECT_TRUE(Published("a"));
+  Settle();
+  EXPECT_EQ(durable.endings.size(), 1u);
+  clock.SetWall((kNow / 300'000 + 1 + 6) * 300'000);
+  Publish();
+  EXPECT_FALSE(HasSnapshot());
+}
+
 TEST_F(RepublishTest, AnEndingThatComesLateIsNotLost) {
   Open();
   Send(Event("served", "a", kNow));
@@ -356,6 +379,32 @@ TEST_F(RepublishTest, TheEndOfATopicSurvivesARestartAndGoesDownOnlyOnceAllUsersA
   EXPECT_EQ(flow->sweep.TopicEnds(), Ends{60});
   Checkpoint();
   EXPECT_EQ(DecodeSweepProgress(durable.sweep)->filters[0].topic_end, 60);
+}
+
+TEST_F(RepublishTest, WhatWasAcknowledgedRaisesTheEndOfATopicAndNeverLowersIt) {
+  using Ends = std::vector<int64_t>;
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Publish();
+  flow->sweep.RaiseTopicEnd(0, 7);
+  flow->sweep.RaiseTopicEnd(0, 3);
+  EXPECT_EQ(flow->sweep.TopicEnds(), Ends{7});
+  Checkpoint();
+  EXPECT_EQ(DecodeSweepProgress(durable.sweep)->filters[0].topic_end, 7);
+}
+
+TEST_F(RepublishTest, WhomACheckpointLeavesUnmarkedWasPublishedBelowTheEndThatItStores) {
+  Open();
+  Settle();
+  Send(Event("exposed", "a", kNow));
+  dynamic_cast<sim::FakeStore&>(*partition->store).before_users = [&] {
+    flow->sweep.RaiseTopicEnd(0, 7);
+    Publish(1);
+  };
+  Checkpoint();
+  EXPECT_TRUE(Published("a"));
+  EXPECT_EQ(DecodeSweepProgress(durable.sweep)->filters[0].topic_end, -1);
+  EXPECT_EQ(durable.marks.size(), 1u) << "the next owner wouldn't notice that the topic lost this snapshot";
 }
 
 TEST_P(KilledOrNot, ATombstoneOfAClockThatWasAheadDoesNotStay) {

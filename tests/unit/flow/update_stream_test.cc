@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/update_sender.h"
 #include "seen/filter_reader.h"
 #include "unit/flow/flow_fixture.h"
 
@@ -306,7 +307,7 @@ TEST_F(UpdateStreamTest, APartThatWaitsForAMinuteIsAGap) {
   Open();
   AddEvent(0, 70'000);
   ASSERT_EQ(Take(false).size(), 2u);
-  stream().Delivered(numbers_[1], 0, clock.Now(), clock.WallNow());
+  stream().Delivered(numbers_[1], offset_++, clock.Now(), clock.WallNow());
   clock.Advance(61'000);
   flow->state.SetNextOffset(2);
   const auto sent = Take();
@@ -446,6 +447,54 @@ TEST_F(UpdateStreamTest, PublishedSnapshotsCarryTheGeneration) {
   const auto answer = SnapshotView::Parse(bytes);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->meta().generation, 0);
+}
+
+// Each reading takes 3 s, as if the process stood still before it.
+class SlowClock final : public Clock {
+ public:
+  explicit SlowClock(sim::VirtualClock& clock) : clock_(clock) {}
+  Instant Now() const override { return clock_.Advance(3'000), clock_.Now(); }
+  TimeMs WallNow() const override { return clock_.Advance(3'000), clock_.WallNow(); }
+
+ private:
+  sim::VirtualClock& clock_;
+};
+
+class KeepingSink final : public PartitionSink {
+ public:
+  bool TrySend(int32_t, std::string_view record, uint64_t) override {
+    return records.emplace_back(record), true;
+  }
+  void PollDeliveries(const std::function<void(const PartitionDelivery&)>&) override {}
+  std::vector<std::string> records;
+};
+
+TEST_F(UpdateStreamTest, APauseBetweenTheClocksMakesRecordsOlderAndNeverNewer) {
+  Open();
+  const int64_t asked_ms = Now();
+  flow->state.ConfirmEnd(0, clock.Now());
+  const SlowClock slow(clock);
+  KeepingSink sink;
+  UpdateSender(opened, sink, nullptr, slow).Step();
+  ASSERT_EQ(sink.records.size(), 1u);
+  EXPECT_LE(Read(sink.records[0]).as_of_ms, asked_ms);
+  EXPECT_GT(Read(sink.records[0]).as_of_ms, 0);
+}
+
+TEST_F(UpdateStreamTest, ATopicThatWasMadeAnewIsAGap) {
+  Open();
+  for (int i = 0; i < 3; ++i) {
+    Send(Event("exposed", "a" + std::to_string(i), kNow));
+    Take();
+  }
+  EXPECT_EQ(stream().GapTo(), -1);
+  EXPECT_EQ(stream().TopicOffsetFor(1), 0);
+  offset_ = 0;
+  Send(Event("exposed", "b", kNow));
+  Take();
+  EXPECT_EQ(stream().GapTo(), 3) << "readers that begin there wait for the snapshots of what is gone";
+  EXPECT_EQ(stream().TopicOffsetFor(1), -1) << "the offset was another topic's";
+  EXPECT_EQ(stream().GetFigures().gaps, 1u);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST_F(OutputGuardTest, AnEndCountsOnceItIsKnownThatNothingWasCut) {
   Deliver(50);
   EXPECT_EQ(guard_.EndOf(kPlace), std::nullopt) << "the state may know of more records";
   guard_.RaiseFloor(kPlace, 40);
-  guard_.FloorsKnown(kPlace.partition);
+  guard_.KnowFloors(kPlace.partition, std::vector<int64_t>{-1});
   EXPECT_TRUE(guard_.KnowsFloors(kPlace.partition));
   EXPECT_EQ(guard_.EndOf(kPlace), 51);
   guard_.Own(kPlace.partition);
@@ -106,11 +106,22 @@ TEST_F(OutputGuardTest, TheFormerOwnersEndCountsAtLeastWhileTheStatesIsNotKnown)
 
 TEST_F(OutputGuardTest, ACutPlaceHasNoEndUntilItsUsersAreRequested) {
   guard_.RaiseFloor(kPlace, 40);
-  guard_.FloorsKnown(kPlace.partition);
+  guard_.KnowFloors(kPlace.partition, std::vector<int64_t>{-1});
   Deliver(10);
   EXPECT_EQ(guard_.EndOf(kPlace), std::nullopt);
+  EXPECT_TRUE(guard_.MayBeCut(kPlace.partition));
   EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
-  EXPECT_EQ(guard_.EndOf(kPlace), 11);
+  EXPECT_EQ(guard_.EndOf(kPlace), std::nullopt) << "they aren't requested yet";
+  guard_.PutBackCut(kPlace);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+  Deliver(3);  // it is cut once more
+  guard_.Requested(kPlace);
+  EXPECT_EQ(guard_.EndOf(kPlace), std::nullopt);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+  EXPECT_TRUE(guard_.MayBeCut(kPlace.partition));
+  guard_.Requested(kPlace);
+  EXPECT_FALSE(guard_.MayBeCut(kPlace.partition));
+  EXPECT_EQ(guard_.EndOf(kPlace), 4);
 }
 
 TEST_F(OutputGuardTest, APartitionThatComesBackHasNotBecomeShorter) {
@@ -241,6 +252,21 @@ TEST_F(OutputGuardTest, ReportsThatGoBackAreACut) {
   Deliver(1);
   EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
   EXPECT_TRUE(guard_.TakeForeign().empty());
+}
+
+TEST_F(OutputGuardTest, AnOffsetThatIsReportedAgainIsACut) {
+  Deliver(50);
+  Deliver(50);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace}) << "the topic lost its last record";
+}
+
+TEST_F(OutputGuardTest, ItSaysHowFarItHasWritten) {
+  EXPECT_LE(guard_.WrittenTo(kPlace), 0);
+  Deliver(50);
+  EXPECT_EQ(guard_.WrittenTo(kPlace), 51);
+  Ask(60);
+  Ask(60);
+  EXPECT_EQ(guard_.WrittenTo(kPlace), 51) << "others wrote what stands behind";
 }
 
 TEST_F(OutputGuardTest, OfPartitionsThatItDoesNotOwnNothingIsSaid) {

@@ -41,6 +41,15 @@ void ApplyRow(const Row& row, Rows& rows) {
   }
 }
 
+Position PositionIn(const Rows& rows) {
+  Position position;
+  if (const auto row = rows.find(PositionKey()); row != rows.end()) position = *DecodePosition(row->second);
+  if (const auto row = rows.find(OffsetsKey()); row != rows.end()) {
+    EXPECT_TRUE(DecodeOffsets(row->second, position));
+  }
+  return position;
+}
+
 /// A store that takes all rows of a checkpoint at once, or none of them.
 class MapStore final : public RowSource {
  public:
@@ -51,10 +60,6 @@ class MapStore final : public RowSource {
   }
   Result<std::unique_ptr<RowCursor>> ReadRows() override {
     return rows.empty() ? nullptr : std::make_unique<Cursor>(rows);
-  }
-  Position GetPosition() const {
-    const auto row = rows.find(PositionKey());
-    return row == rows.end() ? Position() : *DecodePosition(row->second);
   }
 
   Rows rows;
@@ -129,11 +134,26 @@ class MapTarget final : public RestoreTarget {
   Rows rows;
 };
 
+// Writes what the input's records [from, to) change.
+void WriteUsers(CheckpointWriter& writer, int64_t from, int64_t to) {
+  std::map<UserRef, std::vector<int64_t>> users;
+  for (int64_t offset = from; offset < to; ++offset)
+    users[{FilterId{0}, UserKeyOf(UserName(offset))}].push_back(offset);
+  for (const auto& [user, offsets] : users) {
+    std::string delta;
+    for (const int64_t offset : offsets) delta = Folded(delta, DeltaOf(offset, UserName(offset)));
+    ASSERT_TRUE(writer.AddDelta(user, delta));
+  }
+}
+
 struct Owner {
   Owner(const Rows& state, FakeStateTopic& topic, const VirtualClock& clock) : queue(topic) {
     store.rows = state;
+    read_to = position();
+    holds_to = PositionIn(state).ReadTo();
     PartitionStream::Options options;
-    options.opening = {"seen",   "seen-1", "0.1.0", false, {}, state.empty() ? kNoOffset : position(),
+    options.opening = {"seen",   "seen-1", "0.1.0",
+                       false,    {},       state.empty() ? kNoOffset : PositionIn(state).ReadTo(),
                        kNoOffset};
     options.descriptor = EncodeDescriptor(Descriptor());
     options.limits = StoredLimits(Descriptor().filters);
@@ -146,22 +166,17 @@ struct Owner {
     EXPECT_TRUE(end);
     stream->Begin(end->newest_base, end->reaches, topic.end());
   }
-  int64_t position() const { return store.GetPosition().next_offset; }
+  int64_t position() const { return PositionIn(store.rows).next_offset; }
 
   // Writes the changes of the input's records up to `to`, and some random rows of the owner itself.
-  void Checkpoint(int64_t to, std::mt19937_64& random, uint32_t second) {
+  // `held_back`: so many of the records will be read again.
+  void Checkpoint(int64_t to, int64_t held_back, std::mt19937_64& random, uint32_t second) {
     Position position;
-    position.next_offset = to;
+    position.next_offset = std::max(this->position(), to - held_back);
+    position.read_to = to;
     auto writer = stream->Record(store.Begin(position), position);
     ASSERT_TRUE(writer->PutSweep("sweep " + std::to_string(random() % 9)));
-    std::map<UserRef, std::vector<int64_t>> users;
-    for (int64_t offset = this->position(); offset < to; ++offset)
-      users[{FilterId{0}, UserKeyOf(UserName(offset))}].push_back(offset);
-    for (const auto& [user, offsets] : users) {
-      std::string delta;
-      for (const int64_t offset : offsets) delta = Folded(delta, DeltaOf(offset, UserName(offset)));
-      ASSERT_TRUE(writer->AddDelta(user, delta));
-    }
+    WriteUsers(*writer, read_to, to);
     std::map<UserRef, std::string> marks;
     for (int i = 0; i < kUsers; ++i) marks[{FilterId{0}, UserKeyOf(UserName(i))}] = UserName(i);
     for (const auto& [user, user_id] : marks) {
@@ -182,6 +197,8 @@ struct Owner {
     }
     if (random() % 20 == 0) return;  // as with a full disk: no row is kept
     ASSERT_TRUE(writer->Commit());
+    read_to = to;
+    holds_to = std::max(holds_to, to);
   }
   void Step(bool last = false) {
     queue.PollDeliveries([this](const PartitionDelivery& delivery) { stream->OnDelivery(delivery); });
@@ -189,17 +206,25 @@ struct Owner {
   }
 
   MapStore store;
+  int64_t read_to = 0;   // by this process; the store's position may be lower
+  int64_t holds_to = 0;  // the store has all records below
   FakeStateQueue queue;
   std::unique_ptr<PartitionStream> stream;
   StreamTrimmer trimmer{std::chrono::minutes(5)};
 };
 
-int64_t PositionOf(const Rows& rows) {
-  const auto row = rows.find(PositionKey());
-  return row == rows.end() ? kNoOffset : DecodePosition(row->second)->next_offset;
-}
-
 std::set<int64_t> OffsetsIn(const Rows& rows) { return HeldRows{rows}.Offsets(); }
+
+// A state of another reader of the input, as a replica's.
+Rows StateAt(int64_t position) {
+  MapStore store;
+  Position at;
+  at.next_offset = position;
+  const auto writer = store.Begin(at);
+  WriteUsers(*writer, 0, position);
+  EXPECT_TRUE(writer->Commit());
+  return store.rows;
+}
 
 struct Restored {
   std::optional<RestoredState> state;
@@ -213,7 +238,7 @@ Restored RestoreFrom(FakeStateTopic& topic, const Rows& held = {}) {
   RestoreProgress progress;
   const std::atomic<bool> stop{false};
   StateRestore::Options options{Descriptor().identity, topic.end(), 3'000};
-  if (!held.empty()) options.held = {PositionOf(held), Descriptor()};
+  if (!held.empty()) options.held = {PositionIn(held).ReadTo(), Descriptor()};
   StateRestore restore(options, topic, target, progress, stop);
   auto state = restore.Run();
   EXPECT_TRUE(state) << state.error().message;
@@ -222,13 +247,13 @@ Restored RestoreFrom(FakeStateTopic& topic, const Rows& held = {}) {
 
 /// How often, over all seeds, something happened without which the test would check little.
 struct Happened {
-  int restored = 0, told = 0, trimmed = 0, removed = 0, continued = 0;
+  int restored = 0, told = 0, trimmed = 0, removed = 0, continued = 0, held_back = 0;
   uint64_t most_runs = 0;
 };
 
 class Owners {
  public:
-  Owners(uint64_t seed, Happened& happened) : random_(seed), happened_(happened) {
+  Owners(uint64_t seed, Happened& happened) : random_(seed), happened_(happened), holds_back_(seed % 2 == 0) {
     owners_.push_back(std::make_unique<Owner>(Rows(), topic_, clock_));
   }
 
@@ -237,7 +262,8 @@ class Owners {
     switch (random_() % 9) {
       case 0:
       case 1:
-        owner.Checkpoint(owner.position() + static_cast<int64_t>(random_() % 20), random_, second_ += 3);
+        owner.Checkpoint(owner.read_to + static_cast<int64_t>(random_() % 20),
+                         holds_back_ ? static_cast<int64_t>(random_() % 30) : 0, random_, second_ += 3);
         break;
       case 2:
         owner.queue.Deliver(random_() % 30);
@@ -259,9 +285,9 @@ class Owners {
         owner.Step();
     }
     const Restored restored = RestoreFrom(topic_);
-    CheckWhatOwnersSay(restored.state ? restored.state->position : 0);
+    CheckWhatOwnersSay(restored.state ? restored.state->read_to : 0);
     if (!restored.state) return;
-    ASSERT_EQ(OffsetsIn(restored.rows), OffsetsBelow(restored.state->position));
+    CheckRows(restored);
     ++happened_.restored;
     BringUpToDate();
     happened_.most_runs = std::max(happened_.most_runs, restored.state->runs);
@@ -270,7 +296,7 @@ class Owners {
   // Delivers all records of the last owner. Then a restore gives exactly the state of that owner.
   void ToRest() {
     Owner& owner = *owners_.back();
-    owner.Checkpoint(owner.position() + 3, random_, second_);
+    owner.Checkpoint(owner.read_to + 3, 0, random_, second_);
     for (int i = 0; i < 3'000 && !(i > 80 && owner.stream->IsAtRest()); ++i) {
       clock_.Advance(1'000);
       owner.Step();
@@ -281,9 +307,9 @@ class Owners {
     ASSERT_TRUE(restored.state);
     Rows expected = owner.store.rows;
     expected[std::string(DescriptorKey())] = EncodeDescriptor(Descriptor());
-    EXPECT_EQ(restored.state->position, owner.position()) << Describe();
+    EXPECT_EQ(restored.state->read_to, owner.holds_to) << Describe();
     EXPECT_TRUE(restored.rows == expected) << Describe();
-    EXPECT_EQ(owner.stream->figures().sent_to, owner.position());
+    EXPECT_EQ(owner.stream->figures().sent_to, owner.holds_to);
   }
 
   std::string Describe() const {
@@ -306,6 +332,19 @@ class Owners {
   }
 
  private:
+  // No record below the position is missing. Where no position is held back, no later record is there.
+  void CheckRows(const Restored& restored) {
+    const std::set<int64_t> has = OffsetsIn(restored.rows);
+    const std::set<int64_t> needs = OffsetsBelow(restored.state->read_to);
+    ASSERT_TRUE(std::includes(has.begin(), has.end(), needs.begin(), needs.end())) << Describe();
+    if (!holds_back_) {
+      ASSERT_EQ(has, needs);
+    }
+    const int64_t goes_on_at = PositionIn(restored.rows).next_offset;
+    ASSERT_LE(goes_on_at, restored.state->read_to);
+    happened_.held_back += goes_on_at < restored.state->read_to ? 1 : 0;
+  }
+
   // Checks only the owner that opened the stream last. A former owner doesn't know of later records.
   void CheckWhatOwnersSay(int64_t reached) {
     int64_t epoch = kNoOffset;
@@ -324,11 +363,14 @@ class Owners {
   // Restores over a copy that an owner left at some time.
   void BringUpToDate() {
     if (random_() % 4 != 0) return;
-    const Rows& copy = copies_[random_() % copies_.size()];
+    const Rows copy =
+        random_() % 2 == 0
+            ? StateAt(static_cast<int64_t>(random_() % static_cast<uint64_t>(owners_.back()->read_to + 1)))
+            : copies_[random_() % copies_.size()];
     const Restored later = RestoreFrom(topic_, copy);
     if (!later.state) return;
-    ASSERT_EQ(OffsetsIn(later.rows), OffsetsBelow(later.state->position));
-    EXPECT_GT(later.state->position, PositionOf(copy));
+    CheckRows(later);
+    EXPECT_GT(later.state->read_to, PositionIn(copy).ReadTo());
     happened_.continued += later.state->continued ? 1 : 0;
   }
 
@@ -342,7 +384,7 @@ class Owners {
     owner.trimmer.Trimmed(before);
     const Restored rest = RestoreFrom(topic_);
     ASSERT_TRUE(rest.state) << Describe();
-    ASSERT_EQ(rest.state->position, whole.state->position) << Describe();
+    ASSERT_EQ(rest.state->read_to, whole.state->read_to) << Describe();
   }
 
   // A copy goes only if the topic restores what it holds.
@@ -352,10 +394,10 @@ class Owners {
       kept.push_back({static_cast<int32_t>(i), static_cast<int64_t>(i), copies_[i].size()});
     std::set<int32_t> gone;
     RemoveOldest(kept, 20, [&](const KeptCopy& copy) {
-      const int64_t position = PositionOf(copies_[static_cast<size_t>(copy.partition)]);
+      const int64_t position = PositionIn(copies_[static_cast<size_t>(copy.partition)]).ReadTo();
       const auto reaches = RestoreReaches(topic_, 0, topic_.end(), position);
       if (!reaches || !*reaches) return false;
-      EXPECT_GE(RestoreFrom(topic_).state->position, position) << Describe();
+      EXPECT_GE(RestoreFrom(topic_).state->read_to, position) << Describe();
       gone.insert(copy.partition);
       return true;
     });
@@ -376,6 +418,7 @@ class Owners {
 
   std::mt19937_64 random_;
   Happened& happened_;
+  const bool holds_back_;
   VirtualClock clock_;
   FakeStateTopic topic_;
   std::vector<std::unique_ptr<Owner>> owners_;
@@ -399,6 +442,7 @@ TEST(Owners, WhatIsRestoredIsNeverMoreOrLessThanItsPositionSays) {
   EXPECT_GT(happened.trimmed, 50);
   EXPECT_GT(happened.removed, 30);
   EXPECT_GT(happened.continued, 100);
+  EXPECT_GT(happened.held_back, 1000);
   EXPECT_GT(happened.most_runs, 3u);
 }
 

@@ -87,10 +87,10 @@ class RestoreTest : public StoreTest {
   // Brings the state in the folder up to date. False: there was nothing to do.
   bool BringUpToDate() {
     auto resting = ReadRestingState(folder_.path(), 3);
-    EXPECT_TRUE(resting && *resting && (*resting)->position);
+    EXPECT_TRUE(resting && *resting && (*resting)->read_to);
     if (!resting || !*resting) return false;
     StateRestore::Options options{.identity = Options().identity, .before = topic_.end()};
-    options.held = {*(*resting)->position, (*resting)->descriptor};
+    options.held = {*(*resting)->read_to, (*resting)->descriptor};
     RocksRestore target(folder_.path(), 3, resources_);
     StateRestore restore(std::move(options), topic_, target, progress_, stop_);
     const auto restored = restore.Run();
@@ -161,7 +161,7 @@ TEST_F(RestoreTest, AStoreThatWasLostIsTheSameAgain) {
   const auto restored = Restore(target);
   ASSERT_TRUE(restored) << restored.error().message;
   ASSERT_TRUE(*restored);
-  EXPECT_EQ((*restored)->position, 390);
+  EXPECT_EQ((*restored)->read_to, 390);
   EXPECT_GE((*restored)->runs, 1u);
   const Status finished = target.Finish();
   ASSERT_TRUE(finished) << finished.error().message;

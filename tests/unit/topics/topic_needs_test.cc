@@ -89,6 +89,54 @@ TEST(TopicNeeds, NameEachWrongSettingWithTheCommandThatMendsIt) {
   }
 }
 
+TEST(TopicNeeds, ATopicTakesTheLargestSnapshotOfAFilterWithUpdates) {
+  Config config = OneFilter();
+  FilterConfig& filter = config.filters[0];
+  SnapshotShape shape;
+  filter.items_max = 2'000'000;
+  const auto problems = [&](const char* takes) {
+    const TopicDescription found{4, {{"cleanup.policy", "compact"}, {"max.message.bytes", takes}}};
+    const auto all = ProblemsOf(NeedOf(config, "filters"), found, "broker:9092");
+    return all.empty() ? "" : all[0].text;
+  };
+  // Without updates, a snapshot that is too large harms its user alone.
+  EXPECT_EQ(problems("1048588"), "");
+
+  filter.snapshot->updates = true;
+  for (const SnapshotFormat format : {SnapshotFormat::kAuto, SnapshotFormat::kIndexedCuckoo}) {
+    shape.format = format;
+    filter.snapshot->policy.Change(shape, {});
+    const std::string needed = NeedOf(config, "filters").spec.config.at("max.message.bytes");
+    EXPECT_GT(std::stoull(needed), 2'000'000);
+    EXPECT_EQ(problems(needed.c_str()), "");
+    EXPECT_NE(
+        problems("1048588").find("has max.message.bytes=1048588: the topic refuses the largest snapshots"),
+        std::string::npos);
+    EXPECT_NE(problems("1048588").find("--add-config max.message.bytes=" + needed), std::string::npos);
+  }
+  filter.items_max = 10'000;
+  EXPECT_EQ(problems("1048588"), "");
+}
+
+TEST(TopicNeeds, TheTopicOfUpdatesTakesTheLongestRecordAndKeepsAllOfThem) {
+  Config config = OneFilter();
+  config.updates.emplace().topic = "updates";
+  const auto problems = [&](const char* name, const char* value) {
+    const TopicDescription found{4, {{"cleanup.policy", "delete"}, {name, value}}};
+    const auto all = ProblemsOf(NeedOf(config, "updates"), found, "broker:9092");
+    return all.empty() ? "" : all[0].text;
+  };
+  EXPECT_EQ(problems("max.message.bytes", "1048588"), "");
+  const std::string refused = problems("max.message.bytes", "20000");
+  EXPECT_NE(refused.find("has max.message.bytes=20000: the topic refuses the largest updates, of events with "
+                         "many items, and readers wait for the refresh"),
+            std::string::npos)
+      << refused;
+  EXPECT_NE(refused.find("--add-config max.message.bytes=266240"), std::string::npos) << refused;
+  EXPECT_EQ(problems("retention.bytes", "-1"), "");
+  EXPECT_NE(problems("retention.bytes", "1000").find("has retention.bytes=1000"), std::string::npos);
+}
+
 TEST(TopicNeeds, AKeyedTopicTakesTheTimestampsOfItsSource) {
   Config config = OneFilter();
   config.input.source_topic = "clicks";

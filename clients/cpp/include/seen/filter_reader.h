@@ -65,8 +65,13 @@ class FilterReader {
     its.stands_at = position;
     Settle(its);
   }
-  /// The caller starts over in this partition of snapshots.
-  void SnapshotsRestart(std::int32_t partition) { PartitionOf(partition).stands_at.reset(); }
+  /// The caller starts over in this partition of snapshots: call it before the first TakeSnapshot. The reader
+  /// isn't fresh until SnapshotsEnd.
+  void SnapshotsRestart(std::int32_t partition) {
+    Partition& its = PartitionOf(partition);
+    its.stands_at.reset();
+    for (internal::Generation& generation : its.generations) generation.StartOver();
+  }
 
   /// False: not seen, as far as AsOf() reaches. Ids as in Snapshot. `now`: for items that count for a time.
   template <typename Id>
@@ -392,9 +397,7 @@ inline void FilterReader::KeepWithinLimit() {
         oldest = partition.get();
     }
     const internal::AdditionChunk& chunk = oldest->log.chunks().front();
-    internal::Generation& generation = oldest->Of(chunk.generation);
-    if (!generation.lost) generation.lost = internal::Generation::Lost{chunk.to, chunk.as_of_before_ms};
-    generation.lost->to = std::max(generation.lost->to, chunk.to);
+    oldest->Of(chunk.generation).Lose(chunk.to, chunk.as_of_before_ms);
     additions_ -= oldest->log.size();
     oldest->log.DropOldest();
     additions_ += oldest->log.size();

@@ -118,8 +118,11 @@ class FilterReader:
         self._settle(self._partitions[partition], partition)
 
     def snapshots_restart(self, partition: int) -> None:
-        """The reader starts over in the snapshots' partition."""
+        """The reader starts over in the snapshots' partition: call it before the first `take_snapshot`. The
+        partition isn't fresh until `snapshots_end`."""
         self._followed(partition).stands_at = NOT_KNOWN
+        for life in self._partitions[partition].lives.values():
+            life.start_over()
 
     # --- what it answers
 
@@ -228,6 +231,7 @@ class FilterReader:
             return
         life = partition.lives.setdefault(partition.beat.generation, _Life())
         life.complete = max(life.complete, published_to)
+        life.settled = max(life.settled, published_to)
         if life.dropped_to < published_to:
             self._log.drop(number, partition.beat.generation, published_to)
             life.dropped_to = published_to
@@ -253,8 +257,8 @@ class FilterReader:
     def _lose(self, source: Source) -> None:
         """The limit is about to drop these additions."""
         life = self._partitions[source.partition].lives[source.generation]
-        if life.lost_to == NOT_KNOWN:
-            life.lost_as_of_ms = source.as_of_before
+        before = source.as_of_before
+        life.lost_as_of_ms = before if life.lost_to == NOT_KNOWN else min(life.lost_as_of_ms, before)
         life.lost_to = max(life.lost_to, source.to)
 
     def _holds(self, user: ItemId, kind: int, prints: U32s, now_ms: int | None) -> Bools:
@@ -332,16 +336,18 @@ class _Life:
         "lost_to",
         "parts",
         "run",
+        "settled",
     )
 
     def __init__(self) -> None:
         self.complete = self.as_of_ms = NOT_KNOWN
+        self.settled = NOT_KNOWN  # the highest published_to: the additions below it are gone
         self.run: Union[tuple[int, int, int], None] = None  # from, to, as_of_ms
         self.parts = (NOT_KNOWN, 0)  # the event at this offset, and how many parts of it are known
         self.beats_without = 0  # since the last record; counted while no beat has named it
         self.dropped_to = NOT_KNOWN  # no addition is held whose record ends here or before
         self.lost_to = NOT_KNOWN  # the limit dropped records, and this is the greatest end of them
-        self.lost_as_of_ms = NOT_KNOWN  # `as_of_ms` before the oldest of them
+        self.lost_as_of_ms = NOT_KNOWN  # the lowest `as_of_ms` before one of them
 
     def take(self, update: Update) -> None:
         """A record has come. If a part is missing, it covers only what comes behind their event."""
@@ -370,6 +376,13 @@ class _Life:
             if end >= self.complete:
                 self.complete, self.as_of_ms = end, max(self.as_of_ms, as_of_ms)
             self.run = None
+
+    def start_over(self) -> None:
+        """Older snapshots are about to replace newer ones. Additions still hold what is beyond `settled`."""
+        if self.complete != NOT_KNOWN and self.run is None:
+            self.run = (self.settled, self.complete, self.as_of_ms)
+        self.complete = self.as_of_ms = self.settled = NOT_KNOWN
+        self.parts = (NOT_KNOWN, 0)
 
 
 class _Partition:

@@ -24,7 +24,7 @@ struct Generation {
   /// What the limit of additions has dropped.
   struct Lost {
     std::int64_t to;        // of the highest record
-    std::int64_t as_of_ms;  // before the oldest of them came
+    std::int64_t as_of_ms;  // the lowest before one of them came
   };
 
   explicit Generation(std::int64_t its_number) : number(its_number) {}
@@ -62,6 +62,7 @@ struct Generation {
   /// Snapshots have all below `published_to`.
   void SettleTo(std::int64_t published_to) {
     complete = complete ? std::max(*complete, published_to) : published_to;
+    settled = std::max(settled, published_to);
     if (lost && lost->to <= published_to) lost.reset();
     if (!run || run->from > *complete) return;
     if (run->to >= *complete) {
@@ -69,6 +70,20 @@ struct Generation {
       as_of_ms = std::max(as_of_ms, run->as_of_ms);
     }
     run.reset();
+  }
+
+  /// Older snapshots are about to replace newer ones. The additions still hold what lies beyond `settled`.
+  void StartOver() {
+    if (complete && !run) run = Run{settled, *complete, as_of_ms};
+    complete.reset();
+    settled = as_of_ms = -1;
+    parts = {-1, 0};
+  }
+
+  /// The limit of additions drops a record of this end, before which the reader was as fresh as that.
+  void Lose(std::int64_t to, std::int64_t as_of_before_ms) {
+    lost = lost ? Lost{std::max(lost->to, to), std::min(lost->as_of_ms, as_of_before_ms)}
+                : Lost{to, as_of_before_ms};
   }
 
   /// -1: the reader can't say.
@@ -80,6 +95,7 @@ struct Generation {
   std::int64_t number;
   std::optional<std::int64_t> complete;  // each live event below it is known
   std::int64_t as_of_ms = -1;            // and with it all that the log held then; -1: not known
+  std::int64_t settled = -1;             // the highest `published_to`: the additions below it are gone
   std::optional<Run> run;
   Parts parts{-1, 0};
   std::optional<Lost> lost;

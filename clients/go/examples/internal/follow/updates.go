@@ -35,7 +35,7 @@ type place struct {
 
 // NewUpdates is one that hasn't begun.
 func NewUpdates(config Config, updateTopic string, reader seen.FilterReaderConfig) (*Updates, error) {
-	client, err := newClient(config, kgo.FetchMinBytes(1<<20), kgo.FetchMaxWait(20*time.Millisecond))
+	client, err := newClient(config, kgo.FetchMinBytes(1<<20), kgo.FetchMaxWait(10*time.Millisecond))
 	if err != nil {
 		return nil, err
 	}

@@ -165,9 +165,12 @@ public final class FilterReader {
     change(() -> followed(partition).standsAt(position));
   }
 
-  /** The reader has to start over in this partition of the snapshots. */
+  /**
+   * The reader has to start over in this partition of the snapshots: call it before the first {@link #takeSnapshot}. The
+   * partition isn't fresh until {@link #snapshotsEnd}.
+   */
   public void snapshotsRestart(int partition) {
-    change(() -> followed(partition).standsAt(NONE));
+    change(() -> followed(partition).startOver());
   }
 
   /** May the user have seen this item? An integer id is its decimal string. */

@@ -65,10 +65,14 @@ final class FollowedPartition {
     settle();
   }
 
-  /** NONE: the reader starts over. */
   void standsAt(long position) {
     standsAt = position;
     settle();
+  }
+
+  void startOver() {
+    standsAt = NONE;
+    generations.forEach(Generation::startOver);
   }
 
   private Generation generation(long number) {

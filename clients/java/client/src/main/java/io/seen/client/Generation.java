@@ -12,6 +12,7 @@ final class Generation {
 
   long completeTo = UNKNOWN; // each live event below it is known,
   long asOfMs = UNKNOWN; // and with that all that the log held then
+  private long settledTo = UNKNOWN; // the highest published_to: the additions below it are gone
   private long runFrom = UNKNOWN; // the run beyond a gap
   private long runTo;
   private long runAsOfMs;
@@ -56,6 +57,7 @@ final class Generation {
   /** The reader has the snapshots that have each change below {@code publishedTo}. */
   void settle(long publishedTo) {
     completeTo = Math.max(completeTo, publishedTo);
+    settledTo = Math.max(settledTo, publishedTo);
     if (lostTo <= publishedTo) {
       lostTo = UNKNOWN;
     }
@@ -66,6 +68,23 @@ final class Generation {
       }
       runFrom = UNKNOWN;
     }
+  }
+
+  /** Older snapshots are about to replace newer ones. The additions still hold what lies beyond `settledTo`. */
+  void startOver() {
+    if (completeTo != UNKNOWN && runFrom == UNKNOWN) {
+      runFrom = settledTo;
+      runTo = completeTo;
+      runAsOfMs = asOfMs;
+    }
+    forgetComplete();
+  }
+
+  private void forgetComplete() {
+    completeTo = UNKNOWN;
+    asOfMs = UNKNOWN;
+    settledTo = UNKNOWN;
+    partsOffset = UNKNOWN;
   }
 
   /** The reader has dropped this for the limit. */
@@ -80,10 +99,8 @@ final class Generation {
   }
 
   void forget() {
-    completeTo = UNKNOWN;
-    asOfMs = UNKNOWN;
+    forgetComplete();
     runFrom = UNKNOWN;
-    partsOffset = UNKNOWN;
     lostTo = UNKNOWN;
   }
 }

@@ -55,6 +55,7 @@ class FilterReaderModelTest {
     Long standsAt;
     final Map<Long, Long> complete = new HashMap<>();
     final Map<Long, Long> asOf = new HashMap<>();
+    final Map<Long, Long> settled = new HashMap<>();
     final Map<Long, Run> run = new HashMap<>();
     final Map<Long, Long> partsOffset = new HashMap<>();
     final Map<Long, Integer> partsCount = new HashMap<>();
@@ -86,8 +87,8 @@ class FilterReaderModelTest {
 
   private void forget(int p, long generation) {
     drop(p, generation, Long.MAX_VALUE);
-    for (Map<Long, ?> map : List.of(partitions[p].complete, partitions[p].asOf, partitions[p].run,
-        partitions[p].partsOffset, partitions[p].partsCount, partitions[p].lostTo, partitions[p].lostAsOf)) {
+    for (Map<Long, ?> map : List.of(partitions[p].complete, partitions[p].asOf, partitions[p].settled,
+        partitions[p].run, partitions[p].partsOffset, partitions[p].partsCount, partitions[p].lostTo, partitions[p].lostAsOf)) {
       map.remove(generation);
     }
   }
@@ -99,6 +100,7 @@ class FilterReaderModelTest {
     }
     long g = at.current;
     at.complete.merge(g, at.published, Math::max);
+    at.settled.merge(g, at.published, Math::max);
     drop(p, g, at.published);
     if (at.lostTo.getOrDefault(g, Long.MAX_VALUE) <= at.published) {
       at.lostTo.remove(g);
@@ -112,6 +114,20 @@ class FilterReaderModelTest {
       }
       at.complete.merge(g, run.to, Math::max);
       at.run.remove(g);
+    }
+  }
+
+  private static void restart(Partition at) {
+    at.standsAt = null;
+    at.complete.forEach((g, complete) -> {
+      Run run = new Run();
+      run.from = at.settled.get(g);
+      run.to = complete;
+      run.asOf = at.asOf.getOrDefault(g, -1L);
+      at.run.putIfAbsent(g, run);
+    });
+    for (Map<Long, ?> map : List.of(at.complete, at.asOf, at.settled, at.partsOffset, at.partsCount)) {
+      map.clear();
     }
   }
 
@@ -357,7 +373,7 @@ class FilterReaderModelTest {
           snapshot(p);
         } else if (what == 13) {
           reader.snapshotsRestart(p);
-          partitions[p].standsAt = null;
+          restart(partitions[p]);
         } else if (what < 16) {
           long position = random.nextInt(12);
           reader.snapshotsEnd(p, position);

@@ -94,10 +94,11 @@ class FilterReaderTest {
     assertKnows(110, 1_000);
     reader.snapshotsRestart(P);
     beat(7, 120, 60);
-    assertKnows(110, 1_000);
+    assertEquals(OptionalLong.empty(), reader.completeTo(P));
+    assertEquals(OptionalLong.empty(), reader.asOf(P), "it starts over");
     assertEquals(1, reader.additions());
     reader.snapshotsEnd(P, 70);
-    assertKnows(120, 1_000);
+    assertKnows(120, -1);
     assertEquals(0, reader.additions());
   }
 

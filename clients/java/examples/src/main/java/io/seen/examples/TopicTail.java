@@ -55,7 +55,7 @@ final class TopicTail implements Runnable {
         "auto.offset.reset", "earliest",
         "allow.auto.create.topics", false,
         "fetch.min.bytes", hasUpdates ? 1_000_000 : 1, // updates come all the time: fewer fetches for the broker
-        "fetch.max.wait.ms", hasUpdates ? 20 : 500,
+        "fetch.max.wait.ms", hasUpdates ? 10 : 500,
         "reconnect.backoff.max.ms", 1_000), new ByteArrayDeserializer(), new ByteArrayDeserializer());
     snapshots = partitionsOf(flags.text("--snapshots"));
     if (snapshots.isEmpty()) {
