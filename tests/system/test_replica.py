@@ -163,6 +163,7 @@ def test_the_last_role_outlives_the_topic_of_the_cluster(topics, member, topic_n
             f'group "{replica.group}" owns' in said and f'by the configuration, "{owner.group}" would' in said
         )
     assert (role(replica), role(owner)) == ("owner", "replica")
+    replica.wait_ready()
     promote(replica)
     wait_until(lambda: not trouble(replica) and not trouble(owner), "the topic has the promotion again", 60)
     assert (role(replica), role(owner)) == ("owner", "replica")
