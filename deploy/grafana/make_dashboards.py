@@ -559,6 +559,7 @@ def is_it_working():
             "Guard repairs and lapsed leases",
             [
                 (rate("seen_snapshots_foreign_total"), "{{instance}} foreign snapshots"),
+                (rate("seen_updates_foreign_total"), "{{instance}} foreign updates"),
                 (rate("seen_snapshot_partitions_cut_total"), "{{instance}} partitions cut"),
                 (rate("seen_publish_leases_lapsed_total"), "{{instance}} leases lapsed"),
                 (rate("seen_publisher_errors_total", "step"), "{{instance}} {{step}} failed"),

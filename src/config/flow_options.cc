@@ -88,7 +88,10 @@ PartitionOptions FlowOptionsOf(const Config& config, int32_t partition, int32_t 
       policy.kinds.push_back({kind.name, NumberOf(config, numbers.kinds, kind.name), kind.window_days});
     }
     policy.past_kinds = numbers.past_kinds[i];
-    if (filter.snapshot) policy.snapshot = filter.snapshot->policy;
+    if (filter.snapshot) {
+      policy.snapshot = filter.snapshot->policy;
+      policy.topic = filter.snapshot->topic;
+    }
     policy.updates = filter.snapshot && filter.snapshot->updates;
     options.filters.push_back(std::move(policy));
   }

@@ -85,6 +85,7 @@ struct UnexposedStatus {
 struct UpdateFigures {
   uint64_t records = 0, bytes = 0, items = 0;  // that brokers have
   uint64_t gaps = 0;                           // places where additions were dropped
+  uint64_t foreign_records = 0;                // of other writers, between this one's
   uint64_t outstanding_bytes = 0;              // now: of additions that no broker has
   int64_t sent_to = -1;                        // brokers have all additions below this offset; -1: none yet
 };

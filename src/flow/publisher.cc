@@ -185,7 +185,13 @@ void Publisher::ContinueFormer(const OpenPartition& open) {
   if (!open.flow->updates || is_replica_ || !HoldsLease(open)) return;
   if (std::exchange(WorkOf(open).continued, true)) return;
   const auto beat = options_.owner != nullptr ? options_.owner->LastBeat(open.partition) : std::nullopt;
-  if (!beat || beat->generation != open.flow->state.generation()) return;
+  if (!beat) return;
+  const auto& filters = open.flow->state.options().filters;
+  for (FilterIndex i; i < filters.size() && options_.guard != nullptr; i = FilterIndex(i + 1)) {
+    const auto log = beat->snapshots_log.find(filters[i].name);
+    if (log != beat->snapshots_log.end()) options_.guard->ContinueLog({i, open.partition}, log->second);
+  }
+  if (beat->generation != open.flow->state.generation()) return;
   if (open.flow->sweep.IsRepublishing()) return;  // this process knows more: no beat has said so yet
   if (beat->republishing) {
     open.flow->sweep.RequestAll();
@@ -193,7 +199,6 @@ void Publisher::ContinueFormer(const OpenPartition& open) {
   }
   // The beat is newer than the state: it may know of records that were cut since. If it doesn't name a
   // filter, some users' snapshots were withheld, and a round finds their marks.
-  const auto& filters = open.flow->state.options().filters;
   for (FilterIndex i; i < filters.size(); i = FilterIndex(i + 1)) {
     const auto end = beat->snapshots_to.find(filters[i].name);
     if (end != beat->snapshots_to.end()) {

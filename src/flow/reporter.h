@@ -167,6 +167,8 @@ class Reporter : public RekeyReporter {
   /// Another process has written `snapshots` snapshots into the partition of the filter's topic. Their users
   /// are republished.
   virtual void ForeignSnapshots(int32_t /*partition*/, std::string_view /*filter*/, uint64_t /*snapshots*/) {}
+  /// Another process has written `records` records into the partition of the topic of updates.
+  virtual void ForeignUpdates(int32_t /*partition*/, uint64_t /*records*/) {}
   /// The partition of the filter's topic was recreated, or lost its end: all users are republished.
   virtual void OutputCut(int32_t /*partition*/, std::string_view /*filter*/) {}
   /// A snapshot is too large for its topic: it was refused, or not tried. The producer logs it.

@@ -139,6 +139,7 @@ void UpdateStream::EndRecordAt(int64_t to, TimeMs as_of, Instant now) {
 
 void UpdateStream::Step(Instant now, TimeMs wall) {
   const MutexLock lock(mutex_);
+  if (now - std::exchange(last_step_, now) > kAbsence) writes_alone_ = false;
   if (state_.next_offset() != stepped_to_ || now - stepped_at_ >= kQuietEvery) {
     // Asked before the offset: what held everything then still does when the offset has grown.
     const AsOf known = state_.GetAsOf(now);
@@ -186,6 +187,7 @@ void UpdateStream::Discard() {
   const uint64_t gaps = figures_.gaps;
   DropAll();
   figures_.gaps = gaps;  // the owner sends them
+  writes_alone_ = false;
 }
 
 std::optional<UpdateStream::Outgoing> UpdateStream::NextUnsent() {
@@ -207,7 +209,13 @@ void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeM
   if (found == nullptr) return;
   if (offset < 0) {
     found->sent = false;
+    writes_alone_ = false;  // the broker may have taken it all the same
     return;
+  }
+  if (std::exchange(writes_alone_, true) && offset > delivered_at_ + 1) {
+    const auto between = static_cast<uint64_t>(offset - delivered_at_ - 1);
+    foreign_ += between;
+    figures_.foreign_records += between;
   }
   // The topic was made anew, or lost its end. Readers that begin there lack what was sent before.
   if (offset <= delivered_at_) {
@@ -244,10 +252,13 @@ void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeM
 
 void UpdateStream::Report(Reporter& reporter) {
   std::vector<Latencies> latencies(state_.options().filters.size());
+  uint64_t foreign = 0;
   {
     const MutexLock lock(mutex_);
     latencies.swap(latencies_);
+    foreign = std::exchange(foreign_, 0);
   }
+  if (foreign > 0) reporter.ForeignUpdates(state_.options().partition, foreign);
   for (FilterIndex i; i < latencies.size(); i = FilterIndex(i + 1)) {
     if (state_.filters().updates >> i & 1)
       reporter.SnapshotsAcknowledged(i, latencies[i].visible_to_published, latencies[i].record_to_published);

@@ -30,6 +30,8 @@ class UpdateStream {
   static constexpr std::chrono::seconds kPatience{60};
   /// A quiet partition sends a record without rows as often, so that readers know how fresh they are.
   static constexpr std::chrono::seconds kQuietEvery{1};
+  /// If it took no step for as long, another owner may have written rightly meanwhile.
+  static constexpr std::chrono::seconds kAbsence{3};
 
   /// `state` outlives this.
   explicit UpdateStream(const PartitionState& state);
@@ -86,7 +88,7 @@ class UpdateStream {
   void Sent(uint32_t number);
   /// `offset`: of the topic of updates; -1: the record was given up, and is sent again.
   void Delivered(uint32_t number, int64_t offset, Instant now, TimeMs wall);
-  /// Hands latencies to the reporter, as of snapshots that were acknowledged.
+  /// Hands latencies to the reporter, as of snapshots that were acknowledged, and records of other writers.
   void Report(Reporter& reporter);
   /// Records that no broker has.
   size_t Outstanding() const;
@@ -167,6 +169,9 @@ class UpdateStream {
   uint32_t next_number_ GUARDED_BY(mutex_) = 0;
   uint64_t bytes_ GUARDED_BY(mutex_) = 0;         // of records_
   int64_t delivered_at_ GUARDED_BY(mutex_) = -1;  // the offset of the last record that a broker took
+  bool writes_alone_ GUARDED_BY(mutex_) = false;  // since then, as far as this process knows
+  Instant last_step_ GUARDED_BY(mutex_){};
+  uint64_t foreign_ GUARDED_BY(mutex_) = 0;  // records of other writers, since the last Report
   std::deque<Sample> samples_ GUARDED_BY(mutex_);
   struct Latencies {
     LatencyCounts visible_to_published, record_to_published;

@@ -74,9 +74,15 @@ void WatermarkBeat::AddBase(const OpenPartition& open, TimeMs wall, Beat& beat) 
   beat.generation = flow.state.generation();
   const auto& filters = flow.state.options().filters;
   for (FilterIndex i; i < filters.size(); i = FilterIndex(i + 1)) {
-    if ((flow.state.filters().updates >> i & 1) == 0 || flow.last_published.Withholds(i, wall)) continue;
+    if ((flow.state.filters().updates >> i & 1) == 0) continue;
+    const std::string& name = filters[i].name;
+    beat.snapshots_topic[name] = filters[i].topic;
+    beat.snapshots_log[name] = guard_ != nullptr ? guard_->LogOf({i, open.partition}) : 0;
+    if (const auto since = flow.state.wholeness().IncompleteSince(i, wall))
+      beat.complete_since_ms[name] = std::max<int64_t>(0, since->value);
+    if (flow.last_published.Withholds(i, wall)) continue;
     const auto end = guard_ != nullptr ? guard_->EndOf({i, open.partition}) : std::nullopt;
-    if (end) beat.snapshots_to[filters[i].name] = *end;
+    if (end) beat.snapshots_to[name] = *end;
   }
   beat.published_to = flow.publish.PublishedTo();
   beat.republishing = IsRepublishing(open);

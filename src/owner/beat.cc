@@ -18,6 +18,16 @@ int64_t NumberOf(const nlohmann::json& json, const char* name, int64_t otherwise
   return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : otherwise;
 }
 
+std::map<std::string, int64_t> NumbersOf(const nlohmann::json& json, const char* name) {
+  std::map<std::string, int64_t> numbers;
+  const auto found = json.find(name);
+  if (found == json.end() || !found->is_object()) return numbers;
+  for (const auto& [key, value] : found->items()) {
+    if (value.is_number_integer()) numbers[key] = value.get<int64_t>();
+  }
+  return numbers;
+}
+
 }  // namespace
 
 std::string EncodeBeat(const Beat& beat) {
@@ -30,6 +40,9 @@ std::string EncodeBeat(const Beat& beat) {
   if (beat.generation > 0) {
     json["generation"] = beat.generation;
     json["snapshots_to"] = beat.snapshots_to;
+    json["snapshots_topic"] = beat.snapshots_topic;
+    json["snapshots_log"] = beat.snapshots_log;
+    if (!beat.complete_since_ms.empty()) json["complete_since_ms"] = beat.complete_since_ms;
     if (beat.updates_from >= 0) json["updates_from"] = beat.updates_from;
     if (beat.republishing) json["republishing"] = true;
   }
@@ -62,11 +75,8 @@ std::optional<Beat> ParseBeat(std::string_view text) {
   beat.generation = NumberOf(json, "generation", 0);
   beat.updates_from = NumberOf(json, "updates_from", -1);
   beat.republishing = json.value("republishing", nlohmann::json()) == true;
-  if (const auto to = json.find("snapshots_to"); to != json.end() && to->is_object()) {
-    for (const auto& [filter, offset] : to->items()) {
-      if (offset.is_number_integer()) beat.snapshots_to[filter] = offset.get<int64_t>();
-    }
-  }
+  beat.snapshots_to = NumbersOf(json, "snapshots_to");
+  beat.snapshots_log = NumbersOf(json, "snapshots_log");
   beat.at = {NumberOf(json, "heartbeat_ms", 0)};
   return beat;
 }

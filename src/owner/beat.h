@@ -34,7 +34,10 @@ struct Beat {
   int64_t published_to = -1;  // -1: the beat doesn't say
   // For readers of updates (schemas/update.md, "The beat").
   int64_t generation = 0;                            // 0: the daemon writes no updates
-  std::map<std::string, int64_t> snapshots_to = {};  // by filter
+  std::map<std::string, int64_t> snapshots_to = {};  // by filter; so are the next three
+  std::map<std::string, std::string> snapshots_topic = {};
+  std::map<std::string, int64_t> snapshots_log = {};      // see OutputGuard::LogOf
+  std::map<std::string, int64_t> complete_since_ms = {};  // of incomplete filters
   int64_t updates_from = -1;                         // -1: not known
   bool republishing = false;  // users may be missing in a snapshot topic: whoever owns next goes on
   TimeMs at = {};

@@ -13,7 +13,7 @@ void OutputGuard::Own(int32_t partition) {
   NoteFloors(partition);
   Partition& owned = owned_[partition];
   owned = {};
-  owned.ownership = ++ownerships_;
+  AwaitBeat(owned);
   for (const auto& [place, floor] : floors_) {
     if (place.partition == partition) owned.places[place.filter].floor = floor;
   }
@@ -85,6 +85,18 @@ bool OutputGuard::MayWrite(int32_t partition) const {
   const MutexLock lock(mutex_);
   const Partition* const owned = Find(partition);
   return owned != nullptr && owned->beat_arrived;
+}
+
+int64_t OutputGuard::LogOf(const OutputPlace& place) const {
+  const MutexLock lock(mutex_);
+  const auto known = logs_.find(place);
+  return known == logs_.end() ? 0 : known->second;
+}
+
+void OutputGuard::ContinueLog(const OutputPlace& place, int64_t log) {
+  const MutexLock lock(mutex_);
+  int64_t& known = logs_[place];
+  known = std::max(known, log);
 }
 
 const OutputGuard::Partition* OutputGuard::Find(int32_t partition) const {
@@ -255,6 +267,14 @@ void OutputGuard::AddForeign(const Range& range) {
 void OutputGuard::Cut(const OutputPlace& place, Known& known) {
   known = {};
   cut_.insert(place);
+  ++logs_[place];
+  AwaitBeat(owned_[place.partition]);
+}
+
+// A beat that was made before says less than the next one must.
+void OutputGuard::AwaitBeat(Partition& partition) {
+  partition.ownership = ++ownerships_;
+  partition.beat_arrived = false;
 }
 
 }  // namespace seen

@@ -64,9 +64,14 @@ class OutputGuard {
   uint64_t Ownership(int32_t partition) const;
   /// A beat that was made in this ownership has arrived.
   void BeatArrived(int32_t partition, uint64_t ownership);
-  /// Whether the former owner's beat was replaced. Before that, nothing may be written: it could make up for
-  /// what was cut meanwhile, and a reader of that beat would take it for what the beat vouches for.
+  /// Whether the beat before was replaced: the former owner's, or the last one before a place was cut. Before
+  /// that, nothing may be written: it could make up for what was cut meanwhile, and a reader of that beat
+  /// would take it for what the beat vouches for.
   bool MayWrite(int32_t partition) const;
+  /// A number of the log that the place is: it grows with each cut. Readers of snapshots start over then.
+  int64_t LogOf(const OutputPlace& place) const;
+  /// The former owner's number.
+  void ContinueLog(const OutputPlace& place, int64_t log);
 
   /// Delivery reports, in their order. Those of a partition that was lost meanwhile count, too: if the
   /// partition comes back, its topics still hold those records.
@@ -117,11 +122,13 @@ class OutputGuard {
   static void WatchFrom(int64_t offset, Known& known);
   void AddForeign(const Range& range) REQUIRES(mutex_);
   void Cut(const OutputPlace& place, Known& known) REQUIRES(mutex_);
+  void AwaitBeat(Partition& partition) REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::map<int32_t, Partition> owned_ GUARDED_BY(mutex_);
   uint64_t ownerships_ GUARDED_BY(mutex_) = 0;
   std::map<OutputPlace, int64_t> floors_ GUARDED_BY(mutex_);  // of places owned before
+  std::map<OutputPlace, int64_t> logs_ GUARDED_BY(mutex_);    // the first log of a place is 0
   std::set<int32_t> unverified_ GUARDED_BY(mutex_);
   std::vector<Range> foreign_ GUARDED_BY(mutex_);
   std::set<OutputPlace> cut_ GUARDED_BY(mutex_);

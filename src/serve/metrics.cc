@@ -578,6 +578,16 @@ void Metrics::ForeignSnapshots(int32_t partition, std::string_view filter, uint6
        {"lines_held_back", counted_->foreign_budget.TakeHeldBack()}});
 }
 
+void Metrics::ForeignUpdates(int32_t partition, uint64_t records) {
+  if (!counted_->foreign_budget.Allow()) return;
+  log::Warning("another process wrote into the topic of updates",
+               {{"partition", partition},
+                {"records", records},
+                {"remedy", "if this happens once after a machine stood still, do nothing; otherwise look for "
+                           "another group with the same updates.topic, and give each group a topic of its own"},
+                {"lines_held_back", counted_->foreign_budget.TakeHeldBack()}});
+}
+
 void Metrics::OutputCut(int32_t partition, std::string_view filter) {
   counted_->outputs_cut.Increment();
   log::Error(

@@ -183,6 +183,8 @@ constexpr auto kFigures<UpdateFigures> = [] {
       {"items", Of<&S::items>, "seen_update_items_total", "Additions in these updates."},
       {"gaps", Of<&S::gaps>, "seen_update_gaps_total",
        "Times that additions were dropped: readers are stale until the snapshots hold them."},
+      {"foreign_records", Of<&S::foreign_records>, "seen_updates_foreign_total",
+       "Records of the topic of updates that another process wrote."},
       {"outstanding_bytes", Of<&S::outstanding_bytes>, "seen_update_outstanding_bytes",
        "Bytes of additions that no broker has yet."},
       {"sent_to", Offset<&S::sent_to>},

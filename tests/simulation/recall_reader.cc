@@ -34,7 +34,7 @@ RecallReader::RecallReader(RecallTopics& world)
 void RecallReader::Step(RecallPace pace) {
   if (pace == RecallPace::kCalm) {
     while (at_update_ < world_.updates.size()) ReadUpdate();
-    while (at_snapshot_ < world_.snapshots.size()) ReadSnapshot();
+    while (at_snapshot_ != world_.snapshots.size()) ReadSnapshot();
   }
   // Who starts over behind a gap waits for the refresh.
   if (pace == RecallPace::kBusy && !world_.IsRefreshedSlowly() && world_.Chance(1)) StartOver();
@@ -52,13 +52,14 @@ void RecallReader::ReadBeat() {
   beat_ = world_.beat;
   Take(reader_.TakeBeat("0", beat_));
   generation_ = beat->generation;
+  if (reader_.MustRestart(0)) StartOver();
   LookForEnd();
 }
 
-// Kafka's client goes on at the new end, or starts over.
+// Kafka's client goes on at the new end, or starts over. Or it sleeps, and knows nothing of it.
 void RecallReader::CutTo(size_t snapshots, size_t updates) {
   at_update_ = std::min(at_update_, updates);
-  if (at_snapshot_ <= snapshots) return;
+  if (at_snapshot_ <= snapshots || world_.Chance(50)) return;
   at_snapshot_ = snapshots;
   if (world_.Chance(50)) StartOver();
 }
@@ -84,7 +85,9 @@ std::string RecallReader::Describe() const {
   const auto as_of = reader_.AsOf(0);
   const int64_t age = as_of ? world_.clock.WallNow().value - as_of->time_since_epoch().count() : -1;
   return "complete to " + std::to_string(complete.value_or(-1)) + " of " + std::to_string(world_.log_end()) +
-         ", " + std::to_string(age) + " ms old, " + std::to_string(reader_.additions()) + " additions";
+         ", " + std::to_string(age) + " ms old, " + std::to_string(reader_.additions()) + " additions" +
+         (reader_.MustRestart(0) ? ", must start over" : "") + ", at " + std::to_string(at_snapshot_) + " of " +
+         std::to_string(world_.snapshots.size()) + " snapshots, by the beat " + beat_;
 }
 
 std::string RecallReader::Check() const {
@@ -145,6 +148,7 @@ void RecallReader::ReadUpdate() {
 
 void RecallReader::ReadSnapshot() {
   const auto& topic = world_.snapshots;
+  if (at_snapshot_ > topic.size()) StartOver();  // out of range, the brokers say
   if (at_snapshot_ < topic.size()) {
     const RecallTopics::Snapshot& one = topic[at_snapshot_++];
     const bool is_gone = one.is_compacted || (world_.Chance(50) && world_.CompactsAway(at_snapshot_ - 1));
@@ -160,7 +164,9 @@ void RecallReader::ReadSnapshot() {
 
 // A topic that was cut while nobody owned it may have grown again. The newest beat says so.
 void RecallReader::LookForEnd() {
-  if (beat_ != world_.beat && world_.beat.find(R"("republishing":true)") != std::string::npos)
+  const auto read = ParseBeat(beat_), newest = ParseBeat(world_.beat);
+  if (newest && beat_ != world_.beat &&
+      (newest->republishing || !read || read->snapshots_log != newest->snapshots_log))
     return ReadBeat();
   if (at_snapshot_ == world_.snapshots.size()) reader_.SnapshotsEnd(0, static_cast<int64_t>(at_snapshot_));
 }

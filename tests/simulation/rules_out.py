@@ -42,14 +42,14 @@ RULES = [
         (
             READER,
             "!partition.base || !partition.stands_at ||\n"
-            "      *partition.stands_at < partition.base->snapshots_to)",
-            "!partition.base)",
+            "      *partition.stands_at < partition.base->snapshots_to ||",
+            "!partition.base ||",
         ),
     ),
     (
         "end-unsaid",
         "the beat says where the snapshots ended",
-        (BEAT, "beat.snapshots_to[filters[i].name] = *end;", "beat.snapshots_to[filters[i].name] = 0;"),
+        (BEAT, "beat.snapshots_to[name] = *end;", "beat.snapshots_to[name] = 0;"),
     ),
     (
         "generation-of-snapshots",
@@ -59,7 +59,7 @@ RULES = [
     (
         "generation-of-beats",
         "a new owner goes on from a beat of its own generation only",
-        (PUBLISHER, "!beat || beat->generation != open.flow->state.generation()", "!beat"),
+        (PUBLISHER, "if (beat->generation != open.flow->state.generation()) return;", ""),
     ),
     (
         "tombstone-drops",
@@ -90,9 +90,26 @@ RULES = [
         "only the newest beat counts",
         (
             READER,
-            "  partition.base.reset();\n  if (beat->generation && beat->published_to",
-            "  if (beat->generation && beat->published_to",
+            "  partition.base.reset();\n  partition.moved_to.reset();",
+            "  partition.moved_to.reset();",
         ),
+    ),
+    (
+        "sleeps-through-a-cut",
+        "a reader starts over once a beat names another log",
+        (READER, "bool MustRestart() const { return snapshots_log != beat_log; }",
+         "bool MustRestart() const { return false; }"),
+    ),
+    (
+        "log-forgotten",
+        "a new owner goes on with the former owner's number of the log",
+        (PUBLISHER, "options_.guard->ContinueLog({i, open.partition}, log->second);", "continue;"),
+    ),
+    (
+        "log-of-another-state",
+        "the number of the log goes on although the state is another one",
+        (PUBLISHER, "if (log != beat->snapshots_log.end()) options_",
+         "if (log != beat->snapshots_log.end() && beat->generation == open.flow->state.generation()) options_"),
     ),
     (
         "cut-unnoticed",
@@ -193,7 +210,7 @@ RULES = [
     (
         "withheld-named",
         "a filter that withholds snapshots isn't named in the beat",
-        (BEAT, " || flow.last_published.Withholds(i, wall)) continue;", ") continue;"),
+        (BEAT, "    if (flow.last_published.Withholds(i, wall)) continue;\n", ""),
     ),
     (
         "as-of-by-timestamps",
@@ -250,7 +267,7 @@ RULES = [
     (
         "given-up-is-sent",
         "updates that the producer gave up on are sent again",
-        (STREAM, "    found->sent = false;\n    return;\n", "    offset = 0;\n"),
+        (STREAM, "    writes_alone_ = false;  // the broker may have taken it all the same\n    return;\n", "    offset = 0;\n"),
     ),
     (
         "limit-unsaid",

@@ -275,7 +275,9 @@ class CountingReporter final : public Reporter {
   void RetiredTombstones(uint64_t to_retired, uint64_t failed) override {
     retired_sent += to_retired, retired_failed += failed;
   }
+  void ForeignUpdates(int32_t, uint64_t records) override { foreign_updates += records; }
   std::function<void()> on_output_cut;
+  uint64_t foreign_updates = 0;
   uint64_t retired_sent = 0, retired_failed = 0;
   std::atomic<uint64_t> too_large{0}, dead_letters_dropped{0}, openings_without_space{0};
   uint64_t leases_lapsed = 0;

@@ -142,6 +142,25 @@ def example(request, tmp_path):
     assert [one.close() for one in made] == [0] * len(made)
 
 
+# What each client's tail says of an answer that its own copy of the filter gave, and that is fresh.
+FROM_THE_READER = {"python": "cache", "cpp": "cache", "go": "cache", "java": "snapshot"}
+
+
+def tails_of(example, topics, topic, stale_ms):
+    """By client, an example that follows the filter and the updates of the daemon of `topic`."""
+    snapshots, watermarks = f"{topic}-filters", f"{topic}-beats"
+    common = {"brokers": topics.bootstrap, "updates": f"{topic}-updates", "http": "http://127.0.0.1:1"}
+    named = {"snapshots_topic": snapshots, "watermarks_topic": watermarks, "timeout_ms": 100}
+    short = {"snapshots": snapshots, "watermarks": watermarks}
+    flags = {
+        "python": ("tail_snapshots", {**named, "stale_ms_max": stale_ms}),
+        "cpp": ("tail_snapshots", {**named, "stale_ms_max": stale_ms}),
+        "go": ("tail", {**short, "stale_max": f"{stale_ms}ms"}),
+        "java": ("TailExample", {**short, "stale_ms": stale_ms}),
+    }
+    return {client: example(client, name, **common, **its) for client, (name, its) in flags.items()}
+
+
 def beat(topics, topic, behind_ms=0, lag=0):
     """Writes watermarks of both partitions as the daemon does, so that a test can make them late. The stream
     itself has been quiet for an hour."""

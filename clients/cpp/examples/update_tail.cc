@@ -11,6 +11,7 @@ namespace seen::client::examples {
 namespace {
 
 constexpr int kPollMs = 100;
+constexpr int kSeekMs = 5000;
 
 std::vector<std::int32_t> UpTo(int partitions) {
   std::vector<std::int32_t> all(static_cast<std::size_t>(partitions));
@@ -31,9 +32,10 @@ std::unique_ptr<UpdateTail> UpdateTail::Start(const Topics& topics, const std::s
   if (partitions == 0 || PartitionsOf(*consumer, topics.snapshots, problem) == 0) return nullptr;
   const int watermarks = PartitionsOf(*consumer, topics.watermarks, problem);
   if (watermarks == 0) return nullptr;
-  std::unique_ptr<UpdateTail> tail(new UpdateTail(std::move(consumer), topics,
-                                                  FilterReader(filter, UpTo(partitions), additions_max),
-                                                  partitions, watermarks));
+  std::unique_ptr<UpdateTail> tail(
+      new UpdateTail(std::move(consumer), topics,
+                     FilterReader(filter, UpTo(partitions), additions_max, topics.snapshots), partitions,
+                     watermarks));
   tail->thread_ = std::thread([&tail = *tail] { tail.Run(); });
   return tail;
 }
@@ -74,6 +76,7 @@ void UpdateTail::Run() {
   });
   std::string problem;
   if (!all.Give(*consumer_, problem)) std::fprintf(stderr, "kafka: %s\n", problem.c_str());
+  reads_snapshots_ = true;
   while (!stopping_) {
     const std::unique_ptr<RdKafka::Message> message(consumer_->consume(kPollMs));
     Take(*message);
@@ -100,9 +103,10 @@ void UpdateTail::Take(const RdKafka::Message& message) {
   const std::string topic = message.err() == RdKafka::ERR__TIMED_OUT ? "" : message.topic_name();
   switch (message.err()) {
     case RdKafka::ERR_NO_ERROR: {
+      if (topic == topics_.watermarks) return TakeBeat(message);
       const std::unique_lock lock(mutex_);
       if (topic == topics_.updates) return Report(message, reader_.TakeUpdate(ValueOf(message)));
-      return topic == topics_.snapshots ? TakeSnapshot(message) : TakeBeat(message);
+      return TakeSnapshot(message);
     }
     case RdKafka::ERR__PARTITION_EOF: {
       if (topic != topics_.snapshots) return;
@@ -118,11 +122,42 @@ void UpdateTail::Take(const RdKafka::Message& message) {
 
 void UpdateTail::TakeBeat(const RdKafka::Message& message) {
   const std::string key = message.key() == nullptr ? "" : *message.key();
-  if (message.payload() == nullptr) return Report(message, reader_.TakeBeat(key, std::nullopt));
-  if (const auto error = reader_.TakeBeat(key, ValueOf(message))) return Report(message, error);
-  const auto beat = Watermark::Parse(key, ValueOf(message));
-  if (beat->updates_from) updates_from_[beat->partition] = *beat->updates_from;
-  if (!beat->updates_from) updates_from_.erase(beat->partition);
+  std::optional<std::string_view> value;
+  if (message.payload() != nullptr) value = ValueOf(message);
+  {
+    const std::unique_lock lock(mutex_);
+    if (const auto error = reader_.TakeBeat(key, value)) return Report(message, error);
+  }
+  const std::int32_t partition = *Watermark::PartitionOf(key);
+  const auto updates_from = value ? Watermark::Parse(key, *value)->updates_from : std::nullopt;
+  if (updates_from) updates_from_[partition] = *updates_from;
+  if (!updates_from) updates_from_.erase(partition);
+  AskOfSnapshots(partition);
+}
+
+/// After a beat: the snapshots may be in another topic, or in one that was created again. No other thread
+/// changes the reader, and those that ask need not wait for a seek: so a lock is held to start over only.
+void UpdateTail::AskOfSnapshots(std::int32_t partition) {
+  const auto moved_to = reader_.MovedTo(partition);
+  if (moved_to && *moved_to != moved_to_) {
+    moved_to_ = *moved_to;
+    std::fprintf(stderr, "%s: the filter has moved to %s, follow that\n", topics_.snapshots.c_str(),
+                 moved_to_.c_str());
+  }
+  if (!reader_.MustRestart(partition)) return;
+  if (reads_snapshots_) {  // what was fetched before a seek doesn't come any more
+    const std::unique_ptr<RdKafka::TopicPartition> beginning(
+        RdKafka::TopicPartition::create(topics_.snapshots, partition, RdKafka::Topic::OFFSET_BEGINNING));
+    const RdKafka::ErrorCode code = consumer_->seek(*beginning, kSeekMs);
+    if (code != RdKafka::ERR_NO_ERROR) {  // the next beat asks again
+      std::fprintf(stderr, "%s %d: %s\n", topics_.snapshots.c_str(), partition,
+                   RdKafka::err2str(code).c_str());
+      return;
+    }
+  }
+  const std::unique_lock lock(mutex_);
+  next_snapshot_[partition] = 0;
+  reader_.SnapshotsRestart(partition);
 }
 
 void UpdateTail::TakeSnapshot(const RdKafka::Message& message) {

@@ -53,6 +53,7 @@ class UpdateTail {
   bool ReadWatermarks();
   void Take(const RdKafka::Message& message);
   void TakeBeat(const RdKafka::Message& message);
+  void AskOfSnapshots(std::int32_t partition);
   void TakeSnapshot(const RdKafka::Message& message);
   void Report(const RdKafka::Message& message, const std::optional<Error>& error) const;
 
@@ -63,6 +64,8 @@ class UpdateTail {
   // The thread's own.
   std::map<std::int32_t, std::int64_t> next_watermark_, next_snapshot_;  // offsets
   std::map<std::int32_t, std::int64_t> updates_from_;                    // by the newest beats
+  std::string moved_to_;                                                 // the other topic that was reported
+  bool reads_snapshots_ = false;
 
   mutable std::shared_mutex mutex_;  // of reader_
   FilterReader reader_;

@@ -16,6 +16,9 @@ constexpr TimeMs kNow{TimeMs::duration(1'000'000)};
 
 std::string UserOf(std::uint32_t number) { return "u" + std::to_string(number); }
 Fingerprint ItemOf(std::uint32_t number) { return FingerprintOf("n" + std::to_string(number)); }
+std::optional<std::int64_t> MsOf(const std::optional<TimeMs>& time) {
+  return time ? std::optional(time->time_since_epoch().count()) : std::nullopt;
+}
 
 /// One reader, and one that goes by the page word by word. Both get the same; the first as bytes.
 class World {
@@ -23,14 +26,14 @@ class World {
   explicit World(std::uint32_t seed)
       : random_(seed),
         limit_(seed % 3 == 0 ? 12 : 1000),
-        reader_("default", {0, 1}, limit_),
-        naive_(limit_) {}
+        reader_("default", {0, 1}, limit_, seed % 2 == 0 ? "filters" : ""),
+        naive_(limit_, seed % 2 == 0 ? std::optional<std::string>("filters") : std::nullopt) {}
 
   void Step() {
     const auto partition = static_cast<std::int32_t>(Below(kPartitions));
     switch (Below(14)) {
       case 0:
-        if (Below(8) != 0) return;
+        if (Below(naive_.MustRestart(partition) ? 2 : 8) != 0) return;
         return reader_.SnapshotsRestart(partition), naive_.SnapshotsRestart(partition);
       case 1:
       case 2: {
@@ -54,11 +57,13 @@ class World {
 
   void Compare() const {
     for (std::int32_t partition = 0; partition < kPartitions; ++partition) {
-      const auto as_of = reader_.AsOf(partition);
-      EXPECT_EQ(as_of ? std::optional(as_of->time_since_epoch().count()) : std::nullopt,
-                naive_.AsOf(partition));
+      EXPECT_EQ(MsOf(reader_.AsOf(partition)), naive_.AsOf(partition));
       EXPECT_EQ(reader_.CompleteTo(partition), naive_.CompleteTo(partition));
+      EXPECT_EQ(reader_.MustRestart(partition), naive_.MustRestart(partition));
+      EXPECT_EQ(reader_.MovedTo(partition), naive_.MovedTo(partition));
+      EXPECT_EQ(MsOf(reader_.CompleteSince(partition)), naive_.CompleteSince(partition));
     }
+    EXPECT_EQ(MsOf(reader_.CompleteSince()), std::max(naive_.CompleteSince(0), naive_.CompleteSince(1)));
     EXPECT_EQ(reader_.additions(), naive_.additions());
     for (std::uint32_t number = 0; number < kUsers; ++number) {
       const std::string user = UserOf(number);
@@ -96,6 +101,10 @@ class World {
     if (Below(8) == 0) beat.published_to.reset();
     if (Below(8) == 0) beat.snapshots_to.reset();
     if (Below(20) == 0) beat.generation.reset();
+    if (Below(20) == 0) log_[partition] = Below(3);
+    if (log_[partition] != 0) beat.snapshots_log = log_[partition];
+    if (Below(4) != 0) beat.snapshots_topic = Below(15) == 0 ? "others" : "filters";
+    if (Below(3) == 0) beat.complete_since_ms = Below(1000);
     return beat;
   }
   void Beat(const test::BeatParts& beat) {
@@ -158,7 +167,7 @@ class World {
   std::size_t limit_;
   FilterReader reader_;
   test::NaiveReader naive_;
-  std::int64_t next_[kPartitions] = {}, published_to_[kPartitions] = {};
+  std::int64_t next_[kPartitions] = {}, published_to_[kPartitions] = {}, log_[kPartitions] = {};
   int part_[kPartitions] = {};  // of the event that goes on
 };
 
@@ -268,6 +277,67 @@ TEST(FilterReader, ABeatThatBreaksARuleOfUpdatesIsRefusedAndChangesNothing) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->message, "watermark: published_to must be 0 or more");
   EXPECT_EQ(reader.CompleteTo(0), 10);
+}
+
+TEST(FilterReader, NeverSettlesUntilItStartsOverInAnotherLog) {
+  FilterReader reader("default", {0});
+  const auto beat = [&](std::int64_t published_to, std::optional<std::int64_t> log) {
+    return reader.TakeBeat("0", test::Encoded(test::BeatParts{0, 1, published_to, 5, log}));
+  };
+  EXPECT_FALSE(reader.MustRestart(0)) << "no beat has come";
+  ASSERT_FALSE(beat(10, 3));
+  reader.SnapshotsEnd(0, 5);
+  ASSERT_FALSE(reader.TakeUpdate(RecordOf(10, 1, 10)));
+  ASSERT_FALSE(beat(11, std::nullopt));
+  EXPECT_TRUE(reader.MustRestart(0)) << "a log that a beat lacks is 0";
+  EXPECT_EQ(reader.additions(), 1U);
+  ASSERT_FALSE(reader.TakeBeat("0", std::nullopt));
+  EXPECT_TRUE(reader.MustRestart(0)) << "a tombstone says nothing of the log";
+  reader.SnapshotsRestart(0);
+  EXPECT_FALSE(reader.MustRestart(0));
+  ASSERT_FALSE(beat(11, 0));
+  EXPECT_EQ(reader.additions(), 1U) << "it stands nowhere";
+  reader.SnapshotsEnd(0, 5);
+  EXPECT_EQ(reader.additions(), 0U);
+}
+
+TEST(FilterReader, NeverSettlesWhileItsFilterHasMoved) {
+  FilterReader reader("default", {0}, 100, "filters"), untold("default", {0});
+  const auto beat = [&](std::int64_t published_to, std::optional<std::string> topic) {
+    const std::string bytes = test::Encoded(test::BeatParts{0, 1, published_to, 5, {}, std::move(topic)});
+    EXPECT_FALSE(reader.TakeBeat("0", bytes));
+    EXPECT_FALSE(untold.TakeBeat("0", bytes));
+  };
+  reader.SnapshotsEnd(0, 5);
+  untold.SnapshotsEnd(0, 5);
+  beat(10, "filters");
+  EXPECT_EQ(reader.MovedTo(0), std::nullopt);
+  beat(12, "others");
+  EXPECT_EQ(reader.MovedTo(0), "others");
+  EXPECT_EQ(reader.CompleteTo(0), 10);
+  EXPECT_EQ(untold.MovedTo(0), std::nullopt);
+  EXPECT_EQ(untold.CompleteTo(0), 12);
+  beat(12, std::nullopt);
+  EXPECT_EQ(reader.MovedTo(0), std::nullopt) << "only the newest beat counts";
+  EXPECT_EQ(reader.CompleteTo(0), 12);
+}
+
+TEST(FilterReader, IsCompleteSinceTheLatestOfItsPartitions) {
+  FilterReader reader("default", {0, 3});
+  EXPECT_EQ(reader.CompleteSince(), std::nullopt);
+  const auto beat = [&](std::int32_t partition, std::optional<std::int64_t> since) {
+    return reader.TakeBeat(std::to_string(partition),
+                           test::Encoded(test::BeatParts{partition, 1, 0, 0, {}, {}, since}));
+  };
+  ASSERT_FALSE(beat(0, 500));
+  ASSERT_FALSE(beat(3, 497));
+  ASSERT_FALSE(beat(7, 600));
+  EXPECT_EQ(MsOf(reader.CompleteSince(3)), 497);
+  EXPECT_EQ(MsOf(reader.CompleteSince()), 500) << "nobody follows partition 7";
+  ASSERT_FALSE(reader.TakeBeat("0", std::nullopt));
+  EXPECT_EQ(MsOf(reader.CompleteSince()), 497);
+  ASSERT_FALSE(beat(3, std::nullopt));
+  EXPECT_EQ(reader.CompleteSince(), std::nullopt);
 }
 
 TEST(FilterReader, AGenerationOnceNamedStaysPastUntilABeatNamesItAgain) {

@@ -132,10 +132,17 @@ void ExpectUser(const json& its, const FilterReader& reader, TimeMs now) {
 
 void Expect(const json& its, const FilterReader& reader) {
   for (const json& partition : its["partitions"]) {
-    const auto as_of = reader.AsOf(partition["partition"].get<std::int32_t>());
+    const auto number = partition["partition"].get<std::int32_t>();
+    const auto as_of = reader.AsOf(number);
     EXPECT_EQ(partition["as_of_ms"], as_of ? json(as_of->time_since_epoch().count()) : json()) << partition;
-    const auto complete_to = reader.CompleteTo(partition["partition"]);
+    const auto complete_to = reader.CompleteTo(number);
     EXPECT_EQ(partition["complete_to"], complete_to ? json(*complete_to) : json()) << partition;
+    EXPECT_EQ(partition.value("must_restart", false), reader.MustRestart(number)) << partition;
+    EXPECT_EQ(partition.value("moved_to", ""), reader.MovedTo(number).value_or("")) << partition;
+    const auto since = reader.CompleteSince(number);
+    EXPECT_EQ(partition.value("complete_since_ms", std::int64_t{-1}),
+              since ? since->time_since_epoch().count() : -1)
+        << partition;
   }
   EXPECT_EQ(its["additions"], reader.additions());
   for (const json& user : its["users"])
@@ -161,7 +168,7 @@ TEST(GoldenUpdates, SequencesAreAnsweredStepByStep) {
   ASSERT_FALSE(golden["sequences"].empty());
   for (const json& sequence : golden["sequences"]) {
     SCOPED_TRACE(sequence["name"]);
-    FilterReader reader(sequence["filter"], {}, sequence["additions_max"]);
+    FilterReader reader(sequence["filter"], {}, sequence["additions_max"], sequence.value("topic", ""));
     for (std::size_t i = 0; i < sequence["steps"].size(); ++i) {
       SCOPED_TRACE("step " + std::to_string(i));
       const json& step = sequence["steps"][i];

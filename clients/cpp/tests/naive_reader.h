@@ -14,7 +14,8 @@ namespace seen::client::test {
 
 class NaiveReader {
  public:
-  explicit NaiveReader(std::size_t additions_max) : additions_max_(additions_max) {}
+  NaiveReader(std::size_t additions_max, const std::optional<std::string>& topic)
+      : additions_max_(additions_max), topic_(topic) {}
 
   void TakeBeat(const BeatParts& beat) {
     Partition& its = partitions_[beat.partition];
@@ -23,6 +24,11 @@ class NaiveReader {
     if (its.current) its.past.erase(*its.current);
     its.base.reset();
     if (beat.published_to && beat.snapshots_to) its.base = {*beat.published_to, *beat.snapshots_to};
+    its.newest = beat;
+    if (beat.generation) {
+      its.beat_log = beat.snapshots_log.value_or(0);
+      if (!its.log) its.log = its.beat_log;
+    }
     for (auto& [generation, beats] : its.beats) ++beats;
     std::set<std::int64_t> forgotten;
     for (const auto& [generation, beats] : its.beats) {
@@ -75,6 +81,7 @@ class NaiveReader {
   }
   void SnapshotsRestart(std::int32_t partition) {
     Partition& its = partitions_[partition];
+    its.log = its.beat_log;
     its.stands_at.reset();
     for (auto& [generation, known] : its.known) {
       if (known.complete && !known.run) known.run = Run{*known.settled, *known.complete, known.as_of};
@@ -102,6 +109,21 @@ class NaiveReader {
     });
   }
 
+  bool MustRestart(std::int32_t partition) const {
+    const auto its = partitions_.find(partition);
+    return its != partitions_.end() && its->second.log != its->second.beat_log;
+  }
+  std::optional<std::string> MovedTo(std::int32_t partition) const {
+    const auto its = partitions_.find(partition);
+    if (its == partitions_.end() || !its->second.newest.generation || !topic_) return std::nullopt;
+    const auto& newest = its->second.newest.snapshots_topic;
+    return newest == topic_ ? std::nullopt : newest;
+  }
+  std::optional<std::int64_t> CompleteSince(std::int32_t partition) const {
+    const auto its = partitions_.find(partition);
+    if (its == partitions_.end() || !its->second.newest.generation) return std::nullopt;
+    return its->second.newest.complete_since_ms;
+  }
   std::optional<std::int64_t> CompleteTo(std::int32_t partition) const {
     const Known* known = CurrentOf(partition);
     return known == nullptr ? std::nullopt : known->complete;
@@ -137,7 +159,8 @@ class NaiveReader {
     std::optional<std::pair<std::int64_t, std::int64_t>> lost;  // greatest `to`, lowest as_of before
   };
   struct Partition {
-    std::optional<std::int64_t> current, stands_at;
+    std::optional<std::int64_t> current, stands_at, beat_log, log;
+    BeatParts newest;
     std::optional<std::pair<std::int64_t, std::int64_t>> base;
     std::set<std::int64_t> past;
     std::map<std::int64_t, Known> known;
@@ -152,13 +175,14 @@ class NaiveReader {
     if (known.complete && from <= *known.complete) {
       if (update.to >= *known.complete) {
         known.complete = update.to;
-        known.as_of = std::max(known.as_of, update.as_of_ms);
+        if (update.as_of_ms != -1) known.as_of = update.as_of_ms;
       }
     } else if (!known.run || from > known.run->to) {
       known.run = Run{from, update.to, update.as_of_ms};
     } else if (update.to >= known.run->from) {
-      known.run = Run{std::min(from, known.run->from), std::max(update.to, known.run->to),
-                      std::max(update.as_of_ms, known.run->as_of)};
+      if (update.as_of_ms != -1 && update.to >= known.run->to) known.run->as_of = update.as_of_ms;
+      known.run->from = std::min(from, known.run->from);
+      known.run->to = std::max(update.to, known.run->to);
     }
   }
 
@@ -183,6 +207,7 @@ class NaiveReader {
   void Settle(std::int32_t partition) {
     Partition& its = partitions_[partition];
     if (!its.current || !its.base || !its.stands_at || *its.stands_at < its.base->second) return;
+    if (MustRestart(partition) || MovedTo(partition)) return;
     const std::int64_t published_to = its.base->first;
     Known& known = its.known[*its.current];
     if (!known.complete || *known.complete < published_to) known.complete = published_to;
@@ -193,7 +218,7 @@ class NaiveReader {
     });
     for (const std::int64_t past : std::set<std::int64_t>(its.past)) Forget(partition, past);
     if (!known.run || known.run->from > *known.complete) return;
-    if (known.run->to >= *known.complete) known.as_of = std::max(known.as_of, known.run->as_of);
+    if (known.run->to >= *known.complete && known.run->as_of != -1) known.as_of = known.run->as_of;
     known.complete = std::max(*known.complete, known.run->to);
     known.run.reset();
   }
@@ -207,6 +232,7 @@ class NaiveReader {
   }
 
   const std::size_t additions_max_;
+  const std::optional<std::string> topic_;
   std::map<std::int32_t, Partition> partitions_;
   std::vector<Addition> additions_;  // in the order of their arrival
   std::map<std::uint64_t, std::map<std::int32_t, Snapshot>> snapshots_;

@@ -53,8 +53,13 @@ std::string Encoded(const BeatParts& parts) {
                      R"("heartbeat_ms":5000)";
   if (parts.generation) text += ",\"generation\":" + std::to_string(*parts.generation);
   if (parts.published_to) text += ",\"published_to\":" + std::to_string(*parts.published_to);
-  if (parts.snapshots_to)
-    text += ",\"snapshots_to\":{\"default\":" + std::to_string(*parts.snapshots_to) + "}";
+  const auto add = [&text](const std::string& member, const std::string& value) {
+    text += ",\"" + member + "\":{\"default\":" + value + "}";
+  };
+  if (parts.snapshots_to) add("snapshots_to", std::to_string(*parts.snapshots_to));
+  if (parts.snapshots_log) add("snapshots_log", std::to_string(*parts.snapshots_log));
+  if (parts.snapshots_topic) add("snapshots_topic", "\"" + *parts.snapshots_topic + "\"");
+  if (parts.complete_since_ms) add("complete_since_ms", std::to_string(*parts.complete_since_ms));
   return text + "}";
 }
 

@@ -33,9 +33,11 @@ std::string SignedUpdate(std::string bytes);
 
 struct BeatParts {
   std::int32_t partition = 0;
-  std::optional<std::int64_t> generation, published_to, snapshots_to;
+  std::optional<std::int64_t> generation, published_to, snapshots_to, snapshots_log = {};
+  std::optional<std::string> snapshots_topic = {};
+  std::optional<std::int64_t> complete_since_ms = {};
 };
-/// A watermark's value; `snapshots_to` of the filter "default".
+/// A watermark's value; what is by filter is of "default".
 std::string Encoded(const BeatParts& parts);
 
 /// An exact snapshot of a filter with updates.

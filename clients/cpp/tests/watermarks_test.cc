@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <random>
+#include <vector>
 
 #include "encoders.h"
 
@@ -103,12 +105,62 @@ TEST(Watermark, SaysWhereUpdatesBegin) {
   for (const char* odd :
        {R"("generation":0)", R"("generation":"7")", R"("published_to":-1)", R"("published_to":1.5)",
         R"("updates_from":[])", R"("snapshots_to":7)", R"("snapshots_to":[1])", R"("snapshots_to":{"a":-1})",
-        R"("snapshots_to":{"a":"1"})"}) {
+        R"("snapshots_to":{"a":"1"})", R"("snapshots_log":7)", R"("snapshots_log":{"a":-1})",
+        R"("snapshots_log":{"a":1.5})", R"("complete_since_ms":[7])", R"("complete_since_ms":{"a":-1})",
+        R"("complete_since_ms":{"a":true})", R"("snapshots_topic":"a")", R"("snapshots_topic":7)",
+        R"("snapshots_topic":{"a":7})", R"("snapshots_topic":{"a":["b"]})",
+        R"("snapshots_topic":{"a":"\u12g4"})"}) {
     const auto watermark = with(odd);
     ASSERT_TRUE(watermark) << odd << ": it still says how fresh a snapshot is";
     EXPECT_TRUE(watermark->updates_error) << odd;
   }
   EXPECT_FALSE(Watermark::Parse("4", kRecord)) << "of another partition than its key";
+}
+
+TEST(Watermark, SaysWhichLogOfWhichTopicTheSnapshotsAre) {
+  const std::string record(kRecord);
+  const auto with = [&](const std::string& members) {
+    return Watermark::Parse("3", record.substr(0, record.size() - 1) + "," + members + "}");
+  };
+  const auto beat = with(R"("snapshots_topic":{"default":"seen-filters","b":null},"snapshots_log":{"b":4},)"
+                         R"("complete_since_ms":{"default":1000})");
+  ASSERT_TRUE(beat) << beat.error().message;
+  EXPECT_FALSE(beat->updates_error);
+  EXPECT_EQ(beat->snapshots_topic, (decltype(beat->snapshots_topic){{"default", "seen-filters"}}));
+  EXPECT_EQ(beat->snapshots_log, (decltype(beat->snapshots_log){{"b", 4}}));
+  EXPECT_EQ(beat->complete_since, (decltype(beat->complete_since){{"default", At(1000)}}));
+  const auto none = with(R"("snapshots_topic":null,"snapshots_log":null,"complete_since_ms":{"a":null})");
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_FALSE(none->updates_error);
+  EXPECT_TRUE(none->complete_since.empty());
+}
+
+TEST(JsonIntegers, DecodesTheEscapesOfAString) {
+  using internal::JsonIntegers;
+  EXPECT_EQ(JsonIntegers::StringOf(R"("")"), "");
+  EXPECT_EQ(JsonIntegers::StringOf(R"("用.-_")"), "用.-_");
+  EXPECT_EQ(JsonIntegers::StringOf(R"("\"\\\/\b\f\n\r\t")"), "\"\\/\b\f\n\r\t");
+  EXPECT_EQ(JsonIntegers::StringOf(R"("\u0061\u00E9\u7528\ud83d\uDE00\u0000")"),
+            std::string("a\xc3\xa9\xe7\x94\xa8\xf0\x9f\x98\x80\0", 11));
+  for (const char* wrong : {"", "\"", "a", "7", "null", R"("\")", R"("\x")", R"("\u12")", R"("\u-123")",
+                            R"("\u12g4")", R"("\ud83d")", R"("\ud83dx")", R"("\ud83d\u0061")", R"("\udE00")"})
+    EXPECT_EQ(JsonIntegers::StringOf(wrong), std::nullopt) << wrong;
+}
+
+TEST(JsonIntegers, TakesAnyBytesForAString) {
+  std::mt19937 random(7);
+  const std::string likely = "\"\\ud83dDe00nx";
+  int taken = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::vector<char> exact = {'"'};  // a vector, so that AddressSanitizer sees its end
+    for (auto left = random() % 14; left > 0; --left)
+      exact.push_back(random() % 4 == 0 ? static_cast<char>(random()) : likely[random() % likely.size()]);
+    exact.push_back('"');
+    exact.shrink_to_fit();
+    if (internal::JsonIntegers::StringOf({exact.data(), exact.size()})) ++taken;
+  }
+  EXPECT_GT(taken, 1000) << "else nothing but refusals was tried";
+  EXPECT_LT(taken, 19'000);
 }
 
 TEST(Watermarks, TellStaleFromQuiet) {

@@ -40,6 +40,7 @@ class OutputWatchTest : public testing::Test {
     PartitionOptions options;
     options.filters = {{0, "home", 30, 10'000, {}, SnapshotPolicy{}}};
     options.filters[0].updates = true;
+    options.filters[0].topic = "filters";
     options.updates = UpdatePolicy{};
     open->store = std::make_unique<sim::FakeStore>(durable, fault, level0_files);
     open->flow =
@@ -85,6 +86,8 @@ TEST_F(OutputWatchTest, NoBeatVouchesForATopicFromTheSuspicionOfACutOn) {
   EXPECT_EQ(before.published_to, 7);
   EXPECT_EQ(before.snapshots_to, (std::map<std::string, int64_t>{{"home", 100}}));
   EXPECT_FALSE(before.republishing);
+  EXPECT_EQ(before.snapshots_log, (std::map<std::string, int64_t>{{"home", 0}}));
+  EXPECT_NE(topic.watermarks.at("0").find(R"("snapshots_topic":{"home":"filters"})"), std::string::npos);
 
   topics.end = 50;
   watch.Step();  // once more: a new leader may not know its end
@@ -102,6 +105,7 @@ TEST_F(OutputWatchTest, NoBeatVouchesForATopicFromTheSuspicionOfACutOn) {
   const Beat after = BeatNow();
   EXPECT_EQ(after.published_to, -1);
   EXPECT_TRUE(after.republishing);
+  EXPECT_EQ(after.snapshots_log, (std::map<std::string, int64_t>{{"home", 1}})) << "readers start over";
 }
 
 TEST_F(OutputWatchTest, WhatAnotherOwnerLeftGoesOnWhenThePartitionComesBack) {
@@ -110,6 +114,13 @@ TEST_F(OutputWatchTest, WhatAnotherOwnerLeftGoesOnWhenThePartitionComesBack) {
   publisher->Step();
   owner.last = BeatNow();
   owner.last->republishing = true;  // it found a cut
+  owner.last->snapshots_log["home"] = 3;
+  owner.last->generation += 1;  // the log goes on although the state is another one
+  open->assigned = true;
+  EXPECT_EQ(BeatNow().snapshots_log, (std::map<std::string, int64_t>{{"home", 3}}));
+  open->assigned = false;
+  publisher->Step();
+  owner.last->generation -= 1;
   open->assigned = true;
   const Beat beat = BeatNow();
   EXPECT_TRUE(beat.republishing);

@@ -28,6 +28,9 @@ struct BeatOf {
   Number published_to = {};
   Number snapshots_to = {};  // of `filter`
   std::string filter = "default";
+  Number log = {};
+  std::string topic = {};
+  Number complete_since = {};  // second
 };
 
 struct UpdateOf {
@@ -54,6 +57,9 @@ struct PartitionIs {
   int partition = 0;
   Number as_of = {};  // second
   Number complete_to = {};
+  bool must_restart = false;
+  std::string moved_to = {};
+  Number complete_since = {};  // second
 };
 
 struct UserIs {
@@ -126,8 +132,13 @@ std::string TextOf(const BeatOf& its) {
                      std::to_string(kNow);
   if (its.generation) text += ",\"generation\":" + std::to_string(*its.generation);
   if (its.published_to) text += ",\"published_to\":" + std::to_string(*its.published_to);
-  if (its.snapshots_to)
-    text += ",\"snapshots_to\":{" + Quoted(its.filter) + ":" + std::to_string(*its.snapshots_to) + "}";
+  const auto add = [&](const std::string& member, const std::string& value) {
+    text += "," + Quoted(member) + ":{" + Quoted(its.filter) + ":" + value + "}";
+  };
+  if (its.snapshots_to) add("snapshots_to", std::to_string(*its.snapshots_to));
+  if (its.log) add("snapshots_log", std::to_string(*its.log));
+  if (!its.topic.empty()) add("snapshots_topic", Quoted(its.topic));
+  if (its.complete_since) add("complete_since_ms", std::to_string(At(*its.complete_since)));
   return text + "}";
 }
 
@@ -136,6 +147,8 @@ class Sequence {
   explicit Sequence(std::string name, size_t additions_max = 1000, std::string filter = "default")
       : name_(std::move(name)), additions_max_(additions_max), filter_(std::move(filter)) {}
 
+  /// The reader knows the name of its snapshot topic.
+  Sequence& OfTopic(std::string topic) { return topic_ = std::move(topic), *this; }
   Sequence& Beat(const BeatOf& its) { return BeatText(std::to_string(its.partition), TextOf(its)); }
   Sequence& BeatText(const std::string& key, const std::string& value, bool refused = false) {
     return Step("\"beat\": {\"key\": " + Quoted(key) + ", \"value\": " + Quoted(value) + "}", refused);
@@ -161,7 +174,11 @@ class Sequence {
     const auto partition = [](const PartitionIs& one) {
       return "{\"partition\": " + std::to_string(one.partition) +
              ", \"as_of_ms\": " + (one.as_of ? std::to_string(At(*one.as_of)) : "null") +
-             ", \"complete_to\": " + JsonOf(one.complete_to) + "}";
+             ", \"complete_to\": " + JsonOf(one.complete_to) +
+             (one.must_restart ? ", \"must_restart\": true" : "") +
+             (one.moved_to.empty() ? "" : ", \"moved_to\": " + Quoted(one.moved_to)) +
+             (one.complete_since ? ", \"complete_since_ms\": " + std::to_string(At(*one.complete_since)) : "") +
+             "}";
     };
     const auto user = [](const UserIs& one) {
       return "{\"user\": " + Quoted(one.user) + ", \"refused\": " + (one.refused ? "true" : "false") +
@@ -177,6 +194,7 @@ class Sequence {
 
   std::string Json() const {
     return "    {\"name\": " + Quoted(name_) + ",\n     \"filter\": " + Quoted(filter_) +
+           (topic_.empty() ? "" : ", \"topic\": " + Quoted(topic_)) +
            ", \"additions_max\": " + std::to_string(additions_max_) + ",\n     \"steps\": [\n      " +
            Joined(steps_, ",\n      ", [](const std::string& step) { return step; }) + "\n     ]}";
   }
@@ -195,6 +213,7 @@ class Sequence {
   std::string name_;
   size_t additions_max_;
   std::string filter_;
+  std::string topic_ = {};
   std::vector<std::string> steps_;
 };
 
@@ -549,6 +568,152 @@ std::vector<Sequence> OfStartingOver() {
   };
 }
 
+std::vector<Sequence> OfLogs() {
+  const UpdateOf update = {.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}};
+  const auto of_log = [](Number log, int64_t to = 20) {
+    return BeatOf{.published_to = to, .snapshots_to = 5, .log = log};
+  };
+  const PartitionIs must = {.as_of = 2, .complete_to = 20, .must_restart = true};
+  const PartitionIs over = {.must_restart = true};
+  return {
+      Fresh("the topic was created again: the reader must start over, and nothing settles meanwhile")
+          .Update(update)
+          .Beat(of_log(1))
+          .Expect({{must}, 1, {{.seen = {"a"}}}})
+          .End(0, 9)
+          .Expect({{must}, 1, {{.seen = {"a"}}}})
+          .Restart(0)
+          .Expect({{{0, {}, {}}}, 1, {{.seen = {"a"}}}})
+          .End(0, 4)
+          .Expect({{{0, {}, {}}}, 1})
+          .Snapshot({.offset = 20, .items = {"a", "b"}})
+          .End(0, 5)
+          .Expect({{{0, 2, 20}}, 0, {{.seen = {"a", "b"}}}}),
+      Sequence("a log that a beat lacks is 0, also where it is the first")
+          .Beat({})
+          .Beat(of_log(3, 10))
+          .Expect({{{.must_restart = true}}})
+          .Restart(0)
+          .End(0, 5)
+          .Expect({{{0, {}, 10}}})
+          .Beat(of_log(3, 12))
+          .Expect({{{0, {}, 12}}}),
+      Sequence("a reader that begins in a later log needn't start over")
+          .Beat(of_log(3, 10))
+          .End(0, 5)
+          .Expect({{{0, {}, 10}}})
+          .Beat(of_log({}, 12))
+          .Expect({{{0, {}, 10, true}}}),
+      Fresh("the topic was created again once more while the reader started over")
+          .Update(update)
+          .Beat(of_log(1))
+          .Restart(0)
+          .Beat(of_log(2))
+          .Expect({{over}, 1})
+          .End(0, 9)
+          .Expect({{over}, 1})
+          .Restart(0)
+          .End(0, 9)
+          .Expect({{{0, 2, 20}}, 0}),
+      Fresh("the log of before has come back: nothing to start over for")
+          .Update(update)
+          .Beat(of_log(1))
+          .Expect({{must}, 1})
+          .Beat(of_log(0))
+          .Expect({{{0, 2, 20}}, 0}),
+      Fresh("a log is one filter's, in one partition")
+          .Update(update)
+          .Beat({.published_to = 20, .snapshots_to = 5, .filter = "other", .log = 1})
+          .Beat({.partition = 1, .published_to = 20, .snapshots_to = 5, .log = 4})
+          .Expect({{{0, 2, 20}, {1, {}, {}}}, 1})
+          .Beat({.partition = 1, .published_to = 20, .snapshots_to = 5, .log = 5})
+          .Expect({{{0, 2, 20}, {1, {}, {}, true}}, 1}),
+      Fresh("a beat without generation, and a tombstone, say nothing of the log")
+          .Update(update)
+          .Beat(of_log(1))
+          .Beat({.generation = {}})
+          .Expect({{over}, 1})
+          .Beat(of_log(1))
+          .Expect({{must}, 1})
+          .Restart(0)
+          .Beat({.generation = {}})
+          .Expect({{{0, {}, {}}}, 1})
+          .End(0, 5)
+          .Beat(of_log(1))
+          .Expect({{{0, 2, 20}}, 0}),
+      Fresh("the filter's snapshots are in another topic now: nothing settles")
+          .OfTopic("filters")
+          .Beat({.published_to = 11, .snapshots_to = 5, .topic = "filters"})
+          .Update(update)
+          .Beat({.published_to = 20, .snapshots_to = 5, .topic = "others"})
+          .Expect({{{.as_of = 2, .complete_to = 20, .moved_to = "others"}}, 1})
+          .Beat({.published_to = 20, .snapshots_to = 5, .filter = "other", .topic = "others"})
+          .Expect({{{0, 2, 20}}, 1})
+          .Beat({.published_to = 20, .snapshots_to = 5, .topic = "filters"})
+          .Expect({{{0, 2, 20}}, 0}),
+      Fresh("a reader that doesn't know its topic has never moved")
+          .Beat({.published_to = 12, .snapshots_to = 5, .topic = "others"})
+          .Expect({{{0, 1, 12}}}),
+      Fresh("what was shown before complete_since_ms may be missing, as the newest beat says")
+          .Beat({.published_to = 10, .snapshots_to = 5, .complete_since = 7})
+          .Beat({.partition = 1, .published_to = 10, .snapshots_to = 5, .complete_since = 9})
+          .Expect({{{.as_of = 1, .complete_to = 10, .complete_since = 7},
+                    {.partition = 1, .complete_since = 9}}})
+          .Beat({.published_to = 10, .snapshots_to = 5, .filter = "other", .complete_since = 7})
+          .Beat({.partition = 1, .generation = {}, .complete_since = 9})
+          .Expect({{{0, 1, 10}, {1, {}, {}}}}),
+      Fresh("members by filter of another type, or out of range, are refused; null ones are absent")
+          .BeatText("0", TextOf({.published_to = 30, .snapshots_to = 5, .log = -1}), true)
+          .BeatText("0", "{\"snapshots_log\":7," + TextOf({.published_to = 30, .snapshots_to = 5}).substr(1), true)
+          .BeatText("0",
+                    "{\"snapshots_log\":{\"other\":\"7\"}," +
+                        TextOf({.published_to = 30, .snapshots_to = 5}).substr(1),
+                    true)
+          .BeatText("0",
+                    "{\"snapshots_topic\":{\"default\":7}," +
+                        TextOf({.published_to = 30, .snapshots_to = 5}).substr(1),
+                    true)
+          .BeatText("0",
+                    "{\"complete_since_ms\":[7]," + TextOf({.published_to = 30, .snapshots_to = 5}).substr(1),
+                    true)
+          .Expect({{{0, 1, 10}}})
+          .BeatText("0",
+                    "{\"snapshots_log\":{\"default\":null},\"snapshots_topic\":null,"
+                    "\"complete_since_ms\":{\"default\":null}," +
+                        TextOf({.published_to = 15, .snapshots_to = 5}).substr(1))
+          .Expect({{{0, 1, 15}}}),
+  };
+}
+
+std::vector<Sequence> OfClocks() {
+  return {
+      Fresh("the newest as_of counts, not the greatest: a clock was ahead")
+          .Update({.from = 10, .to = 20, .as_of = 500})
+          .Expect({{{0, 500, 20}}})
+          .Update({.from = 20, .to = 20, .as_of = 3})
+          .Expect({{{0, 3, 20}}})
+          .Update({.from = 20, .to = 30})
+          .Expect({{{0, 3, 30}}})
+          .Update({.from = 12, .to = 14, .as_of = 2})
+          .Expect({{{0, 3, 30}}}),
+      Fresh("the same beyond a gap")
+          .Update({.from = 20, .to = 30, .as_of = 500})
+          .Update({.from = 30, .to = 30, .as_of = 3})
+          .Update({.from = 30, .to = 40})
+          .Update({.from = 19, .to = 35, .as_of = 2})
+          .Beat({.published_to = 19, .snapshots_to = 5})
+          .Expect({{{0, 3, 40}}}),
+      Fresh("the run's as_of replaces a greater one, unless it isn't known")
+          .Update({.from = 10, .to = 12, .as_of = 500})
+          .Update({.from = 20, .to = 30})
+          .Beat({.published_to = 20, .snapshots_to = 5})
+          .Expect({{{0, 500, 30}}})
+          .Update({.from = 40, .to = 50, .as_of = 3})
+          .Beat({.published_to = 40, .snapshots_to = 5})
+          .Expect({{{0, 3, 50}}}),
+  };
+}
+
 std::vector<Sequence> OfBeats() {
   const UpdateOf update = {.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}};
   return {
@@ -726,8 +891,6 @@ std::vector<Sequence> OfEvents() {
       Fresh("empty updates say how fresh the reader is")
           .Expect({{{0, 1, 10}}})
           .Update({.from = 10, .to = 10, .as_of = 5})
-          .Expect({{{0, 5, 10}}})
-          .Update({.from = 10, .to = 10, .as_of = 3})
           .Expect({{{0, 5, 10}}})
           .Update({.from = 10, .to = 10})
           .Expect({{{0, 5, 10}}})
@@ -1137,7 +1300,7 @@ std::vector<Sequence> OfLimits() {
 std::string UpdateSequences() {
   std::string text;
   for (const auto& sequences :
-       {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfStartingOver(), OfBeats(), OfGaps(), OfEvents(),
+       {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfStartingOver(), OfLogs(), OfClocks(), OfBeats(), OfGaps(), OfEvents(),
         OfMissingParts(), OfKnownParts(), OfFilters(), OfGenerations(), OfLimits()}) {
     if (!text.empty()) text += ",\n";
     text += Joined(sequences, ",\n", [](const Sequence& one) { return one.Json(); });

@@ -481,6 +481,36 @@ TEST_F(UpdateStreamTest, APauseBetweenTheClocksMakesRecordsOlderAndNeverNewer) {
   EXPECT_GT(Read(sink.records[0]).as_of_ms, 0);
 }
 
+TEST_F(UpdateStreamTest, RecordsOfOtherWritersBetweenItsOwnAreCounted) {
+  Open();
+  const auto send = [&] {
+    Send(Event("exposed", "a" + std::to_string(offset_), kNow));
+    Take();
+  };
+  offset_ = 5;  // of a former owner
+  send();
+  send();
+  EXPECT_EQ(stream().GetFigures().foreign_records, 0u);
+  offset_ += 2;
+  send();
+  EXPECT_EQ(stream().GetFigures().foreign_records, 2u);
+  clock.Advance(10'000);  // another owner may have written meanwhile
+  offset_ += 3;
+  send();
+  EXPECT_EQ(stream().GetFigures().foreign_records, 2u);
+  Send(Event("exposed", "given back", kNow));
+  Take(false);
+  stream().Delivered(numbers_.back(), -1, clock.Now(), clock.WallNow());
+  ++offset_;  // but the broker has it
+  stream().Delivered(numbers_.back(), offset_++, clock.Now(), clock.WallNow());
+  send();
+  EXPECT_EQ(stream().GetFigures().foreign_records, 2u);
+
+  stream().Report(reporter);
+  stream().Report(reporter);
+  EXPECT_EQ(reporter.foreign_updates, 2u);
+}
+
 TEST_F(UpdateStreamTest, ATopicThatWasMadeAnewIsAGap) {
   Open();
   for (int i = 0; i < 3; ++i) {

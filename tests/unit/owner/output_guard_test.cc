@@ -124,6 +124,28 @@ TEST_F(OutputGuardTest, ACutPlaceHasNoEndUntilItsUsersAreRequested) {
   EXPECT_EQ(guard_.EndOf(kPlace), 4);
 }
 
+TEST_F(OutputGuardTest, EachCutBeginsAnotherLogAndWaitsForItsBeat) {
+  guard_.RaiseFloor(kPlace, 40);
+  guard_.KnowFloors(kPlace.partition, std::vector<int64_t>{-1});
+  EXPECT_EQ(guard_.LogOf(kPlace), 0);
+  guard_.ContinueLog(kPlace, 7);
+  guard_.ContinueLog(kPlace, 6);
+  EXPECT_EQ(guard_.LogOf(kPlace), 7) << "by the former owner, who knew of seven cuts";
+  const uint64_t before = guard_.Ownership(kPlace.partition);
+  guard_.BeatArrived(kPlace.partition, before);
+  EXPECT_TRUE(guard_.MayWrite(kPlace.partition));
+  Deliver(10);
+  EXPECT_EQ(guard_.LogOf(kPlace), 8);
+  EXPECT_FALSE(guard_.MayWrite(kPlace.partition)) << "readers must hear of it before the topic grows again";
+  guard_.BeatArrived(kPlace.partition, before);
+  EXPECT_FALSE(guard_.MayWrite(kPlace.partition)) << "that beat was made before";
+  guard_.BeatArrived(kPlace.partition, guard_.Ownership(kPlace.partition));
+  EXPECT_TRUE(guard_.MayWrite(kPlace.partition));
+  guard_.Disown(kPlace.partition);
+  guard_.Own(kPlace.partition);
+  EXPECT_EQ(guard_.LogOf(kPlace), 8);
+}
+
 TEST_F(OutputGuardTest, APartitionThatComesBackHasNotBecomeShorter) {
   Deliver(70);
   guard_.Disown(kPlace.partition);

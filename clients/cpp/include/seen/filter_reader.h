@@ -39,12 +39,14 @@ class FilterReader {
  public:
   static constexpr std::size_t kAdditionsMax = 100'000'000;  // if the caller doesn't say, about 1.3 GB
 
-  /// `partitions`: those that AsOf() speaks of. Records of others are taken as well.
+  /// `partitions`: those that AsOf() speaks of. Records of others are taken as well. `snapshot_topic`: where
+  /// its snapshots are from, for MovedTo.
   explicit FilterReader(std::string filter, const std::vector<std::int32_t>& partitions = {},
-                        std::size_t additions_max = kAdditionsMax)
+                        std::size_t additions_max = kAdditionsMax, std::string snapshot_topic = {})
       : filter_(std::move(filter)),
         followed_(partitions),
-        additions_max_(std::min<std::size_t>(additions_max, internal::AdditionLog::kHeldMax / 4)) {}
+        additions_max_(std::min<std::size_t>(additions_max, internal::AdditionLog::kHeldMax / 4)),
+        snapshot_topic_(std::move(snapshot_topic)) {}
 
   /// A record of the topic of watermarks; a null value is nullopt. Of each Take: an error says that the
   /// record is refused. Report it.
@@ -69,8 +71,21 @@ class FilterReader {
   /// isn't fresh until SnapshotsEnd.
   void SnapshotsRestart(std::int32_t partition) {
     Partition& its = PartitionOf(partition);
+    its.snapshots_log = its.beat_log;
     its.stands_at.reset();
     for (internal::Generation& generation : its.generations) generation.StartOver();
+  }
+  /// The caller must start over in this partition of snapshots: the topic was created again, so its offsets
+  /// count anew. Ask after each beat. Nothing settles until SnapshotsRestart.
+  bool MustRestart(std::int32_t partition) const {
+    const Partition* its = Find(partition);
+    return its != nullptr && its->MustRestart();
+  }
+  /// The filter's snapshots are in this topic now, not in the constructor's: begin with a new reader there.
+  /// nullopt: they haven't moved, as far as the newest beat says, or the constructor wasn't told a topic.
+  std::optional<std::string> MovedTo(std::int32_t partition) const {
+    const Partition* its = Find(partition);
+    return its == nullptr ? std::nullopt : its->moved_to;
   }
 
   /// False: not seen, as far as AsOf() reaches. Ids as in Snapshot. `now`: for items that count for a time.
@@ -116,6 +131,18 @@ class FilterReader {
     }
     return oldest;
   }
+  /// What was shown before it may be missing, however fresh the reader is. nullopt: the newest beat says of
+  /// nothing that it's missing.
+  std::optional<TimeMs> CompleteSince(std::int32_t partition) const {
+    const Partition* its = Find(partition);
+    return its == nullptr ? std::nullopt : its->complete_since;
+  }
+  /// The latest of the partitions that the constructor got.
+  std::optional<TimeMs> CompleteSince() const {
+    std::optional<TimeMs> latest;
+    for (const std::int32_t partition : followed_) latest = std::max(latest, CompleteSince(partition));
+    return latest;
+  }
   /// The reader has got each live event of the partition's current generation below it; nullopt: not known.
   /// It may have dropped some again because of `additions_max`: AsOf knows that.
   std::optional<std::int64_t> CompleteTo(std::int32_t partition) const {
@@ -160,10 +187,17 @@ class FilterReader {
       }
       return generations.emplace_back(generation);
     }
+    bool MustRestart() const { return snapshots_log != beat_log; }
 
     std::int32_t number;
-    std::optional<std::int64_t> current;  // the generation of the newest beat
-    std::optional<Base> base;             // of the newest beat
+    // Of the newest beat; `current` is its generation.
+    std::optional<std::int64_t> current;
+    std::optional<Base> base;
+    std::optional<std::string> moved_to;
+    std::optional<TimeMs> complete_since;
+
+    std::optional<std::int64_t> beat_log;       // of the newest beat with a generation
+    std::optional<std::int64_t> snapshots_log;  // that which is being read; the page's `log`
     std::optional<std::int64_t> stands_at;
     std::vector<internal::Generation> generations;
     internal::AdditionLog log;
@@ -185,18 +219,21 @@ class FilterReader {
   }
   Partition& PartitionOf(std::int32_t partition) { return *partitions_[IndexOf(partition)]; }
 
-  const internal::Generation* CurrentOf(std::int32_t partition) const {
+  const Partition* Find(std::int32_t partition) const {
     const auto found = index_of_.find(partition);
-    if (found == index_of_.end()) return nullptr;
-    const Partition& its = *partitions_[found->second];
-    if (!its.current) return nullptr;
-    for (const internal::Generation& generation : its.generations) {
-      if (generation.number == *its.current) return &generation;
+    return found == index_of_.end() ? nullptr : partitions_[found->second].get();
+  }
+  const internal::Generation* CurrentOf(std::int32_t partition) const {
+    const Partition* its = Find(partition);
+    if (its == nullptr || !its->current) return nullptr;
+    for (const internal::Generation& generation : its->generations) {
+      if (generation.number == *its->current) return &generation;
     }
     return nullptr;
   }
 
   void SetCurrent(Partition& partition, std::optional<std::int64_t> generation);
+  void TakeMembers(Partition& partition, const Watermark& beat);
   void ForgetUnnamed(Partition& partition);
   void Settle(Partition& partition);
   void Keep(std::uint32_t index, const Update& update, std::uint16_t bit);
@@ -251,6 +288,7 @@ class FilterReader {
   const std::string filter_;
   const std::vector<std::int32_t> followed_;
   const std::size_t additions_max_;
+  const std::string snapshot_topic_;  // empty: not told
   std::vector<std::unique_ptr<Partition>> partitions_;
   std::unordered_map<std::int32_t, std::uint32_t> index_of_;  // in partitions_
   internal::UserIndex users_;                                 // their slots have indexes in partitions_
@@ -262,27 +300,39 @@ class FilterReader {
 
 inline std::optional<Error> FilterReader::TakeBeat(std::string_view key,
                                                    std::optional<std::string_view> value) {
-  if (!value) {  // nobody vouches for the partition any more
-    const auto number = Watermark::PartitionOf(key);
-    if (!number) return number.error();
-    Partition& partition = PartitionOf(*number);
-    SetCurrent(partition, std::nullopt);
-    partition.base.reset();
-    ForgetUnnamed(partition);
-    return std::nullopt;
+  const auto number = Watermark::PartitionOf(key);
+  if (!number) return number.error();
+  Watermark beat;  // of a tombstone one without generation: nobody vouches for the partition any more
+  if (value) {
+    auto parsed = Watermark::Parse(key, *value);
+    if (!parsed) return parsed.error();
+    if (parsed->updates_error) return parsed->updates_error;
+    beat = *std::move(parsed);
   }
-  const auto beat = Watermark::Parse(key, *value);
-  if (!beat) return beat.error();
-  if (beat->updates_error) return beat->updates_error;
-  Partition& partition = PartitionOf(beat->partition);
-  SetCurrent(partition, beat->generation);
-  const auto snapshots_to = beat->snapshots_to.find(filter_);
+  Partition& partition = PartitionOf(*number);
+  SetCurrent(partition, beat.generation);
   partition.base.reset();
-  if (beat->generation && beat->published_to && snapshots_to != beat->snapshots_to.end())
-    partition.base = Base{*beat->published_to, snapshots_to->second};
+  partition.moved_to.reset();
+  partition.complete_since.reset();
+  if (beat.generation) TakeMembers(partition, beat);
   ForgetUnnamed(partition);
   Settle(partition);
   return std::nullopt;
+}
+
+/// Of a beat with a generation: what it says of the filter.
+inline void FilterReader::TakeMembers(Partition& partition, const Watermark& beat) {
+  const auto of_filter = [this](const auto& member) {
+    const auto found = member.find(filter_);
+    return found == member.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto snapshots_to = of_filter(beat.snapshots_to);
+  if (beat.published_to && snapshots_to) partition.base = Base{*beat.published_to, *snapshots_to};
+  partition.beat_log = of_filter(beat.snapshots_log).value_or(0);
+  if (!partition.snapshots_log) partition.snapshots_log = partition.beat_log;
+  const auto topic = of_filter(beat.snapshots_topic);
+  if (topic && !snapshot_topic_.empty() && *topic != snapshot_topic_) partition.moved_to = topic;
+  partition.complete_since = of_filter(beat.complete_since);
 }
 
 /// After a beat: the generations that none ever named.
@@ -358,7 +408,7 @@ inline void FilterReader::Keep(std::uint32_t index, const Update& update, std::u
 
 inline void FilterReader::Settle(Partition& partition) {
   if (!partition.current || !partition.base || !partition.stands_at ||
-      *partition.stands_at < partition.base->snapshots_to)
+      *partition.stands_at < partition.base->snapshots_to || partition.MustRestart() || partition.moved_to)
     return;
   const std::int64_t published_to = partition.base->published_to;
   const auto to_drop = [](const internal::Generation& its) { return its.is_past && its.HasAdditions(); };

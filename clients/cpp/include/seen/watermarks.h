@@ -47,7 +47,11 @@ struct Watermark {
   std::optional<std::int64_t> generation;    // 1 or more
   std::optional<std::int64_t> published_to;  // 0 or more; so are all below
   std::optional<std::int64_t> updates_from;
-  std::map<std::string, std::int64_t, std::less<>> snapshots_to;  // by filter
+  template <typename T>
+  using ByFilter = std::map<std::string, T, std::less<>>;
+  ByFilter<std::int64_t> snapshots_to, snapshots_log;
+  ByFilter<std::string> snapshots_topic;
+  ByFilter<TimeMs> complete_since;  // of incomplete filters
 
   /// From the record's value. Whoever has a JSON library of their own may fill the members instead.
   static Parsed<Watermark> Parse(std::string_view json);
@@ -61,15 +65,41 @@ struct Watermark {
   TimeMs::duration StaleBy(TimeMs now) const { return client::StaleBy(AsOf(), now); }
 
  private:
-  void TakeSnapshotsTo(std::string_view json) {
+  /// The member, if it is one that is an object by filter.
+  void TakeByFilter(std::string_view member, std::string_view json) {
+    if (member == "snapshots_topic") return TakeTopics(json);
+    if (member == "snapshots_to") {
+      TakeIntegers(member, json, [&](const auto& name, std::int64_t value) { snapshots_to[name] = value; });
+    } else if (member == "snapshots_log") {
+      TakeIntegers(member, json, [&](const auto& name, std::int64_t value) { snapshots_log[name] = value; });
+    } else if (member == "complete_since_ms") {
+      TakeIntegers(member, json, [&](const auto& name, std::int64_t value) {
+        complete_since[name] = TimeMs(TimeMs::duration(value));
+      });
+    }
+  }
+  template <typename Take>
+  void TakeIntegers(std::string_view member, std::string_view json, Take take) {
     bool right = true;
     const bool object = internal::JsonIntegers(json).ForEach(
         [&](std::string_view name, std::int64_t value) {
           right = right && value >= 0;
-          snapshots_to[std::string(name)] = value;
+          take(std::string(name), value);
         },
         [&](std::string_view, std::string_view text) { right = right && text == "null"; });
-    if (!object || !right) RefuseForUpdates("snapshots_to", "an object of integers, 0 or more");
+    if (!object || !right) RefuseForUpdates(member, "an object of integers, 0 or more");
+  }
+  void TakeTopics(std::string_view json) {
+    bool right = true;
+    const bool object = internal::JsonIntegers(json).ForEach(
+        [&](std::string_view, std::int64_t) { right = false; },
+        [&](std::string_view name, std::string_view text) {
+          if (text == "null") return;
+          const auto topic = internal::JsonIntegers::StringOf(text);
+          right = right && topic;
+          if (topic) snapshots_topic[std::string(name)] = *topic;
+        });
+    if (!object || !right) RefuseForUpdates("snapshots_topic", "an object of strings");
   }
   void RefuseForUpdates(std::string_view member, std::string_view rule) {
     updates_error = Error{ErrorCode::kBadWatermark,
@@ -112,12 +142,12 @@ inline Parsed<Watermark> Watermark::Parse(std::string_view json) {
   const bool object = internal::JsonIntegers(json).ForEach(
       [&](std::string_view name, std::int64_t value) {
         set(name, true, value);
-        if (name == "snapshots_to") watermark.TakeSnapshotsTo("");
+        watermark.TakeByFilter(name, "");
       },
       [&](std::string_view name, std::string_view text) {
         set(name, false, 0);
         if (text == "null") return;
-        if (name == "snapshots_to") watermark.TakeSnapshotsTo(text);
+        watermark.TakeByFilter(name, text);
         for (std::size_t i = kRequired; i < std::size(fields); ++i) {
           if (fields[i].name == name) watermark.RefuseForUpdates(name, "an integer of 64 bits");
         }

@@ -51,12 +51,18 @@ struct Generation {
     if (complete && from <= *complete) {
       if (to < *complete) return;
       complete = to;
-      as_of_ms = std::max(as_of_ms, as_of);
+      SetAsOf(as_of);
     } else if (!run || from > run->to) {
       run = Run{from, to, as_of};
     } else if (to >= run->from) {
-      run = Run{std::min(from, run->from), std::max(to, run->to), std::max(as_of, run->as_of_ms)};
+      const bool is_newest = to >= run->to && as_of != -1;
+      run = Run{std::min(from, run->from), std::max(to, run->to), is_newest ? as_of : run->as_of_ms};
     }
+  }
+
+  /// The newest counts, not the greatest: a clock that was ahead is put right.
+  void SetAsOf(std::int64_t newest_ms) {
+    if (newest_ms != -1) as_of_ms = newest_ms;
   }
 
   /// Snapshots have all below `published_to`.
@@ -67,7 +73,7 @@ struct Generation {
     if (!run || run->from > *complete) return;
     if (run->to >= *complete) {
       complete = run->to;
-      as_of_ms = std::max(as_of_ms, run->as_of_ms);
+      SetAsOf(run->as_of_ms);
     }
     run.reset();
   }

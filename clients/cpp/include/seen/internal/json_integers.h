@@ -1,10 +1,11 @@
 #pragma once
-// Just enough JSON for a watermark: the integers of one object's known members; whatever else is in it is
-// skipped.
+// Just enough JSON for a watermark: the integers of one object's known members, and strings on demand;
+// whatever else is in it is skipped.
 
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,23 @@ class JsonIntegers {
       }
     } while (Take(','));
     return Take('}') && AtEnd();
+  }
+
+  /// The string that `text`, one of `other`'s, stands for. nullopt: it is something else, or broken.
+  static std::optional<std::string> StringOf(std::string_view text) {
+    if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::nullopt;
+    text = text.substr(1, text.size() - 2);
+    std::string string;
+    while (!text.empty()) {
+      const char c = text.front();
+      text.remove_prefix(1);
+      if (c != '\\') {
+        string += c;
+      } else if (!TakeEscape(text, string)) {
+        return std::nullopt;
+      }
+    }
+    return string;
   }
 
  private:
@@ -92,6 +110,42 @@ class JsonIntegers {
     while (at_ < text_.size() && !IsOneOf(text_[at_], ",:{}[]\" \t\r\n")) ++at_;
     text = text_.substr(start, at_ - start);
     return text == "true" || text == "false" || text == "null" || IsNumber(text);
+  }
+
+  /// What follows a backslash.
+  static bool TakeEscape(std::string_view& text, std::string& string) {
+    constexpr std::string_view kNames = "\"\\/bfnrt", kCharacters = "\"\\/\b\f\n\r\t";
+    if (text.empty()) return false;
+    const char name = text.front();
+    text.remove_prefix(1);
+    if (name == 'u') return TakeUnicode(text, string);
+    const std::size_t at = kNames.find(name);
+    if (at != std::string_view::npos) string += kCharacters[at];
+    return at != std::string_view::npos;
+  }
+  /// What follows \u, as UTF-8. Beyond 16 bits there are two of them, a high and a low surrogate.
+  static bool TakeUnicode(std::string_view& text, std::string& string) {
+    std::uint32_t code = 0, low = 0;
+    if (!TakeHex(text, code)) return false;
+    if (code >= 0xd800 && code < 0xe000) {
+      if (code >= 0xdc00 || text.substr(0, 2) != "\\u") return false;
+      text.remove_prefix(2);
+      if (!TakeHex(text, low) || low < 0xdc00 || low >= 0xe000) return false;
+      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    }
+    const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes after the first
+    constexpr std::uint32_t kFirst[] = {0, 0xc0, 0xe0, 0xf0};
+    string += static_cast<char>(kFirst[more] | code >> (6 * more));
+    for (int i = more - 1; i >= 0; --i) string += static_cast<char>(0x80 | (code >> (6 * i) & 0x3f));
+    return true;
+  }
+  static bool TakeHex(std::string_view& text, std::uint32_t& code) {
+    constexpr std::size_t kDigits = 4;
+    if (text.size() < kDigits) return false;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + kDigits, code, 16);
+    if (error != std::errc() || end != text.data() + kDigits) return false;
+    text.remove_prefix(kDigits);
+    return true;
   }
 
   static bool IsOneOf(char c, std::string_view characters) {
