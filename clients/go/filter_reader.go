@@ -10,10 +10,11 @@ import (
 
 // FilterReaderConfig says what a FilterReader follows.
 type FilterReaderConfig struct {
-	Filter       string           // its name in seend's configuration
-	Partitions   []int32          // the input partitions to follow; beats of others don't matter. Empty: all that come
-	AdditionsMax int              // how many additions to hold, of all partitions. 0: 64 Mi, of 12 bytes and more each
-	Now          func() time.Time // the clock for what ends by time; nil: time.Now
+	Filter        string           // its name in seend's configuration
+	SnapshotTopic string           // the topic of snapshots that is read, for MovedTo. Empty: the reader isn't told
+	Partitions    []int32          // the input partitions to follow; beats of others don't matter. Empty: all that come
+	AdditionsMax  int              // how many additions to hold, of all partitions. 0: 64 Mi, of 12 bytes and more each
+	Now           func() time.Time // the clock for what ends by time; nil: time.Now
 }
 
 const additionsMaxDefault = 64 << 20
@@ -206,8 +207,30 @@ func (r *FilterReader) SnapshotsEnd(partition int32, position int64) {
 	r.settle(log)
 }
 
-// SnapshotsRestart: the reader has to start over in the partition's snapshots. Call it before the first TakeSnapshot.
-// The partition isn't fresh until SnapshotsEnd.
+// MustRestart: the caller must start over in the partition's snapshots, since their topic was created again or lost its
+// end. Ask after each beat. Go to the partition's beginning and call SnapshotsRestart. The reader never settles before.
+func (r *FilterReader) MustRestart(partition int32) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	log, known := r.logs[partition]
+	return known && r.partitions[log].mustRestart()
+}
+
+// MovedTo is the filter's topic of snapshots by the partition's newest beat, if it is another one than SnapshotTopic:
+// begin with a new reader there. This one never settles meanwhile. False: the filter hasn't moved, as far as is known.
+func (r *FilterReader) MovedTo(partition int32) (topic string, moved bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if log, known := r.logs[partition]; known {
+		if other := r.partitions[log].movedTo(); other != nil {
+			return *other, true
+		}
+	}
+	return "", false
+}
+
+// SnapshotsRestart: the reader starts over in the partition's snapshots. Call it before the first TakeSnapshot. The
+// partition isn't fresh until SnapshotsEnd.
 func (r *FilterReader) SnapshotsRestart(partition int32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -220,7 +243,7 @@ func (r *FilterReader) follow(partition int32) uint32 {
 	if !known {
 		log = uint32(len(r.partitions))
 		r.logs[partition] = log
-		r.partitions = append(r.partitions, newUpdatesPartition(partition))
+		r.partitions = append(r.partitions, newUpdatesPartition(partition, r.config.SnapshotTopic))
 		r.additions.logs = append(r.additions.logs, additionLog{})
 	}
 	return log
@@ -353,6 +376,28 @@ func (r *FilterReader) OldestAsOf() (time.Time, bool) {
 		}
 	}
 	return timeOf(oldest)
+}
+
+// CompleteSince: what was shown before may be missing, however fresh the reader is, by the partition's newest beat. False
+// where the beat says nothing of it.
+func (r *FilterReader) CompleteSince(partition int32) (time.Time, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if log, known := r.logs[partition]; known {
+		return timeOf(r.partitions[log].completeSince())
+	}
+	return time.Time{}, false
+}
+
+// LatestCompleteSince is the latest CompleteSince of the partitions followed.
+func (r *FilterReader) LatestCompleteSince() (time.Time, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	latest := int64(-1)
+	for _, p := range r.partitions {
+		latest = greater(latest, p.completeSince())
+	}
+	return timeOf(latest)
 }
 
 func timeOf(ms int64) (time.Time, bool) {

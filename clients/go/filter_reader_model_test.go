@@ -9,6 +9,7 @@ import (
 // model is a reader of the filter "f" by "The reader" of schemas/update.md, word by word: sets and lists, and a
 // list of all that it was told. -1 is what isn't known.
 type model struct {
+	topic        string // of the snapshots; empty: not told
 	additionsMax int
 	partitions   map[int32]*modelPartition
 	additions    []modelAddition              // in the order in which they came
@@ -19,12 +20,33 @@ type model struct {
 type modelPartition struct {
 	current                            int64 // 0: none
 	publishedTo, snapshotsTo, standsAt int64
+	beatLog, log                       int64
+	more                               modelMembers   // of the newest beat
 	named                              map[int64]bool // by a beat, ever
 	complete, asOf, settled            map[int64]int64
 	runs                               map[int64]run
 	parts                              map[int64]knownParts
 	beats                              map[int64]int // since the last record, of a generation that no beat named
 	dropped                            []modelAddition
+}
+
+// modelMembers are those that a beat may have besides a testBeat's. An empty topic, and what is below 0, is left out.
+type modelMembers struct {
+	topic              string
+	log, completeSince int64
+}
+
+func (m modelMembers) text() (members []string) {
+	if m.topic != "" {
+		members = append(members, fmt.Sprintf(`"snapshots_topic":{"f":%q}`, m.topic))
+	}
+	if m.log >= 0 {
+		members = append(members, fmt.Sprintf(`"snapshots_log":{"f":%d}`, m.log))
+	}
+	if m.completeSince >= 0 {
+		members = append(members, fmt.Sprintf(`"complete_since_ms":{"f":%d}`, m.completeSince))
+	}
+	return members
 }
 
 type modelAddition struct {
@@ -46,14 +68,14 @@ type modelSnapshot struct {
 	itemList, similarOnes []Fingerprint
 }
 
-func newModel(additionsMax int) *model {
-	return &model{additionsMax, map[int32]*modelPartition{}, nil, map[string]*[2]modelSnapshot{}, 0}
+func newModel(topic string, additionsMax int) *model {
+	return &model{topic, additionsMax, map[int32]*modelPartition{}, nil, map[string]*[2]modelSnapshot{}, 0}
 }
 
 func (m *model) at(partition int32) *modelPartition {
 	if m.partitions[partition] == nil {
-		m.partitions[partition] = &modelPartition{0, -1, -1, -1, map[int64]bool{}, map[int64]int64{}, map[int64]int64{},
-			map[int64]int64{}, map[int64]run{}, map[int64]knownParts{}, map[int64]int{}, nil}
+		m.partitions[partition] = &modelPartition{0, -1, -1, -1, -1, -1, modelMembers{"", -1, -1}, map[int64]bool{},
+			map[int64]int64{}, map[int64]int64{}, map[int64]int64{}, map[int64]run{}, map[int64]knownParts{}, map[int64]int{}, nil}
 	}
 	return m.partitions[partition]
 }
@@ -68,11 +90,17 @@ func (m *model) keep(is func(a modelAddition) bool) {
 	m.additions = kept
 }
 
-func (m *model) beat(partition int32, b testBeat) {
+func (m *model) beat(partition int32, b testBeat, more modelMembers) {
 	p := m.at(partition)
 	p.current, p.publishedTo, p.snapshotsTo = b.generation, b.publishedTo, b.snapshotsTo
+	p.more = modelMembers{"", -1, -1}
 	if b.generation != 0 {
 		p.named[b.generation] = true
+		p.more = more
+		p.beatLog = greater(more.log, 0)
+		if p.log == -1 {
+			p.log = p.beatLog
+		}
 	}
 	for g := range p.beats {
 		p.beats[g]++
@@ -137,9 +165,9 @@ func (m *model) update(u testUpdate) {
 		if u.to == u.from && len(u.sections) > 0 {
 			p.parts[g] = knownParts{u.from, int(u.part) + 1}
 		}
-		p.cover(g, u.from, u.to, u.asOf, before)
+		p.cover(g, u.from, u.to, u.asOf)
 	} else if u.to > u.from {
-		p.cover(g, u.from+1, u.to, u.asOf, before)
+		p.cover(g, u.from+1, u.to, u.asOf)
 	}
 	m.settle(u.partition)
 	for len(m.additions) > m.additionsMax {
@@ -153,22 +181,28 @@ func (m *model) update(u testUpdate) {
 	}
 }
 
-func (p *modelPartition) cover(g, from, to, asOf, before int64) {
+func (p *modelPartition) cover(g, from, to, asOf int64) {
 	run1, hasRun := p.runs[g]
 	if complete, known := p.complete[g]; known && from <= complete {
 		if to >= complete {
-			p.complete[g], p.asOf[g] = to, greater(asOf, before)
+			if p.complete[g] = to; asOf != -1 {
+				p.asOf[g] = asOf
+			}
 		}
 	} else if !hasRun || from > run1.to {
 		p.runs[g] = run{from, to, asOf}
 	} else if to >= run1.from {
-		p.runs[g] = run{-greater(-from, -run1.from), greater(to, run1.to), greater(asOf, run1.asOf)}
+		if asOf == -1 || to < run1.to {
+			asOf = run1.asOf
+		}
+		p.runs[g] = run{-greater(-from, -run1.from), greater(to, run1.to), asOf}
 	}
 }
 
 func (m *model) settle(partition int32) {
 	p := m.at(partition)
-	if p.current == 0 || p.publishedTo < 0 || p.snapshotsTo < 0 || p.standsAt < p.snapshotsTo {
+	if p.current == 0 || p.publishedTo < 0 || p.snapshotsTo < 0 || p.standsAt < p.snapshotsTo || p.log != p.beatLog ||
+		m.movedTo(partition) != "" {
 		return
 	}
 	g := p.current
@@ -197,12 +231,8 @@ func (m *model) settle(partition int32) {
 		p.dropped = dropped
 	}
 	if run1, has := p.runs[g]; has && run1.from <= p.complete[g] {
-		if run1.to >= p.complete[g] {
-			asOf, known := p.asOf[g]
-			if !known {
-				asOf = -1
-			}
-			p.asOf[g] = greater(asOf, run1.asOf)
+		if run1.to >= p.complete[g] && run1.asOf != -1 {
+			p.asOf[g] = run1.asOf
 		}
 		p.complete[g] = greater(p.complete[g], run1.to)
 		delete(p.runs, g)
@@ -211,7 +241,7 @@ func (m *model) settle(partition int32) {
 
 func (m *model) restart(partition int32) {
 	p := m.at(partition)
-	p.standsAt = -1
+	p.log, p.standsAt = p.beatLog, -1
 	for g, complete := range p.complete {
 		asOf, known := p.asOf[g]
 		if !known {
@@ -222,6 +252,14 @@ func (m *model) restart(partition int32) {
 		}
 	}
 	p.complete, p.asOf, p.settled, p.parts = map[int64]int64{}, map[int64]int64{}, map[int64]int64{}, map[int64]knownParts{}
+}
+
+// movedTo is empty where the filter hasn't moved.
+func (m *model) movedTo(partition int32) string {
+	if other := m.at(partition).more.topic; m.topic != "" && other != m.topic {
+		return other
+	}
+	return ""
 }
 
 // fresh is complete_to and as_of.
@@ -288,7 +326,19 @@ func compare(t *testing.T, r followed, m *model) {
 	if r.Additions() != len(m.additions) {
 		t.Errorf("%d additions, not %d", r.Additions(), len(m.additions))
 	}
-	for partition := range m.partitions {
+	latest := int64(-1)
+	for partition, p := range m.partitions {
+		if r.MustRestart(partition) != (p.log != p.beatLog) {
+			t.Errorf("partition %d: it must start over is %v", partition, r.MustRestart(partition))
+		}
+		if topic, moved := r.MovedTo(partition); topic != m.movedTo(partition) || moved != (topic != "") {
+			t.Errorf("partition %d: moved to %q, %v, not %q", partition, topic, moved, m.movedTo(partition))
+		}
+		latest = greater(latest, p.more.completeSince)
+		if since, known := r.CompleteSince(partition); known != (p.more.completeSince >= 0) ||
+			known && since.UnixMilli() != p.more.completeSince {
+			t.Errorf("partition %d: complete since %v, %v, not %d", partition, since, known, p.more.completeSince)
+		}
 		complete, asOf := int64(-1), int64(-1)
 		if offset, known := r.CompleteTo(partition); known {
 			complete = offset
@@ -299,6 +349,9 @@ func compare(t *testing.T, r followed, m *model) {
 		if wantComplete, wantAsOf := m.fresh(partition); complete != wantComplete || asOf != wantAsOf {
 			t.Errorf("partition %d: complete to %d as of %d, not %d, %d", partition, complete, asOf, wantComplete, wantAsOf)
 		}
+	}
+	if since, known := r.LatestCompleteSince(); known != (latest >= 0) || known && since.UnixMilli() != latest {
+		t.Errorf("complete since %v, %v, not %d", since, known, latest)
 	}
 	for _, user := range modelUsers {
 		of := m.of(user)
@@ -351,7 +404,12 @@ func randomUpdate(chance *rand.Rand, end map[[2]int64]int64, parts map[[2]int64]
 	if end[log] < u.to {
 		end[log] = u.to
 	}
-	u.asOf = u.to*10 + int64(chance.Intn(20)) - 1
+	switch u.asOf = u.to*10 + int64(chance.Intn(20)); chance.Intn(8) {
+	case 0:
+		u.asOf = -1
+	case 1:
+		u.asOf = greater(u.asOf-100, -1) // of a clock that was ahead
+	}
 	for n := chance.Intn(3); n > 0; n-- {
 		s := testSection{mask: uint16(1 + chance.Intn(3)), kind: byte(chance.Intn(2))}
 		if chance.Intn(4) == 0 {
@@ -370,6 +428,21 @@ func randomUpdate(chance *rand.Rand, end map[[2]int64]int64, parts map[[2]int64]
 		parts[log] = int(u.part) + 1
 	}
 	return u
+}
+
+// randomMembers mostly leaves the log and the topic as they are.
+func randomMembers(chance *rand.Rand, log int64) modelMembers {
+	more := modelMembers{"", log, int64(chance.Intn(100)) - 50}
+	if chance.Intn(10) == 0 {
+		more.log = int64(chance.Intn(4)) - 1
+	}
+	if chance.Intn(2) == 0 {
+		more.topic = "here"
+	}
+	if chance.Intn(10) == 0 {
+		more.topic = "there"
+	}
+	return more
 }
 
 func randomSnapshot(chance *rand.Rand, end map[[2]int64]int64) modelSnapshot {
@@ -394,11 +467,15 @@ func randomSnapshot(chance *rand.Rand, end map[[2]int64]int64) modelSnapshot {
 
 // TestAReaderIsAsTheSpecification: after any records in any order it answers as the page says.
 func TestAReaderIsAsTheSpecification(t *testing.T) {
-	fresh, limited, forgotten := 0, 0, 0
+	fresh, limited, forgotten, restarted, moved := 0, 0, 0, 0, 0
 	for seed := int64(0); seed < 150 && !t.Failed(); seed++ {
 		chance := rand.New(rand.NewSource(seed))
 		additionsMax := []int{1 << 20, 20, 5}[seed%3]
-		r, m, end := follow(t, additionsMax), newModel(additionsMax), map[[2]int64]int64{}
+		r, end := follow(t, additionsMax), map[[2]int64]int64{}
+		if seed%4 == 3 {
+			r.config.SnapshotTopic = ""
+		}
+		m := newModel(r.config.SnapshotTopic, additionsMax)
 		parts := map[[2]int64]int{}
 		for step := 0; step < 150 && !t.Failed(); step++ {
 			partition := int32(chance.Intn(2))
@@ -415,13 +492,25 @@ func TestAReaderIsAsTheSpecification(t *testing.T) {
 				if b.publishedTo = end[[2]int64{int64(partition), b.generation}] - int64(chance.Intn(9)); b.publishedTo < -1 {
 					b.publishedTo = -1
 				}
+				if chance.Intn(20) == 0 {
+					b.generation = 0
+				}
+				more := randomMembers(chance, m.at(partition).beatLog)
 				times := 1
 				if chance.Intn(20) == 0 {
 					times, forgotten = 60, forgotten+1
 				}
 				for ; times > 0; times-- {
-					r.beat(partition, b)
-					m.beat(partition, b)
+					r.beat(partition, b, more.text()...)
+					m.beat(partition, b, more)
+				}
+				if m.movedTo(partition) != "" {
+					moved++
+				}
+				if r.MustRestart(partition) && chance.Intn(3) > 0 {
+					r.SnapshotsRestart(partition)
+					m.restart(partition)
+					restarted++
 				}
 			case 2:
 				user := modelUsers[chance.Intn(len(modelUsers))]
@@ -462,9 +551,9 @@ func TestAReaderIsAsTheSpecification(t *testing.T) {
 			t.Errorf("with the seed %d", seed)
 		}
 	}
-	if fresh < 1000 || limited < 1000 || forgotten < 50 {
-		t.Errorf("%d steps were fresh, %d additions dropped by the limit, %d times 60 beats: the test tries too little",
-			fresh, limited, forgotten)
+	if fresh < 1000 || limited < 1000 || forgotten < 50 || restarted < 100 || moved < 100 {
+		t.Errorf("%d steps were fresh, %d additions dropped by the limit, %d times 60 beats, %d restarts, %d times moved: "+
+			"the test tries too little", fresh, limited, forgotten, restarted, moved)
 	}
 }
 

@@ -20,14 +20,15 @@ type followed struct {
 const testNowMs = 1763700000000
 
 func follow(t testing.TB, additionsMax int) followed {
-	return followed{NewFilterReader(FilterReaderConfig{Filter: "f", AdditionsMax: additionsMax,
+	return followed{NewFilterReader(FilterReaderConfig{Filter: "f", SnapshotTopic: "here", AdditionsMax: additionsMax,
 		Now: func() time.Time { return time.UnixMilli(testNowMs) }}), t}
 }
 
 // testBeat is a beat of a partition; what is below 0, and a generation of 0, is left out.
 type testBeat struct{ generation, publishedTo, snapshotsTo, updatesFrom int64 }
 
-func beatValue(partition int32, b testBeat) []byte {
+// beatValue is the beat's record. `more` are members as text.
+func beatValue(partition int32, b testBeat, more ...string) []byte {
 	value := fmt.Sprintf(`{"version":1,"partition":%d,"partition_time_ms":1,"next_offset":1,"lag_messages":0,`+
 		`"unpublished_users":0,"heartbeat_ms":1,"snapshots_to":{"other":1`, partition)
 	if b.snapshotsTo >= 0 {
@@ -43,12 +44,12 @@ func beatValue(partition int32, b testBeat) []byte {
 	if b.updatesFrom >= 0 {
 		value += fmt.Sprintf(`,"updates_from":%d`, b.updatesFrom)
 	}
-	return []byte(value + "}")
+	return []byte(strings.Join(append([]string{value}, more...), ",") + "}")
 }
 
-func (r followed) beat(partition int32, b testBeat) {
+func (r followed) beat(partition int32, b testBeat, more ...string) {
 	r.t.Helper()
-	if err := r.TakeBeat([]byte(fmt.Sprint(partition)), beatValue(partition, b)); err != nil {
+	if err := r.TakeBeat([]byte(fmt.Sprint(partition)), beatValue(partition, b, more...)); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -221,7 +222,8 @@ func TestOnlyTheNewestBeatCounts(t *testing.T) {
 }
 
 func TestBeatsThatAreRefused(t *testing.T) {
-	good := string(beatValue(0, testBeat{7, 100, 5, 3}))
+	good := string(beatValue(0, testBeat{7, 100, 5, 3}, `"snapshots_topic":{"other":"x","f":"here"}`,
+		`"snapshots_log":{"other":2,"f":0}`, `"complete_since_ms":{"other":3,"f":9}`))
 	for _, c := range []struct{ key, from, to, field string }{
 		{"0", `"generation":7`, `"generation":0`, "watermark.generation"},
 		{"0", `"generation":7`, `"generation":"7"`, "watermark.generation"},
@@ -231,6 +233,17 @@ func TestBeatsThatAreRefused(t *testing.T) {
 		{"0", `{"other":1,"f":5}`, `[5]`, "watermark.snapshots_to"},
 		{"0", `"f":5`, `"f":-5`, "watermark.snapshots_to"},
 		{"0", `"other":1`, `"other":-1`, "watermark.snapshots_to"},
+		{"0", `{"other":"x","f":"here"}`, `"here"`, "watermark.snapshots_topic"},
+		{"0", `"f":"here"`, `"f":1`, "watermark.snapshots_topic"},
+		{"0", `"other":"x"`, `"other":["x"]`, "watermark.snapshots_topic"},
+		{"0", `{"other":2,"f":0}`, `0`, "watermark.snapshots_log"},
+		{"0", `"f":0`, `"f":-1`, "watermark.snapshots_log"},
+		{"0", `"f":0`, `"f":"0"`, "watermark.snapshots_log"},
+		{"0", `"other":2`, `"other":true`, "watermark.snapshots_log"},
+		{"0", `{"other":3,"f":9}`, `[9]`, "watermark.complete_since_ms"},
+		{"0", `"f":9`, `"f":-9`, "watermark.complete_since_ms"},
+		{"0", `"f":9`, `"f":9.5`, "watermark.complete_since_ms"},
+		{"0", `"other":3`, `"other":-1`, "watermark.complete_since_ms"},
 		{"0", `"heartbeat_ms":1`, `"heartbeat":1`, "watermark.heartbeat_ms"},
 		{"1", "", "", "watermark.partition"},
 		{"x", "", "", "watermark key"},
@@ -263,18 +276,18 @@ func TestGapsAndRuns(t *testing.T) {
 	r.update(7, 105, 108, 1200, "u", "b")
 	r.expect("one that ends before: an old one", 110, 1100, 2)
 	r.update(7, 105, 112, 1050, "")
-	r.expect("an older as_of", 112, 1100, 2)
+	r.expect("the newest as_of counts", 112, 1050, 2)
 	r.update(7, 112, 113, -1, "")
-	r.expect("as_of isn't known", 113, 1100, 2)
+	r.expect("as_of isn't known", 113, 1050, 2)
 
 	r.update(7, 120, 130, 1300, "u", "c")
 	r.hasSeen("beyond a gap", "u", "abc")
-	r.expect("beyond a gap", 113, 1100, 3)
+	r.expect("beyond a gap", 113, 1050, 3)
 	r.update(7, 125, 140, 1400, "")
 	r.update(7, 114, 119, 1500, "")
-	r.expect("the run stays", 113, 1100, 3)
+	r.expect("the run stays", 113, 1050, 3)
 	r.beat(0, testBeat{7, 119, 5, -1})
-	r.expect("the base is below the run", 119, 1100, 1)
+	r.expect("the base is below the run", 119, 1050, 1)
 	r.beat(0, testBeat{7, 121, 5, -1})
 	r.expect("joined", 140, 1400, 1)
 
@@ -294,6 +307,136 @@ func TestGapsAndRuns(t *testing.T) {
 	r.expect("the run lies below the base", 210, 1640, 0)
 	r.update(7, 209, 211, 2100, "")
 	r.expect("on", 211, 2100, 0)
+}
+
+func TestTheNewestAsOfCountsInARun(t *testing.T) {
+	r := begun(t, 0)
+	r.update(7, 110, 120, 900, "")
+	r.update(7, 120, 130, 800, "")
+	r.update(7, 130, 131, -1, "")
+	r.update(7, 110, 115, 2000, "")
+	r.beat(0, testBeat{7, 110, 5, -1})
+	r.expect("that of the run's end, though the reader knew a greater one", 131, 800, 0)
+	r.update(7, 140, 150, -1, "")
+	r.beat(0, testBeat{7, 140, 5, -1})
+	r.expect("it isn't known in the run", 150, 800, 0)
+}
+
+func TestItStartsOverInAnotherLog(t *testing.T) {
+	log := func(number int) string { return fmt.Sprintf(`"snapshots_log":{"other":9,"f":%d}`, number) }
+	for name, begin := range map[string][]string{"0": {log(0)}, "null by filter": {`"snapshots_log":{"f":null}`},
+		"null": {`"snapshots_log":null`}, "absent": nil} {
+		r := begun(t, 0)
+		must := func(what string, want bool) {
+			t.Helper()
+			if r.MustRestart(0) != want {
+				t.Errorf("%s, %s: it must start over is %v", name, what, !want)
+			}
+		}
+		r.beat(0, testBeat{7, 100, 5, -1}, begin...)
+		must("the log is 0", false)
+		r.update(7, 100, 110, 1100, "u", "a")
+		r.beat(0, testBeat{7, 105, 2, -1}, log(3))
+		must("another log", true)
+		r.SnapshotsEnd(0, 9)
+		r.beat(0, testBeat{7, 110, 2, -1}, log(3))
+		r.expect("it doesn't settle", 110, 1100, 1)
+		r.beat(0, testBeat{0, 110, 2, -1}, log(0))
+		must("a beat without generation says nothing of the log", true)
+		_ = r.TakeBeat([]byte("0"), nil)
+		must("nor does a tombstone", true)
+		r.beat(0, testBeat{7, 110, 2, -1}, log(3))
+		r.SnapshotsRestart(0)
+		must("it has started over", false)
+		r.expect("it isn't at the end", -1, -1, 1)
+		r.SnapshotsEnd(0, 2)
+		r.expect("at the end of the other log", 110, 1100, 0)
+		r.beat(0, testBeat{7, 110, 2, -1}, begin...)
+		must("back", true)
+		r.beat(0, testBeat{7, 110, 2, -1}, log(3))
+		must("and on", false)
+		r.SnapshotsRestart(0)
+		must("it may start over by itself", false)
+	}
+	r := follow(t, 0)
+	if r.MustRestart(0) {
+		t.Error("nothing is known of the partition")
+	}
+	r.SnapshotsRestart(0)
+	r.beat(0, testBeat{7, 100, 5, -1}, log(4))
+	if r.MustRestart(0) {
+		t.Error("the first log is that which it began to read")
+	}
+}
+
+func TestAFilterMovesToAnotherTopic(t *testing.T) {
+	const there = `"snapshots_topic":{"other":"x","f":"there"}`
+	r := begun(t, 0)
+	expect := func(what, want string) {
+		t.Helper()
+		if topic, moved := r.MovedTo(0); topic != want || moved != (want != "") {
+			t.Errorf("%s: moved to %q, %v", what, topic, moved)
+		}
+	}
+	expect("the beat doesn't say", "")
+	r.beat(0, testBeat{7, 110, 5, -1}, `"snapshots_topic":{"other":"there","f":"here"}`)
+	expect("the same", "")
+	r.expect("the same", 110, 1000, 0)
+	r.beat(0, testBeat{7, 120, 5, -1}, there)
+	expect("another one", "there")
+	r.SnapshotsEnd(0, 9)
+	r.expect("it doesn't settle", 110, 1000, 0)
+	for _, other := range []string{`"snapshots_topic":null`, `"snapshots_topic":{"f":null}`, `"snapshots_topic":{}`} {
+		r.beat(0, testBeat{7, 120, 5, -1}, other)
+		expect(other, "")
+		r.expect(other, 120, 1000, 0)
+	}
+	r.beat(0, testBeat{0, -1, -1, -1}, there)
+	expect("a beat without generation", "")
+	r.beat(0, testBeat{7, 120, 5, -1}, there)
+	_ = r.TakeBeat([]byte("0"), nil)
+	expect("a tombstone", "")
+
+	r = followed{NewFilterReader(FilterReaderConfig{Filter: "f"}), t}
+	expect("nothing is known of the partition", "")
+	r.beat(0, testBeat{7, 120, 5, -1}, there)
+	r.SnapshotsEnd(0, 5)
+	expect("it isn't told its topic", "")
+	r.expect("it isn't told its topic", 120, -1, 0)
+}
+
+func TestAnIncompleteFilterSaysSinceWhenItIsComplete(t *testing.T) {
+	since := func(ms int) string { return fmt.Sprintf(`"complete_since_ms":{"other":99,"f":%d}`, ms) }
+	r := begun(t, 0)
+	expect := func(what string, want ...int64) { // of the partitions 0 and 1, and of all
+		t.Helper()
+		var is []int64
+		add := func(at time.Time, known bool) {
+			if is = append(is, -1); known {
+				is[len(is)-1] = at.UnixMilli()
+			}
+		}
+		add(r.CompleteSince(0))
+		add(r.CompleteSince(1))
+		add(r.LatestCompleteSince())
+		if fmt.Sprint(is) != fmt.Sprint(want) {
+			t.Errorf("%s: complete since %v, not %v", what, is, want)
+		}
+	}
+	expect("whole", -1, -1, -1)
+	r.beat(0, testBeat{7, 100, 5, -1}, since(20))
+	expect("one of them", 20, -1, 20)
+	r.beat(1, testBeat{7, 100, 5, -1}, since(0))
+	expect("the latest", 20, 0, 20)
+	r.beat(1, testBeat{7, 100, 5, -1}, since(30))
+	expect("the latest is the other one's", 20, 30, 30)
+	r.beat(1, testBeat{0, -1, -1, -1}, since(30))
+	expect("a beat without generation", 20, -1, 20)
+	r.beat(0, testBeat{7, 100, 5, -1}, `"complete_since_ms":{"other":99,"f":null}`)
+	expect("null", -1, -1, -1)
+	r.beat(0, testBeat{7, 100, 5, -1}, since(40))
+	_ = r.TakeBeat([]byte("0"), nil)
+	expect("a tombstone", -1, -1, -1)
 }
 
 func TestASnapshotTakesTheAdditionsThatItHas(t *testing.T) {

@@ -91,9 +91,12 @@ func updateStepOf(err *ParseError) int {
 type goldenExpect struct {
 	NowMs      int64 `json:"now_ms"`
 	Partitions []struct {
-		Partition  int32
-		AsOfMs     *int64 `json:"as_of_ms"`
-		CompleteTo *int64 `json:"complete_to"`
+		Partition       int32
+		AsOfMs          *int64  `json:"as_of_ms"`
+		CompleteTo      *int64  `json:"complete_to"`
+		MustRestart     bool    `json:"must_restart"`
+		MovedTo         *string `json:"moved_to"`
+		CompleteSinceMs *int64  `json:"complete_since_ms"`
 	}
 	Additions int
 	Users     []struct {
@@ -108,9 +111,9 @@ type goldenExpect struct {
 func TestGoldenSequences(t *testing.T) {
 	var golden struct {
 		Sequences []struct {
-			Name, Filter string
-			AdditionsMax int `json:"additions_max"`
-			Steps        []struct {
+			Name, Filter, Topic string
+			AdditionsMax        int `json:"additions_max"`
+			Steps               []struct {
 				Beat     *struct{ Key, Value *string }
 				Update   *[]byte
 				Snapshot *struct {
@@ -141,7 +144,7 @@ func TestGoldenSequences(t *testing.T) {
 	for _, c := range golden.Sequences {
 		t.Run(c.Name, func(t *testing.T) {
 			var nowMs int64
-			r := NewFilterReader(FilterReaderConfig{Filter: c.Filter, AdditionsMax: c.AdditionsMax,
+			r := NewFilterReader(FilterReaderConfig{Filter: c.Filter, SnapshotTopic: c.Topic, AdditionsMax: c.AdditionsMax,
 				Now: func() time.Time { return time.UnixMilli(nowMs) }})
 			for i, step := range c.Steps {
 				var err error
@@ -183,7 +186,7 @@ func checkGoldenExpect(t *testing.T, step string, r *FilterReader, want *goldenE
 		return strconv.FormatInt(*n, 10)
 	}
 	for _, p := range want.Partitions {
-		var asOfMs, completeTo *int64
+		var asOfMs, completeTo, completeSinceMs *int64
 		if at, known := r.AsOf(p.Partition); known {
 			ms := at.UnixMilli()
 			asOfMs = &ms
@@ -194,6 +197,21 @@ func checkGoldenExpect(t *testing.T, step string, r *FilterReader, want *goldenE
 		if text(asOfMs) != text(p.AsOfMs) || text(completeTo) != text(p.CompleteTo) {
 			t.Errorf("%s: partition %d is complete to %s as of %s, not %s, %s", step, p.Partition, text(completeTo),
 				text(asOfMs), text(p.CompleteTo), text(p.AsOfMs))
+		}
+		if since, known := r.CompleteSince(p.Partition); known {
+			ms := since.UnixMilli()
+			completeSinceMs = &ms
+		}
+		if text(completeSinceMs) != text(p.CompleteSinceMs) {
+			t.Errorf("%s: partition %d is complete since %s, not %s", step, p.Partition, text(completeSinceMs),
+				text(p.CompleteSinceMs))
+		}
+		if r.MustRestart(p.Partition) != p.MustRestart {
+			t.Errorf("%s: partition %d must start over is %v", step, p.Partition, !p.MustRestart)
+		}
+		topic, moved := r.MovedTo(p.Partition)
+		if moved != (p.MovedTo != nil) || moved && topic != *p.MovedTo {
+			t.Errorf("%s: partition %d has moved to %q, %v", step, p.Partition, topic, moved)
 		}
 	}
 	if r.Additions() != want.Additions {

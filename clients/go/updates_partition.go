@@ -6,8 +6,11 @@ const beatsUntilForgotten = 60
 // are in the log of the same number. -1 is an offset or a time that isn't known.
 type updatesPartition struct {
 	number      int32
-	newest      beat // of current; its generation is 0 where there is none
+	topic       string // that the reader reads the snapshots from; empty: not told
+	newest      beat   // of current; its generation is 0 where there is none
 	standsAt    int64
+	beatLog     int64 // snapshots_log of the newest beat with a generation
+	log         int64 // that the reader began to read
 	generations map[int64]*generation
 	swept       bool // nothing is left to drop, with the base as it is
 }
@@ -35,8 +38,9 @@ type run struct{ from, to, asOf int64 }
 // Of lostRecords the additions were dropped for want of room: `to` is the greatest, asOf the lowest before one came.
 type lostRecords struct{ to, asOf int64 }
 
-func newUpdatesPartition(number int32) *updatesPartition {
-	return &updatesPartition{number: number, newest: noBeat, standsAt: -1, generations: map[int64]*generation{}}
+func newUpdatesPartition(number int32, topic string) *updatesPartition {
+	return &updatesPartition{number: number, topic: topic, newest: noBeat, standsAt: -1, beatLog: -1, log: -1,
+		generations: map[int64]*generation{}}
 }
 
 func (p *updatesPartition) generation(number int64) *generation {
@@ -57,7 +61,27 @@ func (p *updatesPartition) isPast(number int64) bool {
 // hasBase: the published snapshots have all below published_to, and the reader has read them.
 func (p *updatesPartition) hasBase() bool {
 	return p.newest.generation != 0 && p.newest.publishedTo >= 0 && p.newest.snapshotsTo >= 0 &&
-		p.standsAt >= p.newest.snapshotsTo
+		p.standsAt >= p.newest.snapshotsTo && !p.mustRestart() && p.movedTo() == nil
+}
+
+// mustRestart: the positions in the snapshots are those of another log.
+func (p *updatesPartition) mustRestart() bool { return p.log != p.beatLog }
+
+// movedTo is the filter's other topic of snapshots, or nil.
+func (p *updatesPartition) movedTo() *string {
+	its := p.newest.snapshotsTopic
+	if p.topic == "" || p.newest.generation == 0 || its == nil || *its == p.topic {
+		return nil
+	}
+	return its
+}
+
+// completeSince is -1 where nothing says that the filter is incomplete.
+func (p *updatesPartition) completeSince() int64 {
+	if p.newest.generation == 0 {
+		return -1
+	}
+	return p.newest.completeSince
 }
 
 // takeBeat gives the generations that are to be forgotten.
@@ -68,6 +92,9 @@ func (p *updatesPartition) takeBeat(b beat) (forgotten []int64) {
 	p.newest = b
 	if b.generation != 0 {
 		p.generation(b.generation).named = true
+		if p.beatLog = b.snapshotsLog; p.log < 0 {
+			p.log = p.beatLog
+		}
 	}
 	for number, g := range p.generations {
 		if g.beats++; !g.named && g.beats >= beatsUntilForgotten {
@@ -98,7 +125,7 @@ func (g *generation) cover(u *Update) {
 	switch {
 	case g.complete >= 0 && from <= g.complete:
 		if to >= g.complete {
-			g.complete, g.asOf = to, greater(g.asOf, asOf)
+			g.complete, g.asOf = to, newer(g.asOf, asOf)
 		}
 	case g.run == nil || from > g.run.to:
 		g.run = &run{from, to, asOf}
@@ -106,7 +133,9 @@ func (g *generation) cover(u *Update) {
 		if from < g.run.from {
 			g.run.from = from
 		}
-		g.run.to, g.run.asOf = greater(g.run.to, to), greater(g.run.asOf, asOf)
+		if to >= g.run.to {
+			g.run.to, g.run.asOf = to, newer(g.run.asOf, asOf)
+		}
 	}
 }
 
@@ -128,7 +157,7 @@ func (p *updatesPartition) settle() bool {
 	}
 	if g.run != nil && g.run.from <= g.complete {
 		if g.run.to >= g.complete {
-			g.complete, g.asOf = g.run.to, greater(g.asOf, g.run.asOf)
+			g.complete, g.asOf = g.run.to, newer(g.asOf, g.run.asOf)
 		}
 		g.run = nil
 	}
@@ -137,7 +166,7 @@ func (p *updatesPartition) settle() bool {
 
 // startOver: older snapshots are about to replace newer ones. The additions still hold what lies beyond `settled`.
 func (p *updatesPartition) startOver() {
-	p.standsAt = -1
+	p.log, p.standsAt = p.beatLog, -1
 	for _, g := range p.generations {
 		if g.complete >= 0 && g.run == nil {
 			g.run = &run{g.settled, g.complete, g.asOf}
@@ -175,6 +204,14 @@ func (p *updatesPartition) completeTo() int64 {
 		return g.complete
 	}
 	return -1
+}
+
+// newer is the newest as_of, even if it is less; -1 replaces none.
+func newer(before, asOf int64) int64 {
+	if asOf < 0 {
+		return before
+	}
+	return asOf
 }
 
 func greater(a, b int64) int64 {

@@ -66,6 +66,7 @@ void RecallReader::CutTo(size_t snapshots, size_t updates) {
 
 void RecallReader::StartOver() {
   at_snapshot_ = 0;
+  ++starts_;
   reader_.SnapshotsRestart(0);
 }
 

@@ -32,6 +32,8 @@ class RecallReader {
   std::string Describe() const;
 
   int claims() const { return claims_; }
+  /// How often it started over in the snapshots.
+  int starts() const { return starts_; }
   const std::string& filter() const { return filter_; }
 
  private:
@@ -48,6 +50,7 @@ class RecallReader {
   client::FilterReader reader_;
   int pace_updates_ = 0, pace_snapshots_ = 0;
   size_t at_update_ = 0, at_snapshot_ = 0;
+  int starts_ = 0;
   int64_t generation_ = 0;
   std::string beat_;                              // read last
   std::map<std::string, std::string> snapshots_;  // the newest that it has read, by user

@@ -276,7 +276,7 @@ void RecallWorld::Calm() {
   if (other().is_zombie()) other().Crash();
   Redeploy();
   const auto knows_all = [](const auto& reader) { return reader->KnowsAll(); };
-  int kept_up = 0;
+  int kept_up = 0, starts = 0;
   const uint64_t sent = owner().sent(), events = world_.log.size();
   // The refresh goes on throughout a replay.
   const auto awaits_refresh = [&] {
@@ -286,6 +286,10 @@ void RecallWorld::Calm() {
   for (int i = 0; i < kCalmMost && world_.problem.empty(); ++i) {
     if (kept_up >= kCalmEnough && !awaits_refresh()) break;
     Step(RecallPace::kCalm);
+    // The owner may find only now that a topic was cut.
+    const int started = std::accumulate(readers_.begin(), readers_.end(), 0,
+                                        [](int sum, const auto& reader) { return sum + reader->starts(); });
+    if (std::exchange(starts, started) != started) kept_up = 0;
     if (std::all_of(readers_.begin(), readers_.end(), knows_all)) {
       ++kept_up;
     } else if (kept_up > 0) {

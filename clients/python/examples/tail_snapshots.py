@@ -26,6 +26,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaExcepti
 
 from ask_over_http import Answer, AskError, SeenHttp, answer_lines, by_request, http_arguments
 from seen_client import FilterReader, ItemId, Snapshot, SnapshotError, UpdateError, WatermarkError, Watermarks
+from seen_client.clock import datetime_of
 from snapshot_cache import SnapshotCache
 
 log = logging.getLogger("seen")
@@ -42,7 +43,8 @@ class TopicsTail:
 
     def __init__(self, brokers: str, snapshots_topic: str, watermarks_topic: str, **settings: object) -> None:
         """KafkaException if the brokers don't answer within 10 s; LookupError if there is no such topic."""
-        self._watermarks_topic = watermarks_topic
+        self._snapshots_topic, self._watermarks_topic = snapshots_topic, watermarks_topic
+        self._outdated: set[tuple[str, int]] = set()  # partitions, for the rest of a poll
         self.caught_up = threading.Event()
         self._stop = threading.Event()
         self._consumer = Consumer(
@@ -78,8 +80,12 @@ class TopicsTail:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            for message in self._consumer.consume(RECORDS_A_POLL, timeout=self.poll_s):
+            messages = self._consumer.consume(RECORDS_A_POLL, timeout=self.poll_s)
+            self._outdated.clear()
+            for message in messages:
                 error = message.error()
+                if (message.topic(), message.partition()) in self._outdated:
+                    continue
                 if error is None:
                     self._take(message)
                 elif error.code() == KafkaError._PARTITION_EOF:
@@ -100,6 +106,14 @@ class TopicsTail:
     def _begin(self, snapshots: list[TopicPartition], marks: list[TopicPartition]) -> None:
         """Assigns what is to be read first."""
         raise NotImplementedError
+
+    def _read_again(self, partition: TopicPartition) -> None:
+        """Goes to this offset. What was fetched before isn't taken any more, nor an end that was found.
+
+        Unlike `seek`, this works in each state of the partition, such as right after it was assigned."""
+        self._consumer.incremental_unassign([partition])
+        self._consumer.incremental_assign([partition])
+        self._outdated.add((partition.topic, partition.partition))
 
     def _at_end(self, message: confluent_kafka.Message) -> None:
         """All of this partition has been read."""
@@ -151,6 +165,7 @@ class UpdatesTail(TopicsTail):
     ) -> None:
         self._updates_topic, self._filter, self._additions_max = updates_topic, filter_name, additions_max
         self._next: dict[int, int] = {}  # offset in the snapshots, by partition
+        self._moved_to: str | None = None
         # Few and large answers of the broker, at most 10 ms late.
         fetches = {"fetch.min.bytes": 1_000_000, "fetch.wait.max.ms": 10}
         super().__init__(brokers, snapshots_topic, watermarks_topic, **fetches)
@@ -159,7 +174,10 @@ class UpdatesTail(TopicsTail):
         numbers = [one.partition for one in snapshots]
         if not marks or len(self._partitions(self._updates_topic)) != len(numbers):
             raise LookupError(f"topic {self._updates_topic}: not {len(numbers)} partitions, or no watermarks")
-        self.reader = FilterReader(self._filter, numbers, additions_max=self._additions_max)
+        self.reader = FilterReader(
+            self._filter, numbers, snapshots_topic=self._snapshots_topic, additions_max=self._additions_max
+        )
+        self._next = dict.fromkeys(numbers, 0)
         self._to_read |= {(self._updates_topic, number) for number in numbers}
         self._later = snapshots
         self._consumer.assign(marks)
@@ -181,13 +199,28 @@ class UpdatesTail(TopicsTail):
         partition, offset = message.partition(), message.offset()
         if message.topic() == self._watermarks_topic:
             self.reader.take_beat(key, value)
+            self._after_beat(int(key))
         elif message.topic() == self._updates_topic:
             self.reader.take_update(value)
         else:
-            if offset < self._next.get(partition, 0):
+            if offset < self._next[partition]:
                 self.reader.snapshots_restart(partition)  # the topic was cut or created again
             self._next[partition] = offset + 1
             self.reader.take_snapshot(partition, key.decode(), value)
+
+    def _after_beat(self, partition: int) -> None:
+        if partition not in self._next:
+            return  # it isn't followed
+        if self.reader.must_restart(partition):
+            log.warning("%s/%d: another log; starting over there", self._snapshots_topic, partition)
+            if not self._later:  # else nothing of it has been read yet
+                self._read_again(TopicPartition(self._snapshots_topic, partition, OFFSET_BEGINNING))
+            self._next[partition] = 0
+            self.reader.snapshots_restart(partition)
+        moved_to = self.reader.moved_to(partition)
+        if moved_to is not None and moved_to != self._moved_to:
+            self._moved_to = moved_to
+            log.warning("filter %s has moved to topic %s: read that one", self._filter, moved_to)
 
 
 class Seen:
@@ -278,6 +311,9 @@ def main() -> None:
         http = SeenHttp(arguments.http, arguments.filter, arguments.timeout_ms / 1000)
         if arguments.updates:
             held = f"{tail.reader.additions} additions, {tail.reader.memory_bytes >> 20} MiB"
+            since = tail.reader.complete_since()
+            if since is not None:
+                held += f", complete since {datetime_of(since).isoformat(timespec='seconds')}"
             seen = SeenByUpdates(tail, http, arguments.stale_ms_max)
         else:
             held = f"{len(cache)} users, {cache.bytes >> 20} MiB"

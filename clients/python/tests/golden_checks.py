@@ -272,7 +272,10 @@ def check_update_refused(client, record):
 def check_sequence(client, sequence):
     """What a reader answers along the way."""
     reader = client.FilterReader(
-        sequence["filter"], partitions_of(sequence), additions_max=sequence["additions_max"]
+        sequence["filter"],
+        partitions_of(sequence),
+        snapshots_topic=sequence.get("topic"),
+        additions_max=sequence["additions_max"],
     )
     for number, step in enumerate(sequence["steps"]):
         where = f"{sequence['name']}: step {number}"
@@ -316,6 +319,9 @@ def check_expected(reader, expect, where):
         partition = row["partition"]
         assert reader.complete_to(partition) == row["complete_to"], where
         assert reader.as_of(partition) == row["as_of_ms"], where
+        assert reader.must_restart(partition) == row.get("must_restart", False), where
+        assert reader.moved_to(partition) == row.get("moved_to"), where
+        assert reader.complete_since(partition) == row.get("complete_since_ms"), where
     assert reader.additions == expect["additions"], where
     for row in expect["users"]:
         user = row["user"]

@@ -553,7 +553,6 @@ UPDATE = {
 }
 
 IS_READ = "is_read = NOT_KNOWN < beat.snapshots_to <= self.stands_at"
-COVERED = "self.complete, self.as_of_ms = end, max(self.as_of_ms, as_of_ms)"
 FILTER_READER = {
     "            return NO_BEAT  # of": ["            raise WatermarkError  # of"],
     "            partition.past.add(partition.beat.generation)\n": [""],
@@ -562,6 +561,13 @@ FILTER_READER = {
         "        partition.beat = max(beat, partition.beat)\n",
         "        partition.beat = beat if beat.published_to >= 0 else beat._replace(published_to="
         "partition.beat.published_to, snapshots_to=partition.beat.snapshots_to)\n",
+    ],
+    "        if beat.generation != NOT_KNOWN:\n": ["        if True:\n"],
+    "            partition.beat_log = beat.snapshots_log\n": ["            pass\n"],
+    "beat.snapshots_log if partition.log == NOT_KNOWN else partition.log": [
+        "beat.snapshots_log",
+        "0",
+        "beat.snapshots_log if partition.log <= 0 else partition.log",
     ],
     "        self._forget_unnamed(partition, number)\n        self._settle(partition, number)\n": [
         "        self._forget_unnamed(partition, number)\n"
@@ -608,10 +614,35 @@ FILTER_READER = {
         "(partition).stands_at = max(position, self._followed(partition).stands_at)\n",
     ],
     "        self._settle(self._partitions[partition], partition)\n": [""],
-    "        self._followed(partition).stands_at = NOT_KNOWN\n": ["        pass\n"],
+    "of.log, of.stands_at = of.beat_log, NOT_KNOWN\n": [
+        "of.log = of.beat_log\n",
+        "of.stands_at = NOT_KNOWN\n",
+    ],
     "            life.start_over()\n": [
         "            pass\n",
-        "            if life is self._partitions[partition].current():\n                life.start_over()\n",
+        "            if life is of.current():\n                life.start_over()\n",
+    ],
+    "max(one.beat.complete_since_ms for": ["min(one.beat.complete_since_ms for"],
+    '_integers(members, "snapshots_log").get(filter_name, 0)': [
+        '_integers(members, "snapshots_log").get(filter_name, NOT_KNOWN)',
+        'next(iter(_integers(members, "snapshots_log").values()), 0)',
+    ],
+    '_integers(members, "complete_since_ms").get(filter_name, NOT_KNOWN)': [
+        "NOT_KNOWN",
+        'max(_integers(members, "complete_since_ms").values(), default=NOT_KNOWN)',
+    ],
+    "None if topic is None or named == topic else named": [
+        "None",
+        "None if named == topic else named",
+        "None if topic is None else named",
+    ],
+    "return self.log != self.beat_log": [
+        "return self.log < self.beat_log",
+        "return self.log > self.beat_log",
+    ],
+    "if self.must_restart() or beat.moved_to is not None:": [
+        "if beat.moved_to is not None:",
+        "if self.must_restart():",
     ],
     "        life.settled = max(life.settled, published_to)\n": [
         "",
@@ -649,8 +680,11 @@ FILTER_READER = {
         "if generation in partition.past:",
     ],
     "    if members.get(name) is None:": ["    if name not in members:"],
-    "        ends = {} if ends is None else ends\n": [""],
-    "{name: _member(ends, name) for name in ends}": ["ends"],
+    "    if given is None:\n": ["    if False:\n"],
+    "    if not isinstance(given, dict):\n": ["    if False:\n"],
+    " for one, value in given.items() if value is not None}": [" for one, value in given.items()}"],
+    "{one: _member(given, one) for one in given}": ["given"],
+    "        if not isinstance(value, str):\n": ["        if False:\n"],
     "        life.beats_without = 0\n": [""],
     ">= BEATS_UNTIL_FORGOTTEN": ["> BEATS_UNTIL_FORGOTTEN", ">= 59"],
     "        self._log.drop(number, generation)\n": [""],
@@ -671,10 +705,15 @@ FILTER_READER = {
         '(sources["to"] <= snapshot.input_offset + 1)',
     ],
     "if begin <= self.complete:": ["if begin < self.complete:", "if True:"],
-    f"            if end >= self.complete:\n                {COVERED}\n        elif": [
-        f"            if end > self.complete:\n                {COVERED}\n        elif",
-        f"            if True:\n                {COVERED}\n        elif",
-        "            if end >= self.complete:\n                self.complete, self.as_of_ms = end, as_of_ms\n        elif",
+    "            self._reach(end, as_of_ms)\n        elif": [
+        "            self._reach(end, as_of_ms) if end > self.complete else None\n        elif",
+        "            self.complete = min(end, self.complete)\n            self._reach(end, as_of_ms)\n        elif",
+        "            self._reach(end, max(as_of_ms, self.as_of_ms))\n        elif",
+    ],
+    "self.as_of_ms if as_of_ms == NOT_KNOWN else as_of_ms": [
+        "as_of_ms",
+        "max(self.as_of_ms, as_of_ms)",
+        "self.as_of_ms if as_of_ms <= 0 else as_of_ms",
     ],
     "elif self.run is None or begin > self.run[1]:": [
         "elif self.run is None:",
@@ -682,17 +721,25 @@ FILTER_READER = {
         "elif self.run is None or begin >= self.run[1]:",
     ],
     "elif end >= self.run[0]:": ["elif end > self.run[0]:", "else:"],
-    "(min(begin, self.run[0]), max(end, self.run[1]), max(as_of_ms, self.run[2]))": [
-        "(self.run[0], max(end, self.run[1]), max(as_of_ms, self.run[2]))",
-        "(min(begin, self.run[0]), end, max(as_of_ms, self.run[2]))",
-        "(min(begin, self.run[0]), max(end, self.run[1]), as_of_ms)",
+    "(min(begin, run_begin), max(end, run_end), as_of_ms if is_newest else run_as_of_ms)": [
+        "(run_begin, max(end, run_end), as_of_ms if is_newest else run_as_of_ms)",
+        "(min(begin, run_begin), end, as_of_ms if is_newest else run_as_of_ms)",
+        "(min(begin, run_begin), max(end, run_end), as_of_ms)",
+        "(min(begin, run_begin), max(end, run_end), run_as_of_ms)",
+        "(min(begin, run_begin), max(end, run_end), max(as_of_ms, run_as_of_ms))",
+    ],
+    "is_newest = end >= run_end and as_of_ms != NOT_KNOWN": [
+        "is_newest = end > run_end and as_of_ms != NOT_KNOWN",
+        "is_newest = as_of_ms != NOT_KNOWN",
+        "is_newest = end >= run_end",
     ],
     "if self.run is not None and self.run[0] <= self.complete:": [
         "if self.run is not None and self.run[0] < self.complete:"
     ],
-    f"            if end >= self.complete:\n                {COVERED}\n            self.run": [
-        f"            if end > self.complete:\n                {COVERED}\n            self.run",
-        f"            if True:\n                {COVERED}\n            self.run",
+    "            self._reach(end, as_of_ms)\n            self.run": [
+        "            self._reach(end, as_of_ms) if end > self.complete else None\n            self.run",
+        "            self.complete = min(end, self.complete)\n            self._reach(end, as_of_ms)\n            self.run",
+        "            self._reach(end, max(as_of_ms, self.as_of_ms))\n            self.run",
     ],
     IS_READ: [
         "is_read = NOT_KNOWN < beat.snapshots_to",

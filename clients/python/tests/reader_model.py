@@ -2,8 +2,8 @@
 
 
 class Model:
-    def __init__(self, followed, partitions, additions_max):
-        self.filter, self.additions_max = followed, additions_max
+    def __init__(self, followed, partitions, additions_max, topic=None):
+        self.filter, self.additions_max, self.topic = followed, additions_max, topic
         self.partitions = {number: Partition() for number in partitions}
         self.additions = []  # dicts, in the order of their records
         self.records = 0
@@ -26,6 +26,13 @@ class Model:
         ends = value.get("snapshots_to", {})
         if generation is not None and "published_to" in value and self.filter in ends:
             partition.base = value["published_to"], ends[self.filter]
+        named, since = value.get("snapshots_topic") or {}, value.get("complete_since_ms") or {}
+        partition.topic = partition.complete_since = None
+        if generation is not None:
+            partition.topic, partition.complete_since = named.get(self.filter), since.get(self.filter)
+            partition.beat_log = (value.get("snapshots_log") or {}).get(self.filter) or 0
+            if partition.log is None:
+                partition.log = partition.beat_log
         self.settle(number)
 
     def update(self, number, generation, begin, end, part, as_of, filters, sections):
@@ -82,7 +89,7 @@ class Model:
 
     def restart(self, number):
         partition = self.partitions[number]
-        partition.stands_at = None
+        partition.log, partition.stands_at = partition.beat_log, None
         for g, complete in partition.complete.items():
             partition.run.setdefault(g, (partition.settled[g], complete, partition.as_of.get(g)))
         for kept in (partition.complete, partition.as_of, partition.settled, partition.parts):
@@ -91,6 +98,8 @@ class Model:
     def settle(self, number):
         partition = self.partitions[number]
         if partition.base is None or partition.stands_at is None or partition.stands_at < partition.base[1]:
+            return
+        if self.must_restart(number) or self.moved_to(number):
             return
         g, published_to = partition.current, partition.base[0]
         if partition.complete.get(g) is None or partition.complete[g] < published_to:
@@ -109,7 +118,8 @@ class Model:
         if run and run[0] <= partition.complete[g]:
             if run[1] >= partition.complete[g]:
                 partition.complete[g] = run[1]
-                partition.as_of[g] = greater(partition.as_of.get(g), run[2])
+                if run[2] is not None:
+                    partition.as_of[g] = run[2]
             del partition.run[g]
 
     def forget(self, number, generation):
@@ -129,6 +139,17 @@ class Model:
             kept.pop(generation, None)
 
     # --- answers
+
+    def must_restart(self, number):
+        return self.partitions[number].log != self.partitions[number].beat_log
+
+    def moved_to(self, number):
+        topic = self.partitions[number].topic
+        return topic if None not in (self.topic, topic) and topic != self.topic else None
+
+    def complete_since(self, numbers):
+        times = [self.partitions[number].complete_since for number in numbers]
+        return max((time for time in times if time is not None), default=None)
 
     def complete_to(self, number):
         return self.partitions[number].complete.get(self.partitions[number].current)
@@ -163,6 +184,7 @@ class Model:
 class Partition:
     def __init__(self):
         self.current = self.base = self.stands_at = None
+        self.beat_log = self.log = self.topic = self.complete_since = None
         self.past, self.complete, self.as_of, self.run, self.parts = set(), {}, {}, {}, {}
         self.settled, self.named, self.beats_since, self.lost = {}, set(), {}, {}
         self.snapshots, self.refused = {}, set()
@@ -172,12 +194,10 @@ class Partition:
         if complete is not None and begin <= complete:
             if end >= complete:
                 self.complete[g] = end
-                self.as_of[g] = greater(self.as_of.get(g), as_of)
+                if as_of is not None:
+                    self.as_of[g] = as_of
         elif run is None or begin > run[1]:
             self.run[g] = begin, end, as_of
         elif end >= run[0]:
-            self.run[g] = min(begin, run[0]), max(end, run[1]), greater(as_of, run[2])
-
-
-def greater(a, b):
-    return max((one for one in (a, b) if one is not None), default=None)
+            newest = as_of if as_of is not None and end >= run[1] else run[2]
+            self.run[g] = min(begin, run[0]), max(end, run[1]), newest

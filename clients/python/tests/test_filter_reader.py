@@ -136,19 +136,19 @@ def test_a_base_never_takes_completeness_back():
     assert state(reader) == (20, 70, 0)
 
 
-def test_records_go_on_where_the_last_ended_and_time_never_goes_back():
+def test_records_go_on_where_the_last_ended_and_the_newest_time_counts():
     reader = at_base(10)
     for begin, end, as_of_ms, expected in [
         (8, 11, 50, (11, 50, 0)),
         (11, 11, 60, (11, 60, 0)),  # a quiet partition
-        (11, 11, 55, (11, 60, 0)),
-        (5, 10, 90, (11, 60, 0)),  # ends before
-        (0, 13, -1, (13, 60, 0)),  # it isn't known how late
-        (14, 15, 80, (13, 60, 0)),  # a gap
+        (11, 11, 55, (11, 55, 0)),  # the daemon's clock was ahead
+        (5, 10, 90, (11, 55, 0)),  # ends before
+        (0, 13, -1, (13, 55, 0)),  # it isn't known how late
+        (14, 15, 80, (13, 55, 0)),  # a gap
     ]:
         reader.take_update(update(begin=begin, end=end, as_of_ms=as_of_ms))
         assert state(reader) == expected
-    assert reader.as_of() == 60
+    assert reader.as_of() == 55
 
 
 def test_as_of_minus_one_is_not_known():
@@ -161,7 +161,14 @@ def test_as_of_minus_one_is_not_known():
 
 def test_one_run_beyond_a_gap_is_kept_and_joined():
     reader = at_base(10)
-    for begin, end, as_of_ms in [(20, 25, 70), (25, 30, 60), (18, 22, 65), (5, 9, 99), (12, 17, 99)]:
+    for begin, end, as_of_ms in [
+        (20, 25, 90),
+        (25, 30, 70),  # the newest time counts
+        (18, 22, 65),  # that isn't the newest one's
+        (30, 30, -1),
+        (5, 9, 99),
+        (12, 17, 99),
+    ]:
         reader.take_update(update(begin=begin, end=end, as_of_ms=as_of_ms))
     assert state(reader) == (10, None, 0)
     reader.take_beat(*base(17, snapshots_to=5))
@@ -186,7 +193,10 @@ def test_a_record_that_closes_the_gap_joins_the_run():
     reader = at_base(10)
     reader.take_update(update(begin=12, end=14, as_of_ms=50))
     reader.take_update(update(begin=10, end=12, as_of_ms=60))
-    assert state(reader) == (14, 60, 0)
+    assert state(reader) == (14, 50, 0), "the run's time is the newest"
+    reader.take_update(update(begin=15, end=16, as_of_ms=-1))
+    reader.take_update(update(begin=14, end=15, as_of_ms=40))
+    assert state(reader) == (16, 40, 0), "the run's time isn't known"
 
 
 def test_several_partitions_are_as_fresh_as_the_oldest():
@@ -197,6 +207,92 @@ def test_several_partitions_are_as_fresh_as_the_oldest():
     reader.take_beat(*base(0, partition=1))
     reader.take_update(update(partition=1, begin=0, end=0, as_of_ms=60))
     assert reader.as_of() == reader.as_of(1) == 60
+
+
+# --- another log, another topic
+
+
+def of_topic(log=None, topic=None, published_to=20, **changes):
+    """A beat with a base that names the log and the topic of the snapshots."""
+    logs = {} if log is None else {"snapshots_log": {"default": log, "other": 99}}
+    topics = {} if topic is None else {"snapshots_topic": {"default": topic, "other": "elsewhere"}}
+    return base(published_to, snapshots_to=5, **logs, **topics, **changes)
+
+
+def test_another_log_means_to_start_over_and_nothing_settles_before():
+    reader = FilterReader("default", [0, 1])
+    assert not reader.must_restart(0), "no beat yet"
+    reader.snapshots_end(0, 5)
+    reader.take_beat(*of_topic(7, published_to=10))
+    assert state(reader) == (10, None, 0) and not reader.must_restart(0), "the first one is the one it reads"
+    reader.take_update(shown("u", "a", begin=10, end=12))
+    for log in (8, None, 6):
+        reader.take_beat(*of_topic(log))
+        reader.snapshots_end(0, 9)
+        assert state(reader) == (12, 1_000, 1) and reader.must_restart(0), "a filter without a log has 0"
+    reader.take_beat(*of_topic(7, published_to=11))
+    assert not reader.must_restart(0), "it is the same again"
+    reader.take_beat(*of_topic(8))
+    reader.snapshots_restart(0)
+    assert state(reader) == (None, None, 1) and not reader.must_restart(0)
+    reader.snapshots_end(0, 5)
+    assert state(reader) == (20, None, 0) and not reader.must_restart(1)
+
+
+def test_a_beat_without_generation_says_nothing_of_the_log():
+    reader = at_base(10)
+    reader.take_beat(*of_topic(1))
+    for silent in (beat(snapshots_log={"default": 0}), (b"0", None)):
+        reader.take_beat(*silent)
+        assert reader.must_restart(0)
+    reader.snapshots_restart(0)
+    for silent in (beat(), (b"0", None)):
+        reader.take_beat(*silent)
+        assert not reader.must_restart(0)
+    other = FilterReader("default", [0])
+    other.take_beat(*beat(snapshots_log={"default": 3}))
+    other.snapshots_restart(0)
+    other.take_beat(*of_topic(4))
+    assert not other.must_restart(0), "the first log is that of the first beat with a generation"
+
+
+def test_a_filter_that_moved_never_settles_until_it_is_back():
+    reader = at_base(10, snapshots_topic="here")
+    assert reader.moved_to(0) is None, "the beat names no topic"
+    reader.take_beat(*of_topic(topic="there"))
+    reader.snapshots_end(0, 9)
+    assert reader.moved_to(0) == "there" and state(reader) == (10, None, 0)
+    for silent in (beat(snapshots_topic={"default": "there"}), (b"0", None), of_topic(published_to=15)):
+        reader.take_beat(*silent)
+        assert reader.moved_to(0) is None, "only the newest beat counts"
+    reader.take_beat(*of_topic(topic="there"))
+    assert reader.moved_to(0) == "there" and state(reader) == (15, None, 0)
+    reader.take_beat(*of_topic(topic="here"))
+    assert reader.moved_to(0) is None and state(reader) == (20, None, 0)
+
+
+def test_who_is_not_told_the_topic_never_moves():
+    reader = at_base(10)
+    reader.take_beat(*of_topic(topic="there"))
+    assert reader.moved_to(0) is None and state(reader) == (20, None, 0)
+
+
+def test_an_incomplete_filter_says_since_when_nothing_is_missing():
+    reader = FilterReader("default", [0, 1])
+
+    def says(partition, **members):
+        reader.take_beat(*beat(partition, **members))
+        return reader.complete_since(partition), reader.complete_since()
+
+    assert (reader.complete_since(0), reader.complete_since()) == (None, None)
+    assert says(0, generation=1, complete_since_ms={"default": 70, "other": 99}) == (70, 70)
+    assert says(1, generation=1, complete_since_ms={"default": 60}) == (60, 70)
+    assert says(1, generation=1, complete_since_ms={"default": 80}) == (80, 80)
+    assert says(1, generation=1, complete_since_ms={"default": None, "other": 99}) == (None, 70)
+    assert says(0, complete_since_ms={"default": 70}) == (None, None), "a daemon without updates"
+    assert says(0, generation=1, complete_since_ms={"default": 0}) == (0, 0)
+    reader.take_beat(b"0", None)
+    assert reader.complete_since() is None
 
 
 # --- which additions it holds
@@ -510,6 +606,14 @@ def test_a_user_whose_snapshot_is_refused_is_not_fresh_until_the_next():
         ({"generation": 1, "snapshots_to": {"default": 5, "other": -1}}, "other is -1"),
         ({"generation": 1, "updates_from": True}, "updates_from: not an integer"),
         ({"published_to": "x"}, "published_to: not an integer"),
+        ({"generation": 1, "snapshots_topic": "here"}, "snapshots_topic: not an object"),
+        ({"generation": 1, "snapshots_topic": {"other": 1}}, "snapshots_topic of other: not a string"),
+        ({"generation": 1, "snapshots_log": 1}, "snapshots_log: not an object"),
+        ({"generation": 1, "snapshots_log": {"other": "1"}}, "other: not an integer"),
+        ({"generation": 1, "snapshots_log": {"default": -1}}, "default is -1"),
+        ({"generation": 1, "complete_since_ms": [1]}, "complete_since_ms: not an object"),
+        ({"generation": 1, "complete_since_ms": {"other": 1.5}}, "other: not an integer"),
+        ({"complete_since_ms": {"default": -1}}, "default is -1"),
         ({"version": 2}, "version 2"),
     ],
 )
@@ -520,21 +624,25 @@ def test_a_refused_beat_changes_nothing(changes, words):
     with pytest.raises(WatermarkError, match="the key is 1"):
         reader.take_beat(b"1", beat(generation=2)[1])
     assert state(reader) == (10, None, 0)
+    assert not reader.must_restart(0) and reader.complete_since() is None
 
 
 @pytest.mark.parametrize(
     "changes",
     [
+        {"snapshots_topic": None, "snapshots_log": None, "complete_since_ms": None},
+        {name: {"default": None} for name in ("snapshots_topic", "snapshots_log", "complete_since_ms")},
         {"published_to": None, "snapshots_to": {"default": 5, "other": None}},
         {"published_to": 20, "snapshots_to": None, "updates_from": None},
         {"published_to": 20, "snapshots_to": {"default": None}},
     ],
 )
 def test_a_member_of_a_beat_that_is_null_is_absent(changes):
-    reader = at_base(10)
+    reader = at_base(10, snapshots_topic="here")
     reader.take_update(shown("u", "a", begin=10, end=12))
     reader.take_beat(*beat(generation=1, **changes))
     assert state(reader) == (12, 1_000, 1)
+    assert not reader.must_restart(0) and reader.moved_to(0) is reader.complete_since(0) is None
     reader.take_beat(*beat(generation=None, published_to=20, snapshots_to={"default": 5}))
     assert state(reader) == (None, None, 1), "a beat of a daemon without updates"
 
@@ -544,7 +652,10 @@ def test_partitions_of_others_do_not_matter():
     reader.take_update(shown("u", "a", partition=1, begin=10, end=12))
     reader.take_beat(*base(50, partition=1))
     assert state(reader) == (10, None, 0)
-    for wrong in (lambda: reader.as_of(1), lambda: reader.snapshots_end(1, 5), lambda: reader.complete_to(1)):
+    for wrong in (
+        *(lambda: reader.as_of(1), lambda: reader.snapshots_end(1, 5), lambda: reader.complete_to(1)),
+        *(lambda: reader.must_restart(1), lambda: reader.moved_to(1), lambda: reader.complete_since(1)),
+    ):
         with pytest.raises(ValueError, match="partition 1; this reader follows"):
             wrong()
     with pytest.raises(ValueError, match="partitions"):
@@ -616,15 +727,20 @@ class World:
     def __init__(self, seed, steps, additions_max):
         self.chance = random.Random(f"{SEED} {seed}")
         self.additions_max = additions_max
-        self.reader = FilterReader("default", [0, 1], additions_max=self.additions_max)
-        self.model = Model("default", [0, 1], self.additions_max)
+        topic = self.chance.choice((None, "here"))
+        self.reader = FilterReader("default", [0, 1], snapshots_topic=topic, additions_max=self.additions_max)
+        self.model = Model("default", [0, 1], self.additions_max, topic)
+        self.log = {0: 0, 1: 0}
         self.offset = {0: 0, 1: 0}
         self.parts = {0: 0, 1: 0}  # of the event at the offset
         self.reached = set()
         for self.step in range(steps):
             self.chance.choices(
-                (self.update, self.snapshot, self.beat, self.beats, self.end, self.restart),
-                (50, 20, 15, 1, 12, 3),
+                (
+                    *(self.update, self.snapshot, self.beat, self.beats, self.end, self.restart),
+                    self.restart_if_it_must,
+                ),
+                (50, 20, 15, 1, 12, 2, 10),
             )[0](self.chance.choice((0, 0, 1)))
             self.compare(f"seed {seed} of SEEN_SEED={SEED}, step {self.step}")
 
@@ -654,7 +770,8 @@ class World:
         self.parts[partition] = part + 1 if begin == end and sections else 0
         if chance.random() < 0.08:
             return  # lost
-        generation, as_of_ms = self.generation(), chance.choice((-1, self.step, self.step, self.step))
+        generation = self.generation()
+        as_of_ms = chance.choice((-1, self.step, self.step, max(0, self.step - 9)))
         self.reader.take_update(
             update(
                 *(
@@ -707,9 +824,24 @@ class World:
                 value["published_to"] = max(0, self.offset[partition] + chance.randrange(-8, 1))
             if chance.random() < 0.95:
                 value["snapshots_to"] = {chance.choice(("default",) * 9 + ("other",)): chance.randrange(6)}
+        value.update(self.of_topic(partition))
         for _ in range(times):
             self.reader.take_beat(*beat(partition, **value))
             self.model.beat(partition, {"version": 1, **value})
+
+    def of_topic(self, partition):
+        """The members of a beat that say where the snapshots are, and since when they are complete."""
+        chance, members = self.chance, {}
+        if chance.random() < 0.1:
+            self.log[partition] = chance.randrange(3)
+        for name, value in (
+            ("snapshots_log", self.log[partition]),
+            ("snapshots_topic", "there" if chance.random() < 0.1 else "here"),
+            ("complete_since_ms", chance.choice((0, self.step, None))),
+        ):
+            if chance.random() < 0.9:
+                members[name] = chance.choice(({"default": value},) * 9 + ({"other": value}, None))
+        return members
 
     def beats(self, partition):
         if self.chance.random() < 0.2:
@@ -726,16 +858,28 @@ class World:
         self.reader.snapshots_restart(partition)
         self.model.restart(partition)
 
+    def restart_if_it_must(self, partition):
+        if self.model.must_restart(partition):
+            self.restart(partition)
+
     def compare(self, where):
         reader, model = self.reader, self.model
         assert reader.additions == len(model.additions), where
         for partition in (0, 1):
             assert reader.as_of(partition) == model.as_of(partition), where
             assert reader.complete_to(partition) == model.complete_to(partition), where
+            assert reader.must_restart(partition) == model.must_restart(partition), where
+            assert reader.moved_to(partition) == model.moved_to(partition), where
+            assert reader.complete_since(partition) == model.complete_since([partition]), where
+            if model.must_restart(partition):
+                self.reached.add("another log")
+            if model.moved_to(partition):
+                self.reached.add("moved")
             if any(model.partitions[partition].lost.values()):
                 self.reached.add("lost")
             elif model.as_of(partition) is not None:
                 self.reached.add("fresh")
+        assert reader.complete_since() == model.complete_since([0, 1]), where
         if reader.additions > 30:
             self.reached.add("many")
         now_ms = self.chance.choice((4_999, 5_000, 20_000))
@@ -759,7 +903,7 @@ def test_random_records_are_answered_as_the_page_says(tail_rows, monkeypatch):
     reached = set()
     for seed in range(8):
         reached |= World(f"{tail_rows} {seed}", 120, (0, 5, 15, 10**6)[seed % 4]).reached
-    assert reached == {"fresh", "lost", "many"}, "the worlds are too tame"
+    assert reached == {"another log", "fresh", "lost", "many", "moved"}, "the worlds are too tame"
 
 
 def test_other_threads_never_miss_what_was_shown(monkeypatch):

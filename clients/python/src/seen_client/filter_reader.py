@@ -34,16 +34,24 @@ class FilterReader:
     user's."""
 
     def __init__(
-        self, filter_name: str, partitions: Iterable[int], *, additions_max: int = ADDITIONS_MAX
+        self,
+        filter_name: str,
+        partitions: Iterable[int],
+        *,
+        snapshots_topic: str | None = None,
+        additions_max: int = ADDITIONS_MAX,
     ) -> None:
         """`partitions`: those of the input topic that this reader follows. It passes over records of
         others.
+
+        `snapshots_topic`: the name of the topic that its snapshots come from. With it `moved_to` is known.
 
         `additions_max`: how many additions it holds at most, of all partitions together. It needs those of
         one and a half refreshes (`updates.refresh_s`)."""
         if additions_max < 0:
             raise ValueError(f"additions_max {additions_max}; 0 or more is allowed")
         self._filter_name, self._additions_max = filter_name, additions_max
+        self._snapshots_topic = snapshots_topic
         self._partitions = {partition: _Partition() for partition in partitions}
         if not self._partitions:
             raise ValueError("no partitions; a reader follows one or more")
@@ -55,9 +63,13 @@ class FilterReader:
 
     def take_beat(self, key: bytes | None, value: bytes | None) -> None:
         """The next record of the topic of watermarks. WatermarkError if it is to be refused; the one before
-        it then stays."""
+        it then stays.
+
+        Ask `must_restart` and `moved_to` afterwards."""
         Watermarks().update(key, value)
-        beat = NO_BEAT if value is None else _Beat.of(members_of(value), self._filter_name)
+        beat = NO_BEAT
+        if value is not None:
+            beat = _Beat.of(members_of(value), self._filter_name, self._snapshots_topic)
         number = partition_of_key(key)
         partition = self._partitions.get(number)
         if partition is None:
@@ -66,6 +78,9 @@ class FilterReader:
             partition.past.add(partition.beat.generation)
             partition.past.discard(beat.generation)
         partition.beat = beat
+        if beat.generation != NOT_KNOWN:
+            partition.beat_log = beat.snapshots_log
+            partition.log = beat.snapshots_log if partition.log == NOT_KNOWN else partition.log
         self._forget_unnamed(partition, number)
         self._settle(partition, number)
 
@@ -120,8 +135,9 @@ class FilterReader:
     def snapshots_restart(self, partition: int) -> None:
         """The reader starts over in the snapshots' partition: call it before the first `take_snapshot`. The
         partition isn't fresh until `snapshots_end`."""
-        self._followed(partition).stands_at = NOT_KNOWN
-        for life in self._partitions[partition].lives.values():
+        of = self._followed(partition)
+        of.log, of.stands_at = of.beat_log, NOT_KNOWN
+        for life in of.lives.values():
             life.start_over()
 
     # --- what it answers
@@ -185,6 +201,26 @@ class FilterReader:
         else:
             as_of = min(one.as_of() for one in self._partitions.values())
         return None if as_of == NOT_KNOWN else as_of
+
+    def must_restart(self, partition: int) -> bool:
+        """Whether the snapshots' partition is another log than the one that the reader began to read. Ask
+        after each beat. Then go to its beginning and call `snapshots_restart`: nothing settles before."""
+        return self._followed(partition).must_restart()
+
+    def moved_to(self, partition: int) -> str | None:
+        """The other topic that has the filter's snapshots now, by the newest beat: begin with a new reader
+        there. In this one nothing settles meanwhile. None: it hasn't moved, or this reader wasn't told
+        `snapshots_topic`."""
+        return self._followed(partition).beat.moved_to
+
+    def complete_since(self, partition: int | None = None) -> int | None:
+        """Of an incomplete filter: what was shown before this time may be missing, in ms since 1970, however
+        fresh the reader is. By default the latest of all partitions. None: no beat says so."""
+        if partition is not None:
+            since = self._followed(partition).beat.complete_since_ms
+        else:
+            since = max(one.beat.complete_since_ms for one in self._partitions.values())
+        return None if since == NOT_KNOWN else since
 
     def complete_to(self, partition: int) -> int | None:
         """Of the current generation: the reader knows each live event below this input offset. None: not
@@ -293,26 +329,29 @@ class _Beat(NamedTuple):
     published_to: int
     snapshots_to: int
     updates_from: int
+    snapshots_log: int
+    complete_since_ms: int
+    moved_to: Union[str, None]
 
     @classmethod
-    def of(cls, members: dict[str, object], filter_name: str) -> _Beat:
-        ends = members.get("snapshots_to")
-        ends = {} if ends is None else ends
-        if not isinstance(ends, dict):
-            raise WatermarkError("watermark: snapshots_to: not an object")
-        snapshots_to = {name: _member(ends, name) for name in ends}
+    def of(cls, members: dict[str, object], filter_name: str, topic: str | None) -> _Beat:
+        """`topic`: the one that the reader reads its snapshots from, if it knows."""
+        named = _strings(members, "snapshots_topic").get(filter_name)
         beat = cls(
             _member(members, "generation", 1),
             _member(members, "published_to"),
-            snapshots_to.get(filter_name, NOT_KNOWN),
+            _integers(members, "snapshots_to").get(filter_name, NOT_KNOWN),
             _member(members, "updates_from"),
+            _integers(members, "snapshots_log").get(filter_name, 0),
+            _integers(members, "complete_since_ms").get(filter_name, NOT_KNOWN),
+            None if topic is None or named == topic else named,
         )
         if beat.generation == NOT_KNOWN:
             return NO_BEAT  # of a daemon that writes no updates
         return beat
 
 
-NO_BEAT = _Beat(NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN)
+NO_BEAT = _Beat(NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, None)
 
 
 def _member(members: dict[str, object], name: str, lowest: int = 0) -> int:
@@ -322,6 +361,30 @@ def _member(members: dict[str, object], name: str, lowest: int = 0) -> int:
     if value < lowest:
         raise WatermarkError(f"watermark: {name} is {value}; it is {lowest} or more")
     return value
+
+
+def _by_filter(members: dict[str, object], name: str) -> dict[str, object]:
+    """An object's members, without those that are null."""
+    given = members.get(name)
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise WatermarkError(f"watermark: {name}: not an object")
+    return {one: value for one, value in given.items() if value is not None}
+
+
+def _integers(members: dict[str, object], name: str) -> dict[str, int]:
+    given = _by_filter(members, name)
+    return {one: _member(given, one) for one in given}
+
+
+def _strings(members: dict[str, object], name: str) -> dict[str, str]:
+    strings: dict[str, str] = {}
+    for one, value in _by_filter(members, name).items():
+        if not isinstance(value, str):
+            raise WatermarkError(f"watermark: {name} of {one}: not a string")
+        strings[one] = value
+    return strings
 
 
 class _Life:
@@ -362,19 +425,25 @@ class _Life:
 
     def _cover(self, begin: int, end: int, as_of_ms: int) -> None:
         if begin <= self.complete:
-            if end >= self.complete:
-                self.complete, self.as_of_ms = end, max(self.as_of_ms, as_of_ms)
+            self._reach(end, as_of_ms)
         elif self.run is None or begin > self.run[1]:
             self.run = (begin, end, as_of_ms)
         elif end >= self.run[0]:
-            self.run = (min(begin, self.run[0]), max(end, self.run[1]), max(as_of_ms, self.run[2]))
+            run_begin, run_end, run_as_of_ms = self.run
+            is_newest = end >= run_end and as_of_ms != NOT_KNOWN
+            self.run = (min(begin, run_begin), max(end, run_end), as_of_ms if is_newest else run_as_of_ms)
+
+    def _reach(self, end: int, as_of_ms: int) -> None:
+        """The newest time counts, not the greatest: so a clock that was ahead doesn't count for long."""
+        if end >= self.complete:
+            self.complete = end
+            self.as_of_ms = self.as_of_ms if as_of_ms == NOT_KNOWN else as_of_ms
 
     def join(self) -> None:
         """Takes the run if nothing is missing before it any more."""
         if self.run is not None and self.run[0] <= self.complete:
             _, end, as_of_ms = self.run
-            if end >= self.complete:
-                self.complete, self.as_of_ms = end, max(self.as_of_ms, as_of_ms)
+            self._reach(end, as_of_ms)
             self.run = None
 
     def start_over(self) -> None:
@@ -389,10 +458,12 @@ class _Partition:
     """What the reader keeps of one partition. `lives` and `past` are generations; a past one stays in `past`
     until a beat names it again."""
 
-    __slots__ = ("beat", "lives", "past", "refused", "snapshots", "stands_at")
+    __slots__ = ("beat", "beat_log", "lives", "log", "past", "refused", "snapshots", "stands_at")
 
     def __init__(self) -> None:
         self.beat = NO_BEAT
+        self.beat_log = NOT_KNOWN  # of the newest beat with a generation
+        self.log = NOT_KNOWN  # that the reader began to read
         self.stands_at = NOT_KNOWN
         self.lives: dict[int, _Life] = {}
         self.past: set[int] = set()
@@ -402,9 +473,14 @@ class _Partition:
     def current(self) -> _Life | None:
         return self.lives.get(self.beat.generation)
 
+    def must_restart(self) -> bool:
+        return self.log != self.beat_log
+
     def settled_to(self) -> int:
         """`published_to` of the newest beat, if the snapshots that it relies on have been read."""
         beat = self.beat
+        if self.must_restart() or beat.moved_to is not None:
+            return NOT_KNOWN  # `stands_at` is a position of another log
         is_read = NOT_KNOWN < beat.snapshots_to <= self.stands_at
         return beat.published_to if is_read else NOT_KNOWN
 

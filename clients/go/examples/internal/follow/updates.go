@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"log"
+	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -25,6 +26,7 @@ type Updates struct {
 	// Run's:
 	next    map[place]int64 // every record below it has been read
 	begun   bool            // with the updates
+	movedTo string          // the filter's other topic of snapshots that the log names
 	refused refusals
 }
 
@@ -39,6 +41,7 @@ func NewUpdates(config Config, updateTopic string, reader seen.FilterReaderConfi
 	if err != nil {
 		return nil, err
 	}
+	reader.SnapshotTopic = config.SnapshotTopic
 	return &Updates{FilterReader: seen.NewFilterReader(reader), config: config, updateTopic: updateTopic, client: client,
 		admin: kadm.NewClient(client), next: map[place]int64{}}, nil
 }
@@ -61,6 +64,9 @@ func (u *Updates) Run(ctx context.Context) {
 
 func (u *Updates) apply(record *kgo.Record) {
 	at := place{record.Topic, record.Partition}
+	if at.topic == u.config.SnapshotTopic && u.MustRestart(at.partition) {
+		return // of the log before: it was fetched before startOver
+	}
 	if at.topic == u.config.SnapshotTopic && record.Offset < u.next[at] {
 		u.SnapshotsRestart(at.partition) // the topic is another one
 	}
@@ -70,6 +76,7 @@ func (u *Updates) apply(record *kgo.Record) {
 	case record.Attrs.IsControl():
 	case record.Topic == u.config.WatermarkTopic:
 		err = u.TakeBeat(record.Key, record.Value)
+		u.reportMove(record.Key)
 	case record.Topic == u.updateTopic:
 		err = u.TakeUpdate(record.Value)
 	case record.Value == nil:
@@ -81,6 +88,42 @@ func (u *Updates) apply(record *kgo.Record) {
 	if err != nil {
 		u.refused.report(record, err)
 	}
+}
+
+// reportMove says once where the filter's snapshots are now. The key is a beat's.
+func (u *Updates) reportMove(key []byte) {
+	partition, err := strconv.ParseInt(string(key), 10, 32)
+	if topic, moved := u.MovedTo(int32(partition)); err == nil && moved && topic != u.movedTo {
+		log.Printf("the filter has moved from %s to %s: begin anew with -snapshots %s", u.config.SnapshotTopic, topic, topic)
+		u.movedTo = topic
+	}
+}
+
+// startOver goes to the beginning of the partitions of snapshots in which the reader must start over.
+func (u *Updates) startOver(partitions map[int32]kadm.ListedOffset) {
+	topic := u.config.SnapshotTopic
+	from, must := map[int32]kgo.Offset{}, false
+	for partition := range partitions {
+		from[partition] = kgo.NewOffset().AtStart()
+		if next, read := u.next[place{topic, partition}]; u.MustRestart(partition) {
+			must = true
+		} else if read {
+			from[partition] = kgo.NewOffset().At(next)
+		}
+	}
+	if !must {
+		return
+	}
+	// Of the whole topic: the client reads a topic that was created again only after it has forgotten the one before.
+	// With that it also drops what it has fetched.
+	u.client.PurgeTopicsFromConsuming(topic)
+	for partition := range from {
+		if u.MustRestart(partition) {
+			delete(u.next, place{topic, partition})
+			u.SnapshotsRestart(partition)
+		}
+	}
+	u.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{topic: from})
 }
 
 // ask asks where the topics end now. What has been read before the question up to such an end has been read to the end.
@@ -101,6 +144,7 @@ func (u *Updates) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	u.startOver(starts[u.config.SnapshotTopic])
 	stands := func(end kadm.ListedOffset) bool {
 		start, known := starts.Lookup(end.Topic, end.Partition)
 		return known && (start.Offset == end.Offset || u.next[place{end.Topic, end.Partition}] == end.Offset)
@@ -121,7 +165,9 @@ func (u *Updates) ask(ctx context.Context) error {
 func (u *Updates) begin(partitions map[int32]kadm.ListedOffset) {
 	from := map[int32]kgo.Offset{}
 	for partition := range partitions {
-		u.SnapshotsRestart(partition) // it is followed now, and nothing is known of it
+		if !u.MustRestart(partition) {
+			u.SnapshotsRestart(partition) // it is followed now, and nothing is known of it
+		}
 		from[partition] = kgo.NewOffset().AtStart()
 		if offset, known := u.UpdatesFrom(partition); known {
 			from[partition] = kgo.NewOffset().At(offset)

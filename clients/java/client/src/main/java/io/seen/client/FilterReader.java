@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -31,6 +32,7 @@ public final class FilterReader {
 
   private final String filter;
   private final long additionsMax;
+  private final String topic; // null: not told
   private final LongSupplier nowMs;
   private final ReadWriteLock lock = new ReentrantReadWriteLock(); // for all that follows
   private final Additions additions = new Additions();
@@ -41,13 +43,20 @@ public final class FilterReader {
 
   /** {@code additionsMax}: how many additions it holds at most, up to a billion; 16 bytes each, and 40 a user. */
   public FilterReader(String filter, Collection<Integer> partitions, long additionsMax) {
-    this(filter, partitions, additionsMax, System::currentTimeMillis);
+    this(filter, partitions, additionsMax, null);
   }
 
-  /** With another clock, in ms since 1970, by which additions end. */
-  public FilterReader(String filter, Collection<Integer> partitions, long additionsMax, LongSupplier nowMs) {
+  /** {@code topic}: that of the snapshots it is fed with, so that it notices when the filter has {@link #movedTo}. */
+  public FilterReader(String filter, Collection<Integer> partitions, long additionsMax, String topic) {
+    this(filter, partitions, additionsMax, topic, System::currentTimeMillis);
+  }
+
+  /** {@code topic}: null if it isn't told. With another clock, in ms since 1970, by which additions end. */
+  public FilterReader(
+      String filter, Collection<Integer> partitions, long additionsMax, String topic, LongSupplier nowMs) {
     this.filter = filter;
     this.additionsMax = Math.min(additionsMax, ADDITIONS_MAX);
+    this.topic = topic;
     this.nowMs = nowMs;
     for (int partition : partitions) {
       this.partitions.put(partition, new FollowedPartition(partition, additions));
@@ -64,7 +73,7 @@ public final class FilterReader {
     Watermark beat = value == null ? null : Watermarks.parse(number, value).forUpdates();
     FollowedPartition partition = partitions.get(number);
     if (partition != null) {
-      change(() -> partition.takeBeat(beat, filter));
+      change(() -> partition.takeBeat(beat, filter, topic));
     }
   }
 
@@ -166,11 +175,27 @@ public final class FilterReader {
   }
 
   /**
-   * The reader has to start over in this partition of the snapshots: call it before the first {@link #takeSnapshot}. The
-   * partition isn't fresh until {@link #snapshotsEnd}.
+   * The reader starts over in this partition of the snapshots, from its beginning: call it before the first
+   * {@link #takeSnapshot}. The partition isn't fresh until {@link #snapshotsEnd}.
    */
   public void snapshotsRestart(int partition) {
     change(() -> followed(partition).startOver());
+  }
+
+  /**
+   * This partition of the snapshots was created again, or lost its end: go to its beginning, and call
+   * {@link #snapshotsRestart}. The reader doesn't settle meanwhile. Ask after each beat.
+   */
+  public boolean mustRestart(int partition) {
+    return read(() -> followed(partition).mustRestart());
+  }
+
+  /**
+   * The operator has changed the filter's topic of snapshots to this one: begin with a new reader there. This one
+   * doesn't settle meanwhile. Empty: it hasn't moved, or the reader isn't told which topic it reads.
+   */
+  public Optional<String> movedTo(int partition) {
+    return Optional.ofNullable(read(() -> followed(partition).movedTo()));
   }
 
   /** May the user have seen this item? An integer id is its decimal string. */
@@ -275,6 +300,19 @@ public final class FilterReader {
   /** The reader knows each live event of the partition's input below this offset. Empty: that isn't known. */
   public OptionalLong completeTo(int partition) {
     return known(() -> followed(partition).completeTo());
+  }
+
+  /**
+   * What was shown before this time, in ms since 1970, may be missing, however fresh the answers of this partition are.
+   * Empty: the newest beat names no such time.
+   */
+  public OptionalLong completeSinceMs(int partition) {
+    return known(() -> followed(partition).completeSinceMs());
+  }
+
+  /** The same of all partitions: the latest. */
+  public OptionalLong completeSinceMs() {
+    return known(() -> partitions.values().stream().mapToLong(FollowedPartition::completeSinceMs).max().orElse(NONE));
   }
 
   /** Whether the user's newest snapshot was refused. The user isn't fresh until the next one. */

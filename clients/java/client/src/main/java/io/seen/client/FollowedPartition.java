@@ -15,23 +15,33 @@ final class FollowedPartition {
   private long publishedTo = NONE; // with snapshotsTo the base
   private long snapshotsTo;
   private long standsAt = NONE;
+  private long beatLog = NONE;
+  private long log = NONE; // that the reader began to read
+  private String movedTo; // null: nowhere
+  private long completeSinceMs = NONE;
 
   FollowedPartition(int partition, Additions additions) {
     this.partition = partition;
     this.additions = additions;
   }
 
-  /** {@code beat}: null if the partition has none any more. */
-  void takeBeat(Watermark beat, String filter) {
+  /** {@code beat}: null if the partition has none any more. {@code topic}: of the snapshots; null: not known. */
+  void takeBeat(Watermark beat, String filter, String topic) {
     long named = beat == null ? NONE : beat.generation().orElse(NONE);
     if (current != null && current.number != named) {
       current.isPast = true;
       current = null;
     }
     publishedTo = NONE;
+    movedTo = null;
+    completeSinceMs = NONE;
     if (named != NONE) {
       current = generation(named);
       current.isPast = false;
+      beatLog = beat.snapshotsLog(filter);
+      log = log == NONE ? beatLog : log;
+      movedTo = beat.snapshotsTopic(filter).filter(other -> topic != null && !other.equals(topic)).orElse(null);
+      completeSinceMs = beat.completeSinceMs(filter).orElse(NONE);
       if (beat.publishedTo().isPresent() && beat.snapshotsTo(filter).isPresent()) {
         publishedTo = beat.publishedTo().getAsLong();
         snapshotsTo = beat.snapshotsTo(filter).getAsLong();
@@ -71,6 +81,7 @@ final class FollowedPartition {
   }
 
   void startOver() {
+    log = beatLog;
     standsAt = NONE;
     generations.forEach(Generation::startOver);
   }
@@ -89,7 +100,8 @@ final class FollowedPartition {
   }
 
   private void settle() {
-    if (current == null || publishedTo == NONE || standsAt == NONE || standsAt < snapshotsTo) {
+    if (current == null || publishedTo == NONE || standsAt == NONE || standsAt < snapshotsTo || mustRestart()
+        || movedTo != null) {
       return;
     }
     current.settle(publishedTo);
@@ -100,6 +112,18 @@ final class FollowedPartition {
         generation.forget();
       }
     }
+  }
+
+  boolean mustRestart() {
+    return log != beatLog;
+  }
+
+  String movedTo() {
+    return movedTo;
+  }
+
+  long completeSinceMs() {
+    return completeSinceMs;
   }
 
   long completeTo() {

@@ -41,7 +41,7 @@ final class Generation {
     if (completeTo != UNKNOWN && from <= completeTo) {
       if (update.to() >= completeTo) {
         completeTo = update.to();
-        asOfMs = Math.max(asOfMs, update.asOfMs());
+        asOfMs = newer(asOfMs, update.asOfMs());
       }
     } else if (runFrom == UNKNOWN || from > runTo) {
       runFrom = from;
@@ -49,9 +49,16 @@ final class Generation {
       runAsOfMs = update.asOfMs();
     } else if (update.to() >= runFrom) {
       runFrom = Math.min(runFrom, from);
-      runTo = Math.max(runTo, update.to());
-      runAsOfMs = Math.max(runAsOfMs, update.asOfMs());
+      if (update.to() >= runTo) {
+        runTo = update.to();
+        runAsOfMs = newer(runAsOfMs, update.asOfMs());
+      }
     }
+  }
+
+  /** The newest counts, not the greatest: the daemon's clock may have been ahead. */
+  private static long newer(long knownMs, long asOfMs) {
+    return asOfMs == UNKNOWN ? knownMs : asOfMs;
   }
 
   /** The reader has the snapshots that have each change below {@code publishedTo}. */
@@ -64,7 +71,7 @@ final class Generation {
     if (runFrom != UNKNOWN && runFrom <= completeTo) {
       if (runTo >= completeTo) {
         completeTo = runTo;
-        asOfMs = Math.max(asOfMs, runAsOfMs);
+        asOfMs = newer(asOfMs, runAsOfMs);
       }
       runFrom = UNKNOWN;
     }

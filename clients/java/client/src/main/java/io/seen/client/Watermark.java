@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** How far the daemon has come with one input partition, as it says once a second. Immutable. */
@@ -25,11 +26,16 @@ public final class Watermark {
   private static final int GENERATION = 7;
   private static final int PUBLISHED_TO = 8;
   private static final int UPDATES_FROM = 9;
-  private static final String SNAPSHOTS_TO = "snapshots_to";
+  private static final String SNAPSHOTS_TO = "snapshots_to"; // this and what follows: objects, by filter
+  private static final String SNAPSHOTS_LOG = "snapshots_log";
+  private static final String COMPLETE_SINCE = "complete_since_ms";
+  private static final String SNAPSHOTS_TOPIC = "snapshots_topic";
   private static final long ABSENT = -1;
 
   private final long[] values = new long[FIELDS.length]; // by FIELDS
-  private final Map<String, Long> snapshotsTo = new HashMap<>();
+  private final Map<String, Map<String, Long>> numbers =
+      Map.of(SNAPSHOTS_TO, new HashMap<>(), SNAPSHOTS_LOG, new HashMap<>(), COMPLETE_SINCE, new HashMap<>());
+  private final Map<String, String> snapshotsTopic = new HashMap<>();
   private String wrong; // a member that is there for updates, and isn't as it should be; null: none
 
   private Watermark() {
@@ -81,12 +87,12 @@ public final class Watermark {
       while (field < FIELDS.length && !FIELDS[field].equals(name)) {
         ++field;
       }
-      if (name.equals(SNAPSHOTS_TO)) {
-        readSnapshotsTo(parser);
+      if (numbers.containsKey(name) || name.equals(SNAPSHOTS_TOPIC)) {
+        readByFilter(parser, name);
       } else if (field == FIELDS.length) {
         parser.skipChildren();
       } else if (field >= REQUIRED) {
-        values[field] = offset(parser, name, field == GENERATION ? 1 : 0);
+        values[field] = number(parser, name, field == GENERATION ? 1 : 0);
       } else if (token == JsonToken.VALUE_NUMBER_INT) {
         values[field] = parser.getLongValue();
         given[field] = true;
@@ -99,43 +105,50 @@ public final class Watermark {
     }
   }
 
-  private void readSnapshotsTo(JsonParser parser) throws IOException {
-    if (parser.currentToken() == JsonToken.VALUE_NULL) {
-      return;
-    }
+  private void readByFilter(JsonParser parser, String name) throws IOException {
     if (parser.currentToken() != JsonToken.START_OBJECT) {
-      wrong = SNAPSHOTS_TO;
-      parser.skipChildren();
+      noteUnlessNull(parser, name);
       return;
     }
     for (String filter = parser.nextFieldName(); filter != null; filter = parser.nextFieldName()) {
-      parser.nextToken();
-      long offset = offset(parser, SNAPSHOTS_TO, 0);
-      if (offset != ABSENT) {
-        snapshotsTo.put(filter, offset);
+      JsonToken token = parser.nextToken();
+      if (!name.equals(SNAPSHOTS_TOPIC)) {
+        long number = number(parser, name, 0);
+        if (number != ABSENT) {
+          numbers.get(name).put(filter, number);
+        }
+      } else if (token == JsonToken.VALUE_STRING) {
+        snapshotsTopic.put(filter, parser.getText());
+      } else {
+        noteUnlessNull(parser, name);
       }
     }
   }
 
-  /** Who reads no updates must not mind what these members are. So a wrong one is only noted; null is ABSENT. */
-  private long offset(JsonParser parser, String name, long min) throws IOException {
+  private long number(JsonParser parser, String name, long min) throws IOException {
     boolean fits = parser.currentToken() == JsonToken.VALUE_NUMBER_INT
         && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER && parser.getLongValue() >= min;
     if (fits) {
       return parser.getLongValue();
     }
+    noteUnlessNull(parser, name);
+    return ABSENT;
+  }
+
+  /** Who reads no updates must not mind what these members are. So a wrong one is only noted; null is absent. */
+  private void noteUnlessNull(JsonParser parser, String name) throws IOException {
     if (parser.currentToken() != JsonToken.VALUE_NULL) {
       wrong = name;
       parser.skipChildren();
     }
-    return ABSENT;
   }
 
   /** For one who reads updates: the members that are there for them must be right. */
   Watermark forUpdates() throws MalformedException {
     if (wrong != null) {
-      String what = wrong.equals(SNAPSHOTS_TO) ? "not an object of whole numbers" : "not a whole number";
-      throw new MalformedException("watermark: " + wrong + ": " + what + " in its range");
+      String what = wrong.equals(SNAPSHOTS_TOPIC) ? "not an object of strings"
+          : (numbers.containsKey(wrong) ? "not an object of whole numbers" : "not a whole number") + " in its range";
+      throw new MalformedException("watermark: " + wrong + ": " + what);
     }
     return this;
   }
@@ -172,27 +185,41 @@ public final class Watermark {
 
   /** Of the partition's state; empty if the daemon publishes no updates. */
   public OptionalLong generation() {
-    return optional(GENERATION);
+    return optional(values[GENERATION]);
   }
 
   /** Each change below this input offset is in a snapshot that the brokers have. Empty: not known. */
   public OptionalLong publishedTo() {
-    return optional(PUBLISHED_TO);
+    return optional(values[PUBLISHED_TO]);
   }
 
   /** Where the filter's topic of snapshots ended in this partition when {@link #publishedTo} became true. */
   public OptionalLong snapshotsTo(String filter) {
-    Long offset = snapshotsTo.get(filter);
-    return offset == null ? OptionalLong.empty() : OptionalLong.of(offset);
+    return optional(numbers.get(SNAPSHOTS_TO).getOrDefault(filter, ABSENT));
+  }
+
+  /** The name of the filter's topic of snapshots. */
+  public Optional<String> snapshotsTopic(String filter) {
+    return Optional.ofNullable(snapshotsTopic.get(filter));
+  }
+
+  /** A number of the log that this partition of the filter's snapshots is. It changes with a topic created again. */
+  public long snapshotsLog(String filter) {
+    return numbers.get(SNAPSHOTS_LOG).getOrDefault(filter, 0L);
+  }
+
+  /** What was shown before this time, in ms since 1970, may be missing. Empty: none is named. */
+  public OptionalLong completeSinceMs(String filter) {
+    return optional(numbers.get(COMPLETE_SINCE).getOrDefault(filter, ABSENT));
   }
 
   /** Where in this partition of the updates to begin: what stands before it, snapshots have. Empty: at the start. */
   public OptionalLong updatesFrom() {
-    return optional(UPDATES_FROM);
+    return optional(values[UPDATES_FROM]);
   }
 
-  private OptionalLong optional(int field) {
-    return values[field] < 0 ? OptionalLong.empty() : OptionalLong.of(values[field]);
+  private static OptionalLong optional(long value) {
+    return value == ABSENT ? OptionalLong.empty() : OptionalLong.of(value);
   }
 
   /** Up to when all is known: the heartbeat where nothing is left to read, else how far reading has come. */

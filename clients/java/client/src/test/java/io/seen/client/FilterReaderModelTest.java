@@ -11,6 +11,8 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
@@ -53,6 +55,10 @@ class FilterReaderModelTest {
     Long published;
     long snapshotsTo;
     Long standsAt;
+    Long beatLog;
+    Long log;
+    String movedTo;
+    Long completeSince;
     final Map<Long, Long> complete = new HashMap<>();
     final Map<Long, Long> asOf = new HashMap<>();
     final Map<Long, Long> settled = new HashMap<>();
@@ -80,6 +86,10 @@ class FilterReaderModelTest {
   private int fresh;
   private int lost;
   private int forgotten;
+  private int mustRestart;
+  private int moved;
+  private int went; // as_of went back
+  private String topic;
 
   private void drop(int partition, long generation, long to) {
     additions.removeIf(a -> a.partition == partition && a.generation == generation && a.to <= to);
@@ -98,6 +108,9 @@ class FilterReaderModelTest {
     if (at.current == null || at.published == null || at.standsAt == null || at.standsAt < at.snapshotsTo) {
       return;
     }
+    if (!Objects.equals(at.log, at.beatLog) || at.movedTo != null) {
+      return;
+    }
     long g = at.current;
     at.complete.merge(g, at.published, Math::max);
     at.settled.merge(g, at.published, Math::max);
@@ -110,14 +123,22 @@ class FilterReaderModelTest {
     Run run = at.run.get(g);
     if (run != null && run.from <= at.complete.get(g)) {
       if (run.to >= at.complete.get(g)) {
-        at.asOf.merge(g, run.asOf, Math::max);
+        takeAsOf(at, g, run.asOf);
       }
       at.complete.merge(g, run.to, Math::max);
       at.run.remove(g);
     }
   }
 
+  private void takeAsOf(Partition at, long g, long asOf) {
+    if (asOf != -1) {
+      Long before = at.asOf.put(g, asOf);
+      went += before != null && asOf < before ? 1 : 0;
+    }
+  }
+
   private static void restart(Partition at) {
+    at.log = at.beatLog;
     at.standsAt = null;
     at.complete.forEach((g, complete) -> {
       Run run = new Run();
@@ -142,13 +163,25 @@ class FilterReaderModelTest {
     }
     Long published = random.nextInt(8) == 0 ? null : Long.valueOf(random.nextInt(60));
     Long snapshotsTo = random.nextInt(8) == 0 ? null : Long.valueOf(random.nextInt(10));
+    Long log = random.nextInt(12) > 0 ? at.beatLog : Long.valueOf(random.nextInt(3));
+    log = log != null && log == 0 && random.nextBoolean() ? null : log; // absent: 0
+    String named = random.nextInt(3) == 0 ? null : random.nextInt(20) == 0 ? "filters-2" : "filters";
+    Long since = random.nextBoolean() ? null : Long.valueOf(random.nextInt(100));
     if (isTombstone) {
       reader.takeBeat(key, null);
     } else {
       reader.takeBeat(key, FilterReaderTest.beatOf(p, (generation == null ? "" : ",'generation':" + generation)
           + (published == null ? "" : ",'published_to':" + published)
-          + ",'snapshots_to':{" + (snapshotsTo == null ? "" : "'F':" + snapshotsTo) + "}"));
+          + byFilter("snapshots_to", snapshotsTo) + byFilter("snapshots_log", log)
+          + byFilter("snapshots_topic", named == null ? null : "'" + named + "'")
+          + byFilter("complete_since_ms", since)));
     }
+    if (generation != null) {
+      at.beatLog = log == null ? 0 : log;
+      at.log = at.log == null ? at.beatLog : at.log;
+    }
+    at.movedTo = generation == null || topic == null || named == null || named.equals(topic) ? null : named;
+    at.completeSince = generation == null ? null : since;
     if (at.current != null && !at.current.equals(generation)) {
       at.past.add(at.current);
     }
@@ -170,6 +203,17 @@ class FilterReaderModelTest {
     settle(p);
   }
 
+  private String byFilter(String name, Object value) {
+    switch (random.nextInt(3)) {
+      case 0:
+        return value == null ? "" : ",'" + name + "':{'F':" + value + "}";
+      case 1:
+        return ",'" + name + "':{'F':" + value + "}"; // or null
+      default:
+        return ",'" + name + "':" + (value == null ? "{}" : "{'E':null,'F':" + value + "}");
+    }
+  }
+
   private void update(int p) throws RefusedException {
     Partition at = partitions[p];
     long g = 1 + random.nextInt(4);
@@ -182,7 +226,7 @@ class FilterReaderModelTest {
     long to = random.nextInt(3) == 0 ? from : from + random.nextInt(8);
     int part = at.next.getOrDefault(g, -1L) == from ? at.part.get(g) : 0;
     part = random.nextInt(8) == 0 ? random.nextInt(4) : part;
-    long asOf = random.nextInt(5) == 0 ? -1 : 1_000 + 10 * to + random.nextInt(3);
+    long asOf = random.nextInt(5) == 0 ? -1 : 1_000 + 10 * to + random.nextInt(30);
     Updates update = Updates.of(p, g, from, to).part(part).asOf(asOf).filters("E", "F");
     List<Addition> added = new ArrayList<>();
     ++records;
@@ -245,11 +289,11 @@ class FilterReaderModelTest {
     }
   }
 
-  private static void cover(Partition at, long g, long from, long to, long asOf) {
+  private void cover(Partition at, long g, long from, long to, long asOf) {
     if (at.complete.containsKey(g) && from <= at.complete.get(g)) {
       if (to >= at.complete.get(g)) {
         at.complete.put(g, to);
-        at.asOf.merge(g, asOf, Math::max);
+        takeAsOf(at, g, asOf);
       }
       return;
     }
@@ -262,8 +306,8 @@ class FilterReaderModelTest {
       at.run.put(g, run);
     } else if (to >= run.from) {
       run.from = Math.min(from, run.from);
+      run.asOf = asOf != -1 && to >= run.to ? asOf : run.asOf;
       run.to = Math.max(to, run.to);
-      run.asOf = Math.max(asOf, run.asOf);
     }
   }
 
@@ -311,6 +355,14 @@ class FilterReaderModelTest {
     return a.until == 0 || nowMs < 1000 * a.until;
   }
 
+  private static OptionalLong optional(Long value) {
+    return value == null ? OptionalLong.empty() : OptionalLong.of(value);
+  }
+
+  private static Long latest(Long one, Long other) {
+    return one == null ? other : other == null ? one : Long.valueOf(Math.max(one, other));
+  }
+
   private void compare(String at) {
     assertEquals(additions.size(), reader.additions(), at);
     for (int p = 0; p < partitions.length; ++p) {
@@ -323,7 +375,15 @@ class FilterReaderModelTest {
       assertEquals(complete == null ? OptionalLong.empty() : OptionalLong.of(complete), reader.completeTo(p), at);
       assertEquals(asOf == null || asOf < 0 ? OptionalLong.empty() : OptionalLong.of(asOf), reader.asOf(p), at);
       fresh += asOf == null ? 0 : 1;
+      boolean must = !Objects.equals(model.log, model.beatLog);
+      assertEquals(must, reader.mustRestart(p), at);
+      assertEquals(Optional.ofNullable(model.movedTo), reader.movedTo(p), at);
+      assertEquals(optional(model.completeSince), reader.completeSinceMs(p), at);
+      mustRestart += must ? 1 : 0;
+      moved += model.movedTo == null ? 0 : 1;
     }
+    Long latest = latest(partitions[0].completeSince, partitions[1].completeSince);
+    assertEquals(optional(latest), reader.completeSinceMs(), at);
     for (String user : USERS) {
       boolean isRefused = partitions[0].refused.contains(user) || partitions[1].refused.contains(user);
       assertEquals(isRefused, reader.isRefused(user), at);
@@ -362,8 +422,9 @@ class FilterReaderModelTest {
       partitions = new Partition[] {new Partition(), new Partition()};
       nowMs = 1_700_000_000_000L;
       max = random.nextInt(3) == 0 ? 5 + random.nextInt(40) : 100_000;
-      boolean hasManyBeats = random.nextInt(4) == 0; // so that generations are forgotten
-      reader = new FilterReader("F", List.of(0, 1), max, () -> nowMs);
+      boolean hasManyBeats = random.nextInt(3) == 0; // so that generations are forgotten
+      topic = random.nextInt(4) == 0 ? null : "filters";
+      reader = new FilterReader("F", List.of(0, 1), max, topic, () -> nowMs);
       for (int step = 0; step < STEPS; ++step) {
         int p = random.nextInt(2);
         int what = random.nextInt(hasManyBeats ? 80 : 20);
@@ -371,7 +432,7 @@ class FilterReaderModelTest {
           update(p);
         } else if (what < 13) {
           snapshot(p);
-        } else if (what == 13) {
+        } else if (what == 13 || reader.mustRestart(p) && random.nextInt(3) == 0) {
           reader.snapshotsRestart(p);
           restart(partitions[p]);
         } else if (what < 16) {
@@ -391,5 +452,7 @@ class FilterReaderModelTest {
     }
     assertTrue(fresh > WORLDS * STEPS / 4 && lost > WORLDS, fresh + " fresh, " + lost + " lost: too tame");
     assertTrue(forgotten > WORLDS / 10, forgotten + " generations forgotten: too tame");
+    assertTrue(mustRestart > WORLDS * STEPS / 20 && moved > WORLDS * STEPS / 100 && went > WORLDS / 2,
+        mustRestart + " must restart, " + moved + " moved, " + went + " times less fresh: too tame");
   }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,7 +21,7 @@ class FilterReaderTest {
   private FilterReader reader = readerOf(1_000_000);
 
   private FilterReader readerOf(long additionsMax) {
-    return new FilterReader("F", List.of(P, 4), additionsMax, () -> nowMs);
+    return new FilterReader("F", List.of(P, 4), additionsMax, "filters", () -> nowMs);
   }
 
   private static byte[] utf8(String text) {
@@ -158,9 +159,91 @@ class FilterReaderTest {
     begin();
     update(7, 80, 105, 900, "n1");
     assertKnows(110, 1_000);
-    update(7, 110, 110, 800, "n1");
+    update(7, 110, 110, -1, "n1");
     assertKnows(110, 1_000);
     assertEquals(3, reader.additions(), "each is held as often as it came");
+  }
+
+  @Test
+  void theNewestAsOfCountsAlsoWhereAnOlderOneWasGreater() throws Exception {
+    begin();
+    update(7, 110, 110, 800, "n1");
+    assertKnows(110, 800);
+    update(7, 120, 130, 5_000, "n2"); // a run
+    update(7, 130, 140, 700, "n3");
+    update(7, 120, 130, 6_000, "n2"); // repeated: it ends before the run does
+    update(7, 140, 140, -1, "n4");
+    beat(7, 120, 50);
+    assertKnows(140, 700);
+    update(7, 150, 160, -1, "n5");
+    beat(7, 150, 50);
+    assertKnows(160, 700);
+  }
+
+  @Test
+  void anotherLogOfTheSnapshotsMakesItStartOver() throws Exception {
+    assertFalse(reader.mustRestart(P));
+    begin(); // log 0
+    String base = ",'generation':7,'published_to':110,'snapshots_to':{'F':50},'snapshots_log':";
+    beat(base + "{'F':0,'E':5}");
+    assertFalse(reader.mustRestart(P));
+    update(7, 110, 120, 2_000, "n2");
+    beat(base + "{'F':9}");
+    assertTrue(reader.mustRestart(P));
+    assertFalse(reader.mustRestart(4));
+    reader.snapshotsEnd(P, 60);
+    beat("");
+    reader.takeBeat(utf8("3"), null);
+    assertTrue(reader.mustRestart(P), "these say nothing of the log");
+    beat(base.replace("110", "120") + "{'F':9}");
+    assertEquals(1, reader.additions(), "it doesn't settle");
+    assertKnows(120, 2_000);
+    reader.snapshotsRestart(P);
+    assertFalse(reader.mustRestart(P));
+    assertEquals(OptionalLong.empty(), reader.completeTo(P));
+    beat(base + "{'F':9}");
+    assertFalse(reader.mustRestart(P));
+    reader.snapshotsEnd(P, 50);
+    assertKnows(120, 2_000);
+  }
+
+  @Test
+  void whereTheFilterHasMovedItSaysSoAndNeverSettles() throws Exception {
+    String base = ",'generation':7,'published_to':100,'snapshots_to':{'F':50},'snapshots_topic':";
+    beat(base + "{'F':'filters-2','E':'e'}");
+    reader.snapshotsEnd(P, 50);
+    assertEquals(Optional.of("filters-2"), reader.movedTo(P));
+    assertEquals(Optional.empty(), reader.movedTo(4));
+    assertEquals(OptionalLong.empty(), reader.completeTo(P));
+    beat("");
+    assertEquals(Optional.empty(), reader.movedTo(P), "a daemon without updates");
+    beat(base + "{'F':'filters-2'}");
+    reader.takeBeat(utf8("3"), null);
+    assertEquals(Optional.empty(), reader.movedTo(P));
+    for (String here : List.of("{'F':'filters'}", "{'F':null}", "{}", "null")) {
+      beat(base + here);
+      assertEquals(Optional.empty(), reader.movedTo(P), here);
+      assertKnows(100, -1);
+    }
+    reader = new FilterReader("F", List.of(P), 1_000);
+    beat(base + "{'F':'filters-2'}");
+    assertEquals(Optional.empty(), reader.movedTo(P), "it isn't told which topic it reads");
+    reader.snapshotsEnd(P, 50);
+    assertKnows(100, -1);
+  }
+
+  @Test
+  void theNewestBeatsSaySinceWhenNothingIsMissing() throws Exception {
+    assertEquals(OptionalLong.empty(), reader.completeSinceMs());
+    beat(",'generation':7,'complete_since_ms':{'F':5000,'E':9000}");
+    assertEquals(OptionalLong.of(5_000), reader.completeSinceMs(P));
+    assertEquals(OptionalLong.empty(), reader.completeSinceMs(4));
+    reader.takeBeat(utf8("4"), beatOf(4, ",'generation':1,'complete_since_ms':{'F':4000}"));
+    assertEquals(OptionalLong.of(5_000), reader.completeSinceMs());
+    beat(",'generation':7,'complete_since_ms':{'F':null}");
+    assertEquals(OptionalLong.of(4_000), reader.completeSinceMs());
+    reader.takeBeat(utf8("4"), beatOf(4, ",'complete_since_ms':{'F':4000}"));
+    assertEquals(OptionalLong.empty(), reader.completeSinceMs(), "a daemon without updates");
   }
 
   @Test
@@ -396,7 +479,12 @@ class FilterReaderTest {
     ",'generation':0", ",'generation':'7'", ",'generation':7.0", ",'generation':true",
     ",'generation':99999999999999999999", ",'generation':7,'published_to':-1", ",'generation':7,'published_to':[1]",
     ",'generation':7,'snapshots_to':5", ",'generation':7,'snapshots_to':{'F':'5'}", ",'generation':7,'updates_from':{}",
-    ",'generation':7,'snapshots_to':{'F':5,'E':-1}", ",'published_to':'8'"
+    ",'generation':7,'snapshots_to':{'F':5,'E':-1}", ",'published_to':'8'",
+    ",'generation':7,'snapshots_log':5", ",'generation':7,'snapshots_log':{'F':'5'}", ",'snapshots_log':{'E':-1}",
+    ",'snapshots_log':{'F':99999999999999999999}", ",'generation':7,'complete_since_ms':[]",
+    ",'generation':7,'complete_since_ms':{'F':1.0}", ",'generation':7,'complete_since_ms':{'F':-1}",
+    ",'generation':7,'snapshots_topic':'filters'", ",'generation':7,'snapshots_topic':{'F':5}",
+    ",'generation':7,'snapshots_topic':{'E':{'F':'filters'}}", ",'generation':7,'snapshots_topic':{'F':['filters']}"
   })
   void aBeatWhoseMembersForUpdatesAreWrongIsRefusedByWhoReadsThem(String members) throws Exception {
     begin();
@@ -414,6 +502,10 @@ class FilterReaderTest {
     assertKnows(110, 1_000);
     beat(",'generation':7,'published_to':null,'snapshots_to':{'F':50,'E':null}");
     assertKnows(110, 1_000);
+    beat(",'generation':7,'snapshots_log':null,'snapshots_topic':null,'complete_since_ms':null");
+    beat(",'generation':7,'snapshots_log':{'F':null},'complete_since_ms':{'E':null}");
+    assertFalse(reader.mustRestart(P));
+    assertKnows(110, 1_000);
     beat(",'generation':null,'published_to':120,'snapshots_to':{'F':50}");
     assertEquals(OptionalLong.empty(), reader.completeTo(P));
     beat(7, 100, 50);
@@ -423,12 +515,19 @@ class FilterReaderTest {
   @Test
   void aBeatSaysWhereToBegin() throws Exception {
     Watermark beat = Watermark.parse(
-        beatOf(P, ",'generation':7,'published_to':8,'updates_from':9,'snapshots_to':{'F':1}"));
+        beatOf(P, ",'generation':7,'published_to':8,'updates_from':9,'snapshots_to':{'F':1},'snapshots_log':{'F':2},"
+            + "'snapshots_topic':{'F':'filters'},'complete_since_ms':{'F':3}"));
     assertEquals(OptionalLong.of(7), beat.generation());
     assertEquals(OptionalLong.of(8), beat.publishedTo());
     assertEquals(OptionalLong.of(9), beat.updatesFrom());
     assertEquals(OptionalLong.of(1), beat.snapshotsTo("F"));
     assertEquals(OptionalLong.empty(), beat.snapshotsTo("E"));
+    assertEquals(2, beat.snapshotsLog("F"));
+    assertEquals(0, beat.snapshotsLog("E"));
+    assertEquals(Optional.of("filters"), beat.snapshotsTopic("F"));
+    assertEquals(Optional.empty(), beat.snapshotsTopic("E"));
+    assertEquals(OptionalLong.of(3), beat.completeSinceMs("F"));
+    assertEquals(OptionalLong.empty(), beat.completeSinceMs("E"));
     assertEquals(OptionalLong.empty(), Watermark.parse(beatOf(P, "")).updatesFrom());
     assertThrows(MalformedException.class, () -> reader.takeBeat(utf8("4"), beatOf(P, "")));
   }

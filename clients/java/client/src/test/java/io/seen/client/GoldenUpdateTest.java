@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.BiPredicate;
 import java.util.regex.Pattern;
@@ -112,8 +113,9 @@ class GoldenUpdateTest {
   @ParameterizedTest
   @MethodSource("sequences")
   void afterASequenceTheReaderAnswersAsItSays(JsonNode sequence) throws Throwable {
+    String topic = sequence.has("topic") ? sequence.get("topic").asText() : null;
     reader = new FilterReader(
-        sequence.get("filter").asText(), PARTITIONS, sequence.get("additions_max").asLong(), () -> nowMs);
+        sequence.get("filter").asText(), PARTITIONS, sequence.get("additions_max").asLong(), topic, () -> nowMs);
     int number = 0;
     for (JsonNode step : sequence.get("steps")) {
       String at = "step " + number++ + ": " + step;
@@ -151,6 +153,9 @@ class GoldenUpdateTest {
       int number = partition.get("partition").asInt();
       assertEquals(optional(partition.get("as_of_ms")), reader.asOf(number), at);
       assertEquals(optional(partition.get("complete_to")), reader.completeTo(number), at);
+      assertEquals(partition.path("must_restart").asBoolean(), reader.mustRestart(number), at);
+      assertEquals(Optional.ofNullable(partition.path("moved_to").textValue()), reader.movedTo(number), at);
+      assertEquals(optional(partition.path("complete_since_ms")), reader.completeSinceMs(number), at);
     }
     assertEquals(expected.get("additions").asLong(), reader.additions(), at);
     for (JsonNode user : expected.get("users")) {
@@ -169,7 +174,7 @@ class GoldenUpdateTest {
   }
 
   private static OptionalLong optional(JsonNode value) {
-    return value.isNull() ? OptionalLong.empty() : OptionalLong.of(value.asLong());
+    return value.isNull() || value.isMissingNode() ? OptionalLong.empty() : OptionalLong.of(value.asLong());
   }
 
   private static void assertAll(

@@ -32,10 +32,12 @@ final class TopicTail implements Runnable {
   private final Watermarks watermarks;
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final List<TopicPartition> snapshots;
+  private final List<TopicPartition> beats;
   private final String watermarkTopic;
   private final FilterReader reader; // null: without updates
   private final Map<Integer, Long> nextSnapshot = new HashMap<>(); // by partition, for the reader
   private boolean atEnd; // the reader was, when it was asked after the newest beat
+  private String movedTo; // the other topic that was reported last
   private final Thread thread = new Thread(this, "snapshots");
 
   // A watermark vouches for the snapshots sent before it, and two topics have no order: those that have come wait until
@@ -62,12 +64,12 @@ final class TopicTail implements Runnable {
       consumer.close();
       throw new IllegalArgumentException("no topic " + flags.text("--snapshots") + " at " + flags.text("--brokers"));
     }
-    List<TopicPartition> beats = partitionsOf(watermarkTopic); // without them a snapshot is as fresh as it says itself
+    beats = partitionsOf(watermarkTopic); // without them a snapshot is as fresh as it says itself
     List<TopicPartition> updates = hasUpdates ? partitionsOf(flags.text("--updates")) : List.of();
     reader = hasUpdates ? readerOf(flags) : null;
     consumer.assign(beats);
     consumer.seekToBeginning(beats);
-    Map<Integer, Long> from = hasUpdates ? readBeats(beats) : Map.of();
+    Map<Integer, Long> from = hasUpdates ? readBeats() : Map.of();
     List<TopicPartition> all = new ArrayList<>(beats);
     all.addAll(snapshots);
     all.addAll(updates);
@@ -78,11 +80,12 @@ final class TopicTail implements Runnable {
 
   private FilterReader readerOf(Flags flags) {
     List<Integer> partitions = snapshots.stream().map(TopicPartition::partition).collect(Collectors.toList());
-    return new FilterReader(flags.text("--filter"), partitions, flags.number("--additions-max"));
+    return new FilterReader(
+        flags.text("--filter"), partitions, flags.number("--additions-max"), flags.text("--snapshots"));
   }
 
   /** To their end; where the newest say that the updates begin. */
-  private Map<Integer, Long> readBeats(List<TopicPartition> beats) {
+  private Map<Integer, Long> readBeats() {
     Map<TopicPartition, Long> ends = consumer.endOffsets(beats, ASK);
     while (beats.stream().anyMatch(p -> consumer.position(p, ASK) < ends.get(p))) {
       consumer.poll(POLL).forEach(this::take);
@@ -97,6 +100,7 @@ final class TopicTail implements Runnable {
         continue; // reported when the reader takes it
       }
     }
+    takeArrived(); // before the first snapshot: so the reader knows which log it begins to read
     return from;
   }
 
@@ -180,13 +184,16 @@ final class TopicTail implements Runnable {
 
   /** After each beat, which come once a second, the reader learns where it stands at the end of the snapshots. */
   private void takeBeats() {
-    arrived.values().forEach(this::vouch);
     atEnd &= arrived.isEmpty();
-    arrived.clear();
+    takeArrived();
     if (atEnd) {
       return;
     }
     try {
+      Map<TopicPartition, Long> beatEnds = consumer.endOffsets(beats, ASK);
+      if (beats.stream().anyMatch(p -> consumer.position(p, ASK) < beatEnds.get(p))) {
+        return; // one of them may say that the snapshots were created again; asked again after the next poll
+      }
       Map<TopicPartition, Long> ends = consumer.endOffsets(snapshots, ASK); // asked after the last record
       atEnd = true;
       for (TopicPartition p : snapshots) {
@@ -199,6 +206,26 @@ final class TopicTail implements Runnable {
       }
     } catch (TimeoutException brokersAway) {
       atEnd = false;
+    }
+  }
+
+  private void takeArrived() {
+    arrived.values().forEach(this::vouch);
+    arrived.clear();
+    snapshots.forEach(this::follow);
+  }
+
+  /** Does what the newest beat asks for. The consumer drops what it has fetched from before a seek. */
+  private void follow(TopicPartition p) {
+    if (reader.mustRestart(p.partition())) {
+      consumer.seekToBeginning(List.of(p));
+      nextSnapshot.remove(p.partition()); // else the first record, too, would make the reader start over
+      reader.snapshotsRestart(p.partition());
+    }
+    String topic = reader.movedTo(p.partition()).orElse(movedTo);
+    if (topic != null && !topic.equals(movedTo)) {
+      System.err.println("the filter has moved to the topic " + topic + ": start again with it");
+      movedTo = topic;
     }
   }
 
