@@ -1,6 +1,7 @@
 #include "simulation/recall_world.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace seen::sim {
