@@ -76,7 +76,7 @@ struct FilterPolicy {
   std::vector<KindPolicy> kinds = {};
   std::vector<KindPolicy> past_kinds = {};  // they no longer count, but stay for their last window
   Similar similar = Similar::kOff;
-  bool updates = false;  // what is new is also published at once: schemas/update.md. Only with `snapshot`
+  bool updates = false;    // what is new is also published at once: schemas/update.md. Only with `snapshot`
   std::string topic = {};  // of the snapshots; empty: nothing is published
 
   /// What counts in an answer made at `now`. A user's last window_days * 24 hours always count.

@@ -187,25 +187,27 @@ void Publisher::ContinueFormer(const OpenPartition& open) {
   const auto beat = options_.owner != nullptr ? options_.owner->LastBeat(open.partition) : std::nullopt;
   if (!beat) return;
   const auto& filters = open.flow->state.options().filters;
+  // This process may have found a cut already, and know more than the beat: no beat has said so yet.
+  const bool knows_more = open.flow->sweep.IsRepublishing();
+  // Whatever the state is, the topics are the same. The beat is newer than the state: it may know of records
+  // that were cut since.
   for (FilterIndex i; i < filters.size() && options_.guard != nullptr; i = FilterIndex(i + 1)) {
+    const OutputPlace place{i, open.partition};
     const auto log = beat->snapshots_log.find(filters[i].name);
-    if (log != beat->snapshots_log.end()) options_.guard->ContinueLog({i, open.partition}, log->second);
+    if (log != beat->snapshots_log.end()) options_.guard->ContinueLog(place, log->second);
+    const auto end = beat->snapshots_to.find(filters[i].name);
+    if (end != beat->snapshots_to.end() && !knows_more) options_.guard->RaiseFloor(place, end->second);
   }
   if (beat->generation != open.flow->state.generation()) return;
-  if (open.flow->sweep.IsRepublishing()) return;  // this process knows more: no beat has said so yet
+  if (knows_more) return;
   if (beat->republishing) {
     open.flow->sweep.RequestAll();
     return open.flow->publish.TakeBackPublishedTo();
   }
-  // The beat is newer than the state: it may know of records that were cut since. If it doesn't name a
-  // filter, some users' snapshots were withheld, and a round finds their marks.
+  // If the beat doesn't name a filter, some users' snapshots were withheld, and a round finds their marks.
   for (FilterIndex i; i < filters.size(); i = FilterIndex(i + 1)) {
-    const auto end = beat->snapshots_to.find(filters[i].name);
-    if (end != beat->snapshots_to.end()) {
-      if (options_.guard != nullptr) options_.guard->RaiseFloor({i, open.partition}, end->second);
-    } else if (filters[i].updates && beat->published_to >= 0) {
+    if (filters[i].updates && beat->published_to >= 0 && !beat->snapshots_to.contains(filters[i].name))
       open.flow->publish.WasWithheld(i);
-    }
   }
   open.flow->publish.WasPublishedTo(beat->published_to);
   // The watch may have found a cut topic before this.

@@ -38,7 +38,7 @@ struct Beat {
   std::map<std::string, std::string> snapshots_topic = {};
   std::map<std::string, int64_t> snapshots_log = {};      // see OutputGuard::LogOf
   std::map<std::string, int64_t> complete_since_ms = {};  // of incomplete filters
-  int64_t updates_from = -1;                         // -1: not known
+  int64_t updates_from = -1;                              // -1: not known
   bool republishing = false;  // users may be missing in a snapshot topic: whoever owns next goes on
   TimeMs at = {};
 };

@@ -583,8 +583,9 @@ void Metrics::ForeignUpdates(int32_t partition, uint64_t records) {
   log::Warning("another process wrote into the topic of updates",
                {{"partition", partition},
                 {"records", records},
-                {"remedy", "if this happens once after a machine stood still, do nothing; otherwise look for "
-                           "another group with the same updates.topic, and give each group a topic of its own"},
+                {"remedy",
+                 "if this happens once after a machine stood still, do nothing; otherwise look for "
+                 "another group with the same updates.topic, and give each group a topic of its own"},
                 {"lines_held_back", counted_->foreign_budget.TakeHeldBack()}});
 }
 

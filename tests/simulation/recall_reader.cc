@@ -32,6 +32,8 @@ RecallReader::RecallReader(RecallTopics& world)
 }
 
 void RecallReader::Step(RecallPace pace) {
+  if (pace != RecallPace::kBusy) sleeps_ = 0;
+  if (sleeps_ > 0 && --sleeps_ > 0) return;
   if (pace == RecallPace::kCalm) {
     while (at_update_ < world_.updates.size()) ReadUpdate();
     while (at_snapshot_ != world_.snapshots.size()) ReadSnapshot();
@@ -48,7 +50,7 @@ void RecallReader::Step(RecallPace pace) {
 
 void RecallReader::ReadBeat() {
   const auto beat = ParseBeat(world_.beat);
-  if (!beat) return;
+  if (!beat || sleeps_ > 0) return;
   beat_ = world_.beat;
   Take(reader_.TakeBeat("0", beat_));
   generation_ = beat->generation;
@@ -56,10 +58,13 @@ void RecallReader::ReadBeat() {
   LookForEnd();
 }
 
-// Kafka's client goes on at the new end, or starts over. Or it sleeps, and knows nothing of it.
+// Kafka's client goes on at the new end, or starts over. Or it sleeps until a topic that was made anew has
+// grown again. (A client notices by the leader's epoch if a topic lost its end.)
 void RecallReader::CutTo(size_t snapshots, size_t updates) {
   at_update_ = std::min(at_update_, updates);
-  if (at_snapshot_ <= snapshots || world_.Chance(50)) return;
+  if (at_snapshot_ <= snapshots) return;
+  if (snapshots == 0 && world_.Chance(60)) sleeps_ = 20 + world_.Below(60);
+  if (sleeps_ > 0) return;
   at_snapshot_ = snapshots;
   if (world_.Chance(50)) StartOver();
 }
@@ -87,8 +92,8 @@ std::string RecallReader::Describe() const {
   const int64_t age = as_of ? world_.clock.WallNow().value - as_of->time_since_epoch().count() : -1;
   return "complete to " + std::to_string(complete.value_or(-1)) + " of " + std::to_string(world_.log_end()) +
          ", " + std::to_string(age) + " ms old, " + std::to_string(reader_.additions()) + " additions" +
-         (reader_.MustRestart(0) ? ", must start over" : "") + ", at " + std::to_string(at_snapshot_) + " of " +
-         std::to_string(world_.snapshots.size()) + " snapshots, by the beat " + beat_;
+         (reader_.MustRestart(0) ? ", must start over" : "") + ", at " + std::to_string(at_snapshot_) +
+         " of " + std::to_string(world_.snapshots.size()) + " snapshots, by the beat " + beat_;
 }
 
 std::string RecallReader::Check() const {

@@ -51,6 +51,7 @@ class RecallReader {
   int pace_updates_ = 0, pace_snapshots_ = 0;
   size_t at_update_ = 0, at_snapshot_ = 0;
   int starts_ = 0;
+  size_t sleeps_ = 0;  // for so many steps
   int64_t generation_ = 0;
   std::string beat_;                              // read last
   std::map<std::string, std::string> snapshots_;  // the newest that it has read, by user

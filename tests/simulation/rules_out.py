@@ -97,19 +97,25 @@ RULES = [
     (
         "sleeps-through-a-cut",
         "a reader starts over once a beat names another log",
-        (READER, "bool MustRestart() const { return snapshots_log != beat_log; }",
-         "bool MustRestart() const { return false; }"),
+        (
+            READER,
+            "bool MustRestart() const { return snapshots_log != beat_log; }",
+            "bool MustRestart() const { return false; }",
+        ),
     ),
     (
         "log-forgotten",
         "a new owner goes on with the former owner's number of the log",
-        (PUBLISHER, "options_.guard->ContinueLog({i, open.partition}, log->second);", "continue;"),
+        (PUBLISHER, "options_.guard->ContinueLog(place, log->second);", ";"),
     ),
     (
         "log-of-another-state",
         "the number of the log goes on although the state is another one",
-        (PUBLISHER, "if (log != beat->snapshots_log.end()) options_",
-         "if (log != beat->snapshots_log.end() && beat->generation == open.flow->state.generation()) options_"),
+        (
+            PUBLISHER,
+            "if (log != beat->snapshots_log.end()) options_",
+            "if (log != beat->snapshots_log.end() && beat->generation == open.flow->state.generation()) options_",
+        ),
     ),
     (
         "cut-unnoticed",
@@ -159,7 +165,7 @@ RULES = [
         "a new owner compares the ends of topics with the former owner's beat",
         (
             PUBLISHER,
-            "if (options_.guard != nullptr) options_.guard->RaiseFloor({i, open.partition}, end->second);",
+            "if (end != beat->snapshots_to.end() && !knows_more) options_.guard->RaiseFloor(place, end->second);",
             "",
         ),
     ),
@@ -267,7 +273,11 @@ RULES = [
     (
         "given-up-is-sent",
         "updates that the producer gave up on are sent again",
-        (STREAM, "    writes_alone_ = false;  // the broker may have taken it all the same\n    return;\n", "    offset = 0;\n"),
+        (
+            STREAM,
+            "    writes_alone_ = false;  // the broker may have taken it all the same\n    return;\n",
+            "    offset = 0;\n",
+        ),
     ),
     (
         "limit-unsaid",

@@ -34,7 +34,9 @@ def test_readers_that_slept_while_their_topic_was_made_anew_start_over(topics, d
     tails = tails_of(example, topics, topic_name, STALE_MS)
     for client, tail in tails.items():
         fresh = FROM_THE_READER[client]
-        wait_until(lambda t=tail, f=fresh: t.ask("u1", ["first", "x"]) == (["x"], f), f"{client} is fresh", 60)
+        wait_until(
+            lambda t=tail, f=fresh: t.ask("u1", ["first", "x"]) == (["x"], f), f"{client} is fresh", 60
+        )
     slept = now_ms()
     for tail in tails.values():
         tail.process.send_signal(signal.SIGSTOP)

@@ -32,10 +32,9 @@ std::unique_ptr<UpdateTail> UpdateTail::Start(const Topics& topics, const std::s
   if (partitions == 0 || PartitionsOf(*consumer, topics.snapshots, problem) == 0) return nullptr;
   const int watermarks = PartitionsOf(*consumer, topics.watermarks, problem);
   if (watermarks == 0) return nullptr;
-  std::unique_ptr<UpdateTail> tail(
-      new UpdateTail(std::move(consumer), topics,
-                     FilterReader(filter, UpTo(partitions), additions_max, topics.snapshots), partitions,
-                     watermarks));
+  std::unique_ptr<UpdateTail> tail(new UpdateTail(
+      std::move(consumer), topics, FilterReader(filter, UpTo(partitions), additions_max, topics.snapshots),
+      partitions, watermarks));
   tail->thread_ = std::thread([&tail = *tail] { tail.Run(); });
   return tail;
 }

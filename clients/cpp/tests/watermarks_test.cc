@@ -102,14 +102,26 @@ TEST(Watermark, SaysWhereUpdatesBegin) {
   EXPECT_FALSE(none->updates_error);
   EXPECT_EQ(none->generation, std::nullopt);
   EXPECT_TRUE(none->snapshots_to.empty());
-  for (const char* odd :
-       {R"("generation":0)", R"("generation":"7")", R"("published_to":-1)", R"("published_to":1.5)",
-        R"("updates_from":[])", R"("snapshots_to":7)", R"("snapshots_to":[1])", R"("snapshots_to":{"a":-1})",
-        R"("snapshots_to":{"a":"1"})", R"("snapshots_log":7)", R"("snapshots_log":{"a":-1})",
-        R"("snapshots_log":{"a":1.5})", R"("complete_since_ms":[7])", R"("complete_since_ms":{"a":-1})",
-        R"("complete_since_ms":{"a":true})", R"("snapshots_topic":"a")", R"("snapshots_topic":7)",
-        R"("snapshots_topic":{"a":7})", R"("snapshots_topic":{"a":["b"]})",
-        R"("snapshots_topic":{"a":"\u12g4"})"}) {
+  for (const char* odd : {R"("generation":0)",
+                          R"("generation":"7")",
+                          R"("published_to":-1)",
+                          R"("published_to":1.5)",
+                          R"("updates_from":[])",
+                          R"("snapshots_to":7)",
+                          R"("snapshots_to":[1])",
+                          R"("snapshots_to":{"a":-1})",
+                          R"("snapshots_to":{"a":"1"})",
+                          R"("snapshots_log":7)",
+                          R"("snapshots_log":{"a":-1})",
+                          R"("snapshots_log":{"a":1.5})",
+                          R"("complete_since_ms":[7])",
+                          R"("complete_since_ms":{"a":-1})",
+                          R"("complete_since_ms":{"a":true})",
+                          R"("snapshots_topic":"a")",
+                          R"("snapshots_topic":7)",
+                          R"("snapshots_topic":{"a":7})",
+                          R"("snapshots_topic":{"a":["b"]})",
+                          R"("snapshots_topic":{"a":"\u12g4"})"}) {
     const auto watermark = with(odd);
     ASSERT_TRUE(watermark) << odd << ": it still says how fresh a snapshot is";
     EXPECT_TRUE(watermark->updates_error) << odd;

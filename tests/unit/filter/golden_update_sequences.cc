@@ -177,7 +177,8 @@ class Sequence {
              ", \"complete_to\": " + JsonOf(one.complete_to) +
              (one.must_restart ? ", \"must_restart\": true" : "") +
              (one.moved_to.empty() ? "" : ", \"moved_to\": " + Quoted(one.moved_to)) +
-             (one.complete_since ? ", \"complete_since_ms\": " + std::to_string(At(*one.complete_since)) : "") +
+             (one.complete_since ? ", \"complete_since_ms\": " + std::to_string(At(*one.complete_since))
+                                 : "") +
              "}";
     };
     const auto user = [](const UserIs& one) {
@@ -657,14 +658,15 @@ std::vector<Sequence> OfLogs() {
       Fresh("what was shown before complete_since_ms may be missing, as the newest beat says")
           .Beat({.published_to = 10, .snapshots_to = 5, .complete_since = 7})
           .Beat({.partition = 1, .published_to = 10, .snapshots_to = 5, .complete_since = 9})
-          .Expect({{{.as_of = 1, .complete_to = 10, .complete_since = 7},
-                    {.partition = 1, .complete_since = 9}}})
+          .Expect(
+              {{{.as_of = 1, .complete_to = 10, .complete_since = 7}, {.partition = 1, .complete_since = 9}}})
           .Beat({.published_to = 10, .snapshots_to = 5, .filter = "other", .complete_since = 7})
           .Beat({.partition = 1, .generation = {}, .complete_since = 9})
           .Expect({{{0, 1, 10}, {1, {}, {}}}}),
       Fresh("members by filter of another type, or out of range, are refused; null ones are absent")
           .BeatText("0", TextOf({.published_to = 30, .snapshots_to = 5, .log = -1}), true)
-          .BeatText("0", "{\"snapshots_log\":7," + TextOf({.published_to = 30, .snapshots_to = 5}).substr(1), true)
+          .BeatText("0", "{\"snapshots_log\":7," + TextOf({.published_to = 30, .snapshots_to = 5}).substr(1),
+                    true)
           .BeatText("0",
                     "{\"snapshots_log\":{\"other\":\"7\"}," +
                         TextOf({.published_to = 30, .snapshots_to = 5}).substr(1),
@@ -1300,8 +1302,8 @@ std::vector<Sequence> OfLimits() {
 std::string UpdateSequences() {
   std::string text;
   for (const auto& sequences :
-       {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfStartingOver(), OfLogs(), OfClocks(), OfBeats(), OfGaps(), OfEvents(),
-        OfMissingParts(), OfKnownParts(), OfFilters(), OfGenerations(), OfLimits()}) {
+       {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfStartingOver(), OfLogs(), OfClocks(), OfBeats(), OfGaps(),
+        OfEvents(), OfMissingParts(), OfKnownParts(), OfFilters(), OfGenerations(), OfLimits()}) {
     if (!text.empty()) text += ",\n";
     text += Joined(sequences, ",\n", [](const Sequence& one) { return one.Json(); });
   }

@@ -91,14 +91,14 @@ struct Watermark {
   }
   void TakeTopics(std::string_view json) {
     bool right = true;
-    const bool object = internal::JsonIntegers(json).ForEach(
-        [&](std::string_view, std::int64_t) { right = false; },
-        [&](std::string_view name, std::string_view text) {
-          if (text == "null") return;
-          const auto topic = internal::JsonIntegers::StringOf(text);
-          right = right && topic;
-          if (topic) snapshots_topic[std::string(name)] = *topic;
-        });
+    const bool object =
+        internal::JsonIntegers(json).ForEach([&](std::string_view, std::int64_t) { right = false; },
+                                             [&](std::string_view name, std::string_view text) {
+                                               if (text == "null") return;
+                                               const auto topic = internal::JsonIntegers::StringOf(text);
+                                               right = right && topic;
+                                               if (topic) snapshots_topic[std::string(name)] = *topic;
+                                             });
     if (!object || !right) RefuseForUpdates("snapshots_topic", "an object of strings");
   }
   void RefuseForUpdates(std::string_view member, std::string_view rule) {
