@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/byte_codec.h"
+#include "rows/keys.h"
 
 namespace seen {
 namespace {
@@ -17,7 +18,53 @@ void PutRange(const LostRange& range, std::string& out) {
   PutLittleEndian(range.noticed_at.value, out);
 }
 
+std::string EncodeOffsets(const Position& position) {
+  std::string out;
+  PutLittleEndian(position.generation, out);
+  if (position.read_to > position.next_offset) PutLittleEndian(position.read_to, out);
+  return out;
+}
+
+Status DecodeOffsets(std::string_view bytes, Position& position) {
+  FieldReader reader(bytes);
+  const auto generation = reader.Get<int64_t>();
+  const auto read_to = bytes.size() > sizeof generation ? reader.Get<int64_t>() : 0;
+  if (!reader.Complete() || generation < 0 || read_to < 0 || (generation == 0 && read_to == 0))
+    return Fail(Code::kCorrupt, "offsets: " + std::to_string(bytes.size()) + " bytes that aren't offsets");
+  position.generation = generation;
+  position.read_to = read_to;
+  return {};
+}
+
 }  // namespace
+
+const std::array<std::string_view, 3>& PositionKeys() {
+  static const std::array<std::string_view, 3> keys{PositionKey(), WholenessKey(), OffsetsKey()};
+  return keys;
+}
+
+PositionRows EncodePositionRows(const Position& position) {
+  PositionRows rows{EncodePosition(position)};
+  if (!position.filters.empty()) rows[1] = EncodeWholeness(position.filters);
+  if (position.generation != 0 || position.read_to > position.next_offset) rows[2] = EncodeOffsets(position);
+  return rows;
+}
+
+Result<std::optional<Position>> DecodePositionRows(const PositionRows& rows) {
+  const auto& [record, wholeness, offsets] = rows;
+  if (!record) return std::optional<Position>();
+  auto position = DecodePosition(*record);
+  if (!position) return Fail(position.error());
+  if (wholeness) {  // older versions write none
+    auto filters = DecodeWholeness(*wholeness);
+    if (!filters) return Fail(filters.error());
+    position->filters = std::move(*filters);
+  }
+  if (offsets) {
+    if (Status decoded = DecodeOffsets(*offsets, *position); !decoded) return Fail(decoded.error());
+  }
+  return std::optional(std::move(*position));
+}
 
 std::string EncodePosition(const Position& position) {
   std::string out;
@@ -71,24 +118,6 @@ Result<Position> DecodePosition(std::string_view bytes) {
                 "position: " + std::to_string(bytes.size()) + " bytes that are not a position");
   }
   return position;
-}
-
-std::string EncodeOffsets(const Position& position) {
-  std::string out;
-  PutLittleEndian(position.generation, out);
-  if (position.read_to > position.next_offset) PutLittleEndian(position.read_to, out);
-  return out;
-}
-
-Status DecodeOffsets(std::string_view bytes, Position& position) {
-  FieldReader reader(bytes);
-  const auto generation = reader.Get<int64_t>();
-  const auto read_to = bytes.size() > sizeof generation ? reader.Get<int64_t>() : 0;
-  if (!reader.Complete() || generation < 0 || read_to < 0 || (generation == 0 && read_to == 0))
-    return Fail(Code::kCorrupt, "offsets: " + std::to_string(bytes.size()) + " bytes that aren't offsets");
-  position.generation = generation;
-  position.read_to = read_to;
-  return {};
 }
 
 std::string EncodeWholeness(const std::vector<FilterWholeness>& filters) {

@@ -1,6 +1,8 @@
 #pragma once
-// The value of the position record: schemas/store.md, "Position".
+// The rows of a partition's position: schemas/store.md, "Position", "Wholeness" and "Keys".
 
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,8 +15,16 @@ namespace seen {
 /// small.
 inline constexpr size_t kLostRangesMax = 64;
 
-std::string EncodePosition(const Position& position);
+/// The keys of a position's rows, ascending: its record, the wholeness of filters and the offsets.
+const std::array<std::string_view, 3>& PositionKeys();
+/// By PositionKeys(); nullopt: there is no such row.
+using PositionRows = std::array<std::optional<std::string>, 3>;
+PositionRows EncodePositionRows(const Position& position);
+/// nullopt: nothing was ever committed. kCorrupt for anything EncodePositionRows can't have written.
+Result<std::optional<Position>> DecodePositionRows(const PositionRows& rows);
 
+/// The record alone.
+std::string EncodePosition(const Position& position);
 /// kCorrupt for anything EncodePosition can't have written.
 Result<Position> DecodePosition(std::string_view bytes);
 
@@ -23,11 +33,5 @@ std::string EncodeWholeness(const std::vector<FilterWholeness>& filters);
 
 /// kCorrupt for anything EncodeWholeness can't have written.
 Result<std::vector<FilterWholeness>> DecodeWholeness(std::string_view bytes);
-
-/// Encodes Position::generation and read_to: schemas/store.md, "Keys".
-std::string EncodeOffsets(const Position& position);
-
-/// Sets these two. kCorrupt for anything EncodeOffsets can't have written.
-Status DecodeOffsets(std::string_view bytes, Position& position);
 
 }  // namespace seen

@@ -14,13 +14,12 @@ bool RowBatch::Deletes(std::string_view key) const {
 }
 
 Status RowWriter::PutPosition(const Position& position) {
-  if (Status put = Write({RowOp::kPut, PositionKey(), EncodePosition(position)}); !put) return put;
-  if (!position.filters.empty()) {
-    const std::string wholeness = EncodeWholeness(position.filters);
-    if (Status put = Write({RowOp::kPut, WholenessKey(), wholeness}); !put) return put;
+  const PositionRows rows = EncodePositionRows(position);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i]) continue;
+    if (Status put = Write({RowOp::kPut, PositionKeys()[i], *rows[i]}); !put) return put;
   }
-  if (position.generation == 0 && position.read_to <= position.next_offset) return {};
-  return Write({RowOp::kPut, OffsetsKey(), EncodeOffsets(position)});
+  return {};
 }
 
 Status RowWriter::PutSweep(std::string_view encoded) { return Write({RowOp::kPut, SweepKey(), encoded}); }

@@ -87,23 +87,14 @@ Result<std::unique_ptr<RestingRows>> RestingRows::Open(const std::string& folder
   if (!descriptor) return about(descriptor.error());
   rows->descriptor_ = std::move(*descriptor);
   rows->rules_->Load(rows->descriptor_.filters);
-  const auto stored = rows->Get(PositionKey());
-  if (!stored) return Fail(stored.error());
-  if (!*stored) return rows;
-  auto position = DecodePosition(**stored);
+  PositionRows stored;
+  for (size_t i = 0; i < stored.size(); ++i) {
+    auto row = rows->Get(PositionKeys()[i]);
+    if (!row) return Fail(row.error());
+    stored[i] = std::move(*row);
+  }
+  auto position = DecodePositionRows(stored);
   if (!position) return about(position.error());
-  const auto wholeness = rows->Get(WholenessKey());
-  if (!wholeness) return Fail(wholeness.error());
-  if (*wholeness) {
-    auto filters = DecodeWholeness(**wholeness);
-    if (!filters) return about(filters.error());
-    position->filters = std::move(*filters);
-  }
-  const auto offsets = rows->Get(OffsetsKey());
-  if (!offsets) return Fail(offsets.error());
-  if (*offsets) {
-    if (Status decoded = DecodeOffsets(**offsets, *position); !decoded) return about(decoded.error());
-  }
   rows->position_ = std::move(*position);
   return rows;
 }
@@ -189,17 +180,15 @@ Result<std::optional<RestingState>> ReadRestingState(const std::string& director
   auto descriptor = DecodeDescriptor(value);
   if (!descriptor) return Fail(descriptor.error());
   state.descriptor = std::move(*descriptor);
-  read = get(PositionKey());
-  if (read.IsNotFound()) return std::optional(std::move(state));
-  if (!read.ok()) return Fail(ToError(read, path));
-  auto position = DecodePosition(value);
-  if (!position) return Fail(position.error());
-  read = get(OffsetsKey());
-  if (!read.ok() && !read.IsNotFound()) return Fail(ToError(read, path));
-  if (read.ok()) {
-    if (Status decoded = DecodeOffsets(value, *position); !decoded) return Fail(decoded.error());
+  PositionRows stored;
+  for (size_t i = 0; i < stored.size(); ++i) {
+    read = get(PositionKeys()[i]);
+    if (read.ok()) stored[i] = value;
+    if (!read.ok() && !read.IsNotFound()) return Fail(ToError(read, path));
   }
-  state.read_to = position->ReadTo();
+  const auto position = DecodePositionRows(stored);
+  if (!position) return Fail(position.error());
+  if (*position) state.read_to = (*position)->ReadTo();
   return std::optional(std::move(state));
 }
 

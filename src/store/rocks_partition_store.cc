@@ -49,25 +49,15 @@ const std::vector<std::vector<KindPolicy>>& RocksPartitionStore::past_kinds() co
 }
 
 Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
-  const auto encoded = database_->Read("can't read the position", PositionKey());
-  if (!encoded) return Fail(encoded.error());
-  if (!*encoded) return std::optional<Position>();
-  auto position = DecodePosition(**encoded);
+  PositionRows rows;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    auto row = database_->Read("can't read the position", PositionKeys()[i]);
+    if (!row) return Fail(row.error());
+    rows[i] = std::move(*row);
+  }
+  auto position = DecodePositionRows(rows);
   if (!position) return Fail(database_->About(position.error()));
-  const auto wholeness = database_->Read("can't read the wholeness of filters", WholenessKey());
-  if (!wholeness) return Fail(wholeness.error());
-  if (*wholeness) {  // older versions write none
-    auto filters = DecodeWholeness(**wholeness);
-    if (!filters) return Fail(database_->About(filters.error()));
-    position->filters = std::move(*filters);
-  }
-  const auto offsets = database_->Read("can't read the offsets", OffsetsKey());
-  if (!offsets) return Fail(offsets.error());
-  if (*offsets) {
-    if (Status decoded = DecodeOffsets(**offsets, *position); !decoded)
-      return Fail(database_->About(decoded.error()));
-  }
-  return std::optional(std::move(*position));
+  return position;
 }
 
 Result<std::string> RocksPartitionStore::ReadSweep() const {

@@ -14,11 +14,10 @@ namespace seen {
 
 RowBatch HeadRows(const PartitionHead& head) {
   RowBatch rows;
-  rows.Add({RowOp::kPut, PositionKey(), EncodePosition(head.position)});
-  if (!head.position.filters.empty())
-    rows.Add({RowOp::kPut, WholenessKey(), EncodeWholeness(head.position.filters)});
-  if (head.position.generation != 0 || head.position.read_to > head.position.next_offset)
-    rows.Add({RowOp::kPut, OffsetsKey(), EncodeOffsets(head.position)});
+  const PositionRows position = EncodePositionRows(head.position);
+  for (size_t i = 0; i < position.size(); ++i) {
+    if (position[i]) rows.Add({RowOp::kPut, PositionKeys()[i], *position[i]});
+  }
   rows.Add({RowOp::kPut, DescriptorKey(), EncodeDescriptor(head.descriptor)});
   return rows;
 }

@@ -48,6 +48,28 @@ TEST(PositionCodec, RefusesWhatItCannotHaveWritten) {
   EXPECT_FALSE(DecodePosition(newer));
 }
 
+TEST(PositionRows, DecodeToWhatWasEncodedAndRefuseEverythingElse) {
+  Position position = Example(1);
+  EXPECT_EQ(*DecodePositionRows({}), std::nullopt);
+  for (const int64_t generation : {0, 7}) {
+    for (const int64_t ahead : {0, 5}) {
+      position.generation = generation;
+      position.read_to = ahead > 0 ? position.next_offset + ahead : 0;
+      const PositionRows rows = EncodePositionRows(position);
+      EXPECT_FALSE(rows[1]) << "no filter has anything to say";
+      EXPECT_EQ(rows[2].has_value(), generation + ahead > 0);
+      EXPECT_EQ(**DecodePositionRows(rows), position);
+      if (!rows[2]) continue;
+      for (const std::string& wrong : {rows[2]->substr(1), *rows[2] + '\0', std::string(8, '\0'),
+                                       std::string(8, '\xff'), std::string()}) {
+        const auto decoded = DecodePositionRows({rows[0], rows[1], wrong});
+        ASSERT_FALSE(decoded) << wrong.size();
+        EXPECT_EQ(decoded.error().code, Code::kCorrupt);
+      }
+    }
+  }
+}
+
 TEST(WholenessCodec, DecodesToWhatWasEncodedAndRefusesEverythingElse) {
   const std::vector<FilterWholeness> filters{{0, {1'763'700'000'123}, false, 30, LastPublished::kKept},
                                              {2, {0}, true, 7, LastPublished::kUnread},

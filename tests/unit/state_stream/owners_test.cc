@@ -42,12 +42,11 @@ void ApplyRow(const Row& row, Rows& rows) {
 }
 
 Position PositionIn(const Rows& rows) {
-  Position position;
-  if (const auto row = rows.find(PositionKey()); row != rows.end()) position = *DecodePosition(row->second);
-  if (const auto row = rows.find(OffsetsKey()); row != rows.end()) {
-    EXPECT_TRUE(DecodeOffsets(row->second, position));
+  PositionRows stored;
+  for (size_t i = 0; i < stored.size(); ++i) {
+    if (const auto row = rows.find(PositionKeys()[i]); row != rows.end()) stored[i] = row->second;
   }
-  return position;
+  return DecodePositionRows(stored)->value_or(Position{});
 }
 
 /// A store that takes all rows of a checkpoint at once, or none of them.

@@ -50,6 +50,7 @@ TEST(Golden, Keys) {
   ExpectGolden("keys.txt",
                {{"position", std::string(PositionKey())},
                 {"wholeness", std::string(WholenessKey())},
+                {"offsets", std::string(OffsetsKey())},
                 {"descriptor", std::string(DescriptorKey())},
                 {"journal's start", std::string(JournalStartKey())},
                 {"delta of user u1 in filter 258", std::string(View(KeyOf(Table::kDeltas, user)))},
@@ -64,6 +65,11 @@ TEST(Golden, Position) {
   ExpectGolden("position.txt", {{"nothing read yet", EncodePosition({})},
                                 {"no ranges lost", plain},
                                 {"two ranges lost", EncodePosition(position)}});
+  position.generation = 0x1122334455667788;
+  const std::string with_generation = *EncodePositionRows(position)[2];
+  position.read_to = 1'000'100;
+  ExpectGolden("offsets.txt", {{"a generation", with_generation},
+                               {"a generation; rows hold more than the position", *EncodePositionRows(position)[2]}});
 }
 
 TEST(Golden, Wholeness) {
