@@ -559,7 +559,6 @@ def is_it_working():
             "Guard repairs and lapsed leases",
             [
                 (rate("seen_snapshots_foreign_total"), "{{instance}} foreign snapshots"),
-                (rate("seen_updates_foreign_total"), "{{instance}} foreign updates"),
                 (rate("seen_snapshot_partitions_cut_total"), "{{instance}} partitions cut"),
                 (rate("seen_publish_leases_lapsed_total"), "{{instance}} leases lapsed"),
                 (rate("seen_publisher_errors_total", "step"), "{{instance}} {{step}} failed"),
@@ -1161,6 +1160,7 @@ def meaning():
                 (rate("seen_updates_total"), "{{instance}} records"),
                 (rate("seen_update_items_total"), "{{instance}} additions"),
                 (rate("seen_update_gaps_total"), "{{instance}} gaps"),
+                (rate("seen_updates_foreign_total"), "{{instance}} records of other writers"),
             ],
             "What is new, for readers of the published filters. A gap makes them stale until snapshots are out.",
             "ops",
