@@ -281,7 +281,7 @@ bool PartitionCheckpoint::AwaitsDeadLetters() const {
 Position PartitionCheckpoint::PositionNow() const {
   const FrozenTail& frozen = state_.frozen();
   Position position = frozen.position;
-  position.read_to = position.next_offset;
+  position.read_to = std::max(position.next_offset, state_.opened_read_to());
   if (parts_.updates != nullptr) {
     const auto held = parts_.updates->HeldAt();
     if (held && held->offset < position.next_offset) {

@@ -23,6 +23,7 @@ PartitionState::PartitionState(PartitionOptions options, const std::optional<Pos
       generation_(GenerationOf(options_, position)),
       wholeness_(options_.filters, position, start_offset),
       caught_up_at_(high_watermark),
+      opened_read_to_(position ? position->ReadTo() : start_offset),
       next_offset_(position ? position->next_offset : start_offset),
       partition_time_ms_(position ? position->partition_time.value : 0),
       checkpoint_offset_(position ? position->next_offset : -1),

@@ -62,8 +62,10 @@ class PartitionState {
 
   const PartitionOptions& options() const { return options_; }
   const FilterMasks& filters() const { return filters_; }
-  /// Of the offsets; 0: the partition writes no updates.
+  /// Of the offsets; 0: this state never wrote updates.
   int64_t generation() const { return generation_; }
+  /// The rows held all records below it when the state was opened: Position::read_to.
+  int64_t opened_read_to() const { return opened_read_to_; }
   Wholeness& wholeness() { return wholeness_; }
   const Wholeness& wholeness() const { return wholeness_; }
 
@@ -125,6 +127,7 @@ class PartitionState {
   Wholeness wholeness_;
   const int64_t caught_up_at_;
 
+  const int64_t opened_read_to_;
   std::atomic<int64_t> next_offset_;            // worker writes
   std::atomic<int64_t> partition_time_ms_;      // worker writes
   std::atomic<bool> caught_up_{false};          // worker writes, once

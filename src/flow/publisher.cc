@@ -178,40 +178,55 @@ void Publisher::NoteLease(const OpenPartition& open) {
     reporter_.LeaseLapsed(open.partition);
 }
 
-// Goes on where the former owner's beats ended, if they speak of the same state. A partition that was revoked
-// and came back may have had another owner meanwhile.
+// Goes on where the former owner's beats ended. A partition that was revoked and came back, and one of a
+// group that was demoted and promoted again, may have had another owner meanwhile.
 void Publisher::ContinueFormer(const OpenPartition& open) {
-  if (!open.assigned.load(std::memory_order_acquire)) WorkOf(open).continued = false;
+  if (is_replica_ || !open.assigned.load(std::memory_order_acquire)) WorkOf(open).continued = false;
   if (!open.flow->updates || is_replica_ || !HoldsLease(open)) return;
   if (std::exchange(WorkOf(open).continued, true)) return;
   const auto beat = options_.owner != nullptr ? options_.owner->LastBeat(open.partition) : std::nullopt;
   if (!beat) return;
-  const auto& filters = open.flow->state.options().filters;
-  // This process may have found a cut already, and know more than the beat: no beat has said so yet.
-  const bool knows_more = open.flow->sweep.IsRepublishing();
-  // Whatever the state is, the topics are the same. The beat is newer than the state: it may know of records
-  // that were cut since.
-  for (FilterIndex i; i < filters.size() && options_.guard != nullptr; i = FilterIndex(i + 1)) {
-    const OutputPlace place{i, open.partition};
-    const auto log = beat->snapshots_log.find(filters[i].name);
-    if (log != beat->snapshots_log.end()) options_.guard->ContinueLog(place, log->second);
-    const auto end = beat->snapshots_to.find(filters[i].name);
-    if (end != beat->snapshots_to.end() && !knows_more) options_.guard->RaiseFloor(place, end->second);
+  // First what concerns the topics: they are the same whatever the state is. The beat is newer than the
+  // state, so it may know of records that were cut since.
+  PublishFlow& publish = open.flow->publish;
+  if (ContinueTopics(open, *beat) || beat->republishing) {
+    open.flow->sweep.RequestAll();
+    return publish.TakeBackPublishedTo();
   }
   if (beat->generation != open.flow->state.generation()) return;
-  if (knows_more) return;
-  if (beat->republishing) {
-    open.flow->sweep.RequestAll();
-    return open.flow->publish.TakeBackPublishedTo();
-  }
+  // This process knows more: no beat has said so yet.
+  if (open.flow->sweep.IsRepublishing()) return;
   // If the beat doesn't name a filter, some users' snapshots were withheld, and a round finds their marks.
+  const auto& filters = open.flow->state.options().filters;
   for (FilterIndex i; i < filters.size(); i = FilterIndex(i + 1)) {
     if (filters[i].updates && beat->published_to >= 0 && !beat->snapshots_to.contains(filters[i].name))
-      open.flow->publish.WasWithheld(i);
+      publish.WasWithheld(i);
   }
-  open.flow->publish.WasPublishedTo(beat->published_to);
+  publish.WasPublishedTo(beat->published_to);
   // The watch may have found a cut topic before this.
-  if (open.flow->sweep.IsRepublishing()) open.flow->publish.TakeBackPublishedTo();
+  if (open.flow->sweep.IsRepublishing()) publish.TakeBackPublishedTo();
+}
+
+// Whether a filter's topic isn't the former owner's: users may be missing there.
+bool Publisher::ContinueTopics(const OpenPartition& open, const Beat& beat) const {
+  bool is_another = false;
+  const auto& filters = open.flow->state.options().filters;
+  for (FilterIndex i; i < filters.size() && options_.guard != nullptr; i = FilterIndex(i + 1)) {
+    if (!filters[i].updates) continue;
+    const auto of_filter = [&](const auto& member) {
+      const auto found = member.find(filters[i].name);
+      return found == member.end() ? std::nullopt : std::optional(found->second);
+    };
+    const OutputPlace place{i, open.partition};
+    const int64_t log = of_filter(beat.snapshots_log).value_or(0);
+    if (of_filter(beat.snapshots_topic).value_or(filters[i].topic) == filters[i].topic) {
+      options_.guard->ContinueFormer(place, log, of_filter(beat.snapshots_to));
+    } else {
+      options_.guard->BeginLog(place, log);
+      is_another = true;
+    }
+  }
+  return is_another;
 }
 
 // A snapshot of a partition that is still catching up would let seen items through. So would one of a
@@ -222,6 +237,12 @@ bool Publisher::MayPublish(const OpenPartition& open) {
          !open.flow->last_published.AwaitsReading(clock_.WallNow());
 }
 
+// Whether readers know the log that snapshots go into. The watch may find a cut while users are rendered.
+bool Publisher::HasBeaten(const OpenPartition& open) const {
+  const bool has_beats = open.flow->updates && watermarks_ && !is_replica_ && options_.guard != nullptr;
+  return !has_beats || options_.guard->MayWrite(open.partition);
+}
+
 // The sink to which this partition's records go. The process may have become a replica while it rendered.
 template <typename Work>
 auto Publisher::WithSink(const OpenPartition& open, PartitionWork& kept, const Work& work) {
@@ -229,7 +250,7 @@ auto Publisher::WithSink(const OpenPartition& open, PartitionWork& kept, const W
     WithholdingSink withholding(open.flow->state, kept.withheld);
     return work(withholding);
   }
-  LeasedSink leased(sink_, [&] { return HoldsLease(open) && !IsReplica(); });
+  LeasedSink leased(sink_, [&] { return HoldsLease(open) && !IsReplica() && HasBeaten(open); });
   return work(leased);
 }
 
@@ -277,9 +298,7 @@ void Publisher::BeginGroup(OpenPartition& open, PartitionWork& kept, Pass& pass)
   // Before the first snapshot is sent: its offset then says whether a topic was cut while nobody owned it.
   if (OutputGuard* const guard = options_.guard) {
     if (!guard->KnowsFloors(open.partition)) guard->KnowFloors(open.partition, open.flow->sweep.TopicEnds());
-    if (open.flow->updates && watermarks_ && !is_replica_ && !guard->MayWrite(open.partition)) {
-      return NoteRest(open, clock_.Now() + kCheckpointPoll, false, pass);
-    }
+    if (!HasBeaten(open)) return NoteRest(open, clock_.Now() + kCheckpointPoll, false, pass);
   }
   groups_.push_back({&open, &kept, wall, open.flow->endings.ServedSecond(wall), {}, {}});
 }

@@ -113,6 +113,8 @@ class Publisher {
   void ForgetClosed(const std::vector<PartitionPointer>& opened);
   void NoteLease(const OpenPartition& open);
   void ContinueFormer(const OpenPartition& open);
+  bool HasBeaten(const OpenPartition& open) const;
+  bool ContinueTopics(const OpenPartition& open, const Beat& beat) const;
   bool HoldsLease(const OpenPartition& open) const;
   bool MayPublish(const OpenPartition& open);
   bool IsReplica() const { return options_.owner != nullptr && !options_.owner->IsThisGroup(); }

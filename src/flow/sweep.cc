@@ -76,8 +76,10 @@ Status Sweep::Open(TimeMs wall) {
     progress_changed_ = true;
     Changed();
   }
-  // Another process may have begun it because a topic was cut.
-  if (!progress_.running && !IsRequested()) owes_all_.store(false, std::memory_order_release);
+  // Another process may have begun a sweep of all users because a topic was cut.
+  const bool owes = progress_.running && std::any_of(progress_.filters.begin(), progress_.filters.end(),
+                                                     [](const auto& filter) { return filter.whole; });
+  if (!owes && !IsRequested()) owes_all_.store(false, std::memory_order_release);
   rendered_day_.Opened(progress_.rendered);
   endings_.Opened(progress_.ended);
   if (!stored->empty()) swept_stored_ = progress_.Latest();
@@ -218,6 +220,13 @@ void Sweep::FindEndings(const UserRef& user, std::string_view encoded, uint32_t 
     if (other.kind == SegmentKind::kServed && other.EndSecond() >= from_s)
       endings.push_back({static_cast<uint32_t>(other.EndSecond()), user});
   }
+}
+
+// Under the lock: a sweep that ends meanwhile owes nothing any more.
+void Sweep::RequestAll() {
+  const MutexLock lock(mutex_);
+  owes_all_.store(true);
+  requests_.fetch_add(1);
 }
 
 std::vector<int64_t> Sweep::TopicEnds() const {

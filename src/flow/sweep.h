@@ -52,10 +52,7 @@ class Sweep final : public CheckpointPart {
   void Rendered(Instant now) { rendered_day_.Rendered(now); }
 
   /// Makes all users due, in all filters. If a sweep runs, this happens after it.
-  void RequestAll() {
-    owes_all_.store(true);
-    requests_.fetch_add(1);
-  }
+  void RequestAll();
   /// Any thread. Whether users may be missing in a snapshot topic until a requested sweep has made them due.
   bool OwesAll() const { return owes_all_.load(std::memory_order_acquire); }
   /// Any thread. Whether such a sweep is requested, or runs.

@@ -119,6 +119,7 @@ void UpdateStream::EndRecordAt(int64_t to, TimeMs as_of, Instant now) {
   record.items = rows_.items();
   record.waiting = std::exchange(waiting_, {});
   record.is_part = to == from_ && record.items > 0;
+  record.is_quiet = to == from_ && record.items == 0;
   if (!spare_.empty()) {
     record.bytes = std::move(spare_.back());
     spare_.pop_back();
@@ -162,7 +163,7 @@ UpdateStream::Record* UpdateStream::Find(uint32_t number) {
 
 void UpdateStream::DropFront() {
   Record& front = records_.front();
-  if (!front.delivered) {
+  if (!front.delivered && !front.is_quiet) {
     ++figures_.gaps;
     gap_to_ = std::max(gap_to_, front.to + (front.is_part ? 1 : 0));
   }
@@ -205,10 +206,9 @@ void UpdateStream::Sent(uint32_t number) {
 
 void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeMs wall) {
   const MutexLock lock(mutex_);
-  Record* const found = Find(number);
-  if (found == nullptr) return;
+  Record* const found = Find(number);  // nullptr: it was dropped meanwhile
   if (offset < 0) {
-    found->sent = false;
+    if (found != nullptr) found->sent = false;
     writes_alone_ = false;  // the broker may have taken it all the same
     return;
   }
@@ -224,6 +224,7 @@ void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeM
     ++figures_.gaps;
   }
   delivered_at_ = offset;
+  if (found == nullptr) return;
   found->delivered = true;
   const Waiting& waiting = found->waiting;
   for (size_t i = 0; i < latencies_.size() && waiting.events > 0; ++i) {
@@ -272,7 +273,9 @@ size_t UpdateStream::Outstanding() const {
 
 std::optional<UpdateStream::Held> UpdateStream::HeldAt() const {
   const MutexLock lock(mutex_);
-  if (!records_.empty()) return records_.front().held;
+  const auto first = std::find_if(records_.begin(), records_.end(),
+                                  [](const Record& one) { return !one.is_quiet && !one.delivered; });
+  if (first != records_.end()) return first->held;
   if (from_ < state_.next_offset()) return held_;
   return std::nullopt;
 }

@@ -133,7 +133,8 @@ class UpdateStream {
     Instant at{};
     uint64_t items = 0;
     std::string bytes;
-    bool is_part = false;  // of an event that goes on in the next record
+    bool is_part = false;   // of an event that goes on in the next record
+    bool is_quiet = false;  // it holds nothing, and covers nothing
     bool sent = false, delivered = false;
   };
   // The topic held all additions below `to` at this offset.

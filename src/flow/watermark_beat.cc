@@ -92,8 +92,8 @@ void WatermarkBeat::AddBase(const OpenPartition& open, TimeMs wall, Beat& beat) 
 
 // Also while a topic may have been cut, and until all users are out: the next owner could not find that out.
 bool WatermarkBeat::IsRepublishing(const OpenPartition& open) const {
-  return open.flow->sweep.IsRepublishing() || open.flow->publish.IsTakenBack() ||
-         (guard_ != nullptr && guard_->MayBeCut(open.partition));
+  return (guard_ != nullptr && guard_->MayBeCut(open.partition)) || open.flow->publish.IsTakenBack() ||
+         open.flow->sweep.IsRepublishing();
 }
 
 }  // namespace seen

@@ -77,6 +77,11 @@ std::optional<Beat> ParseBeat(std::string_view text) {
   beat.republishing = json.value("republishing", nlohmann::json()) == true;
   beat.snapshots_to = NumbersOf(json, "snapshots_to");
   beat.snapshots_log = NumbersOf(json, "snapshots_log");
+  if (const auto topics = json.find("snapshots_topic"); topics != json.end() && topics->is_object()) {
+    for (const auto& [filter, topic] : topics->items()) {
+      if (topic.is_string()) beat.snapshots_topic[filter] = topic.get<std::string>();
+    }
+  }
   beat.at = {NumberOf(json, "heartbeat_ms", 0)};
   return beat;
 }

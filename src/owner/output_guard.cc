@@ -14,6 +14,9 @@ void OutputGuard::Own(int32_t partition) {
   Partition& owned = owned_[partition];
   owned = {};
   AwaitBeat(owned);
+  for (auto& [place, log] : logs_) {
+    if (place.partition == partition) log.cuts = 0;
+  }
   for (const auto& [place, floor] : floors_) {
     if (place.partition == partition) owned.places[place.filter].floor = floor;
   }
@@ -57,6 +60,37 @@ void OutputGuard::RaiseFloor(const OutputPlace& place, int64_t floor) {
   known->next = known->first = -1;
 }
 
+void OutputGuard::ContinueFormer(const OutputPlace& place, int64_t log, std::optional<int64_t> end) {
+  {
+    const MutexLock lock(mutex_);
+    Log& own = logs_[place];
+    if (log > own.number - own.cuts) {
+      own.number = log + own.cuts;
+      if (own.cuts == 0) ForgetEnds(place);
+    }
+    if (own.cuts > 0 || !end) return;
+    if (!owned_.contains(place.partition)) {
+      int64_t& floor = floors_.try_emplace(place, -1).first->second;
+      floor = std::max(floor, *end);
+      return;
+    }
+  }
+  RaiseFloor(place, *end);
+}
+
+void OutputGuard::BeginLog(const OutputPlace& place, int64_t former_log) {
+  const MutexLock lock(mutex_);
+  Log& own = logs_[place];
+  own.number = std::max(own.number, former_log) + 1;
+  ForgetEnds(place);
+}
+
+void OutputGuard::ForgetEnds(const OutputPlace& place) {
+  floors_.erase(place);
+  const auto owned = owned_.find(place.partition);
+  if (owned != owned_.end()) owned->second.places[place.filter] = {};
+}
+
 void OutputGuard::KnowFloors(int32_t partition, std::span<const int64_t> ends) {
   if (ends.empty()) return;
   for (FilterIndex i; i < ends.size(); i = FilterIndex(i + 1)) {
@@ -90,13 +124,7 @@ bool OutputGuard::MayWrite(int32_t partition) const {
 int64_t OutputGuard::LogOf(const OutputPlace& place) const {
   const MutexLock lock(mutex_);
   const auto known = logs_.find(place);
-  return known == logs_.end() ? 0 : known->second;
-}
-
-void OutputGuard::ContinueLog(const OutputPlace& place, int64_t log) {
-  const MutexLock lock(mutex_);
-  int64_t& known = logs_[place];
-  known = std::max(known, log);
+  return known == logs_.end() ? 0 : known->second.number;
 }
 
 const OutputGuard::Partition* OutputGuard::Find(int32_t partition) const {
@@ -267,7 +295,9 @@ void OutputGuard::AddForeign(const Range& range) {
 void OutputGuard::Cut(const OutputPlace& place, Known& known) {
   known = {};
   cut_.insert(place);
-  ++logs_[place];
+  Log& log = logs_[place];
+  ++log.number;
+  ++log.cuts;
   AwaitBeat(owned_[place.partition]);
 }
 

@@ -55,6 +55,12 @@ class OutputGuard {
   /// The place held the offsets below `floor`, by what an owner knew before. AtEnd finds out whether it still
   /// does.
   void RaiseFloor(const OutputPlace& place, int64_t floor);
+  /// What the former owner's last beat says of the place: the number of its log (LogOf), and where it ended,
+  /// if it was sure. Also before Own. Ends of earlier logs count no more. If this process has found a cut
+  /// since Own, that end is of an earlier log.
+  void ContinueFormer(const OutputPlace& place, int64_t log, std::optional<int64_t> end);
+  /// The former owner wrote into another topic.
+  void BeginLog(const OutputPlace& place, int64_t former_log);
   /// Where the partition's topics ended by what its state knows, by filter; below 0: not known. Until then
   /// nobody can say whether they were cut while nobody owned them. Empty: the state isn't open yet.
   void KnowFloors(int32_t partition, std::span<const int64_t> ends);
@@ -70,8 +76,6 @@ class OutputGuard {
   bool MayWrite(int32_t partition) const;
   /// A number of the log that the place is: it grows with each cut. Readers of snapshots start over then.
   int64_t LogOf(const OutputPlace& place) const;
-  /// The former owner's number.
-  void ContinueLog(const OutputPlace& place, int64_t log);
 
   /// Delivery reports, in their order. Those of a partition that was lost meanwhile count, too: if the
   /// partition comes back, its topics still hold those records.
@@ -116,6 +120,10 @@ class OutputGuard {
     bool knows_floors = false;
     bool beat_arrived = false;
   };
+  struct Log {
+    int64_t number = 0;
+    int64_t cuts = 0;  // since Own
+  };
   void NoteFloors(int32_t partition) REQUIRES(mutex_);
   const Partition* Find(int32_t partition) const REQUIRES(mutex_);
   Known* KnownAt(const OutputPlace& place) REQUIRES(mutex_);
@@ -123,12 +131,13 @@ class OutputGuard {
   void AddForeign(const Range& range) REQUIRES(mutex_);
   void Cut(const OutputPlace& place, Known& known) REQUIRES(mutex_);
   void AwaitBeat(Partition& partition) REQUIRES(mutex_);
+  void ForgetEnds(const OutputPlace& place) REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::map<int32_t, Partition> owned_ GUARDED_BY(mutex_);
   uint64_t ownerships_ GUARDED_BY(mutex_) = 0;
   std::map<OutputPlace, int64_t> floors_ GUARDED_BY(mutex_);  // of places owned before
-  std::map<OutputPlace, int64_t> logs_ GUARDED_BY(mutex_);    // the first log of a place is 0
+  std::map<OutputPlace, Log> logs_ GUARDED_BY(mutex_);
   std::set<int32_t> unverified_ GUARDED_BY(mutex_);
   std::vector<Range> foreign_ GUARDED_BY(mutex_);
   std::set<OutputPlace> cut_ GUARDED_BY(mutex_);

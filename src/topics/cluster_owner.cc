@@ -192,13 +192,19 @@ void PeerRoutes::Start() {
 }
 
 Status PeerRoutes::Follow() {
-  // Starts at the ends: an old beat says who answered once, and no clock tells how long ago.
-  const auto follower = FollowTopic(config_.kafka, config_.watermarks->topic, false);
+  const auto follower = FollowTopic(config_.kafka, config_.watermarks->topic, true);
   if (!follower) return Fail(follower.error());
+  const auto& ends = (*follower)->ends();
   while (!thread_.stopping()) {
-    const auto polled = (*follower)->Poll(kClusterPoll, [&](int32_t, std::span<const Record> records) {
-      for (const Record& record : records) routes_.HearOwner(record.value);
-    });
+    const auto polled =
+        (*follower)->Poll(kClusterPoll, [&](int32_t partition, std::span<const Record> records) {
+          // An old beat says what its owner had published. But it says who answered once, and no clock tells
+          // how long ago.
+          const int64_t old_below = ends[static_cast<size_t>(partition)].high;
+          for (const Record& record : records) {
+            record.offset < old_below ? routes_.HearEarlier(record.value) : routes_.HearOwner(record.value);
+          }
+        });
     if (!polled) return Fail(polled.error());
   }
   return {};

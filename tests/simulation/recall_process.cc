@@ -67,6 +67,11 @@ void RecallProcess::Promote() {
   guard_->Own(0);
 }
 
+void RecallProcess::Demote() {
+  is_replica_ = true;
+  guard_->Disown(0);
+}
+
 // A replica sent nothing of what it has read, and what the former owner hasn't sent, nobody sends.
 void RecallProcess::NoteUnsent() { world_.gap_allowed_to = world_.log_end(); }
 

@@ -32,6 +32,8 @@ class RecallProcess final : public SnapshotSink,
   void OpenReplica();
   /// The replica's group owns the outputs from now on.
   void Promote();
+  /// It runs on as a replica.
+  void Demote();
   /// What is under way arrives up to some place, and nobody learns up to where. The process may have ended,
   /// or it lost the partition only.
   void Crash();

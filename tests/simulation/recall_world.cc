@@ -142,7 +142,11 @@ void RecallWorld::StopVouchingOwner() {
 
 void RecallWorld::TakeOver() {
   ++restarts_[owner().ThirdOfRound()];
-  Chance(60) ? owner().BecomeZombie() : owner().Crash();
+  if (owner().is_open() && other().is_replica() && Chance(40)) {
+    owner().Demote();
+  } else {
+    Chance(60) ? owner().BecomeZombie() : owner().Crash();
+  }
   world_.owner = 1 - world_.owner;
   if (owner().is_replica()) {
     owner().Promote();

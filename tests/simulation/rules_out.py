@@ -106,15 +106,20 @@ RULES = [
     (
         "log-forgotten",
         "a new owner goes on with the former owner's number of the log",
-        (PUBLISHER, "options_.guard->ContinueLog(place, log->second);", ";"),
+        (PUBLISHER, "of_filter(beat.snapshots_log).value_or(0);", "0;"),
+    ),
+    (
+        "beats-forgotten-when-promoted-again",
+        "a group that was demoted and promoted again goes on from the other group's beat",
+        (PUBLISHER, "if (is_replica_ || !open.assigned.load(", "if (!open.assigned.load("),
     ),
     (
         "log-of-another-state",
         "the number of the log goes on although the state is another one",
         (
             PUBLISHER,
-            "if (log != beat->snapshots_log.end()) options_",
-            "if (log != beat->snapshots_log.end() && beat->generation == open.flow->state.generation()) options_",
+            "  if (ContinueTopics(open, *beat) ||",
+            "  if (beat->generation != open.flow->state.generation()) return;\n  if (ContinueTopics(open, *beat) ||",
         ),
     ),
     (
@@ -165,14 +170,14 @@ RULES = [
         "a new owner compares the ends of topics with the former owner's beat",
         (
             PUBLISHER,
-            "if (end != beat->snapshots_to.end() && !knows_more) options_.guard->RaiseFloor(place, end->second);",
-            "",
+            "ContinueFormer(place, log, of_filter(beat.snapshots_to));",
+            "ContinueFormer(place, log, std::nullopt);",
         ),
     ),
     (
         "writes-before-its-beat",
         "a new owner writes no snapshot before its beat has replaced the former owner's",
-        (PUBLISHER, "!is_replica_ && !guard->MayWrite(open.partition)", "false"),
+        (PUBLISHER, "return !has_beats || options_", "return true || !has_beats || options_"),
     ),
     (
         "replica-goes-back",
@@ -182,7 +187,7 @@ RULES = [
     (
         "republishing-forgotten",
         "republishing survives a takeover",
-        (PUBLISHER, "if (beat->republishing) {", "if (false) {"),
+        (PUBLISHER, "ContinueTopics(open, *beat) || beat->republishing)", "ContinueTopics(open, *beat))"),
     ),
     (
         "repeated-offset",

@@ -142,4 +142,5 @@ def test_every_metric_that_an_alert_asks_for_is_one_the_daemon_has(topics, start
         "seen_certificate_not_after_seconds",
         "seen_refresh_late",
         "seen_update_gaps_total",
+        "seen_updates_foreign_total",
     }, unknown

@@ -26,10 +26,11 @@ class EndsOnly final : public SnapshotTopics {
 
 class LastBeats final : public OutputsOwner {
  public:
-  bool IsThisGroup() const override { return true; }
+  bool IsThisGroup() const override { return is_this_group; }
   int64_t PublishedTo(int32_t) const override { return -1; }
   std::optional<Beat> LastBeat(int32_t) const override { return last; }
   std::optional<Beat> last;
+  bool is_this_group = true;
 };
 
 class OutputWatchTest : public testing::Test {
@@ -125,6 +126,43 @@ TEST_F(OutputWatchTest, WhatAnotherOwnerLeftGoesOnWhenThePartitionComesBack) {
   const Beat beat = BeatNow();
   EXPECT_TRUE(beat.republishing);
   EXPECT_EQ(beat.published_to, -1);
+}
+
+TEST_F(OutputWatchTest, WhatAnotherGroupLeftGoesOnWhenThisOneIsPromotedAgain) {
+  owner.last = BeatNow();
+  owner.is_this_group = false;
+  publisher->Step();
+  owner.last->republishing = true;
+  owner.last->snapshots_log["home"] = 3;
+  owner.is_this_group = true;
+  const Beat beat = BeatNow();
+  EXPECT_TRUE(beat.republishing);
+  EXPECT_EQ(beat.published_to, -1);
+  EXPECT_EQ(beat.snapshots_log.at("home"), 3);
+}
+
+TEST_F(OutputWatchTest, ACutThatTheOwnerOfAnotherStateFoundIsRepublishedHere) {
+  owner.last = BeatNow();
+  open->assigned = false;
+  publisher->Step();
+  owner.last->republishing = true;
+  owner.last->generation += 1;
+  open->assigned = true;
+  EXPECT_TRUE(BeatNow().republishing);
+}
+
+TEST_F(OutputWatchTest, SnapshotsOfAnotherTopicVouchForNothingHere) {
+  owner.last = BeatNow();
+  open->assigned = false;
+  publisher->Step();
+  owner.last->snapshots_topic["home"] = "another";
+  owner.last->snapshots_log["home"] = 3;
+  owner.last->snapshots_to["home"] = 5'000;
+  open->assigned = true;
+  const Beat beat = BeatNow();
+  EXPECT_TRUE(beat.republishing);
+  EXPECT_EQ(beat.published_to, -1);
+  EXPECT_EQ(beat.snapshots_log.at("home"), 4);
 }
 
 TEST_F(OutputWatchTest, AnEndThatANewLeaderDidNotKnowIsNoCut) {

@@ -357,6 +357,27 @@ TEST_F(RepublishTest, SweepProgressSurvivesACrash) {
   EXPECT_TRUE(cursor.has_value());
 }
 
+TEST_F(RepublishTest, ASweepOfTheDayThatGoesOnAfterARestartOwesNobodyASnapshot) {
+  options.sweep_users_per_second = 1;
+  Open();
+  for (int i = 0; i < 400; ++i) Send(Event("exposed", "a", kNow, "u" + std::to_string(i)));
+  Publish(60);
+  Checkpoint();
+  auto progress = *DecodeSweepProgress(durable.sweep);
+  progress.running = progress.done;
+  progress.done = *progress.done - 1;
+  for (const bool whole : {false, true}) {
+    progress.filters[0].whole = whole;
+    durable.sweep = EncodeSweepProgress(progress);
+    Open();
+    clock.Advance(1'000);
+    Publish(1);
+    ASSERT_TRUE(flow->sweep.GetStatus().sweeping);
+    EXPECT_EQ(flow->sweep.OwesAll(), whole);
+    EXPECT_EQ(flow->sweep.IsRepublishing(), whole);
+  }
+}
+
 TEST_F(RepublishTest, TheEndOfATopicSurvivesARestartAndGoesDownOnlyOnceAllUsersAreDue) {
   using Ends = std::vector<int64_t>;
   Open();

@@ -422,6 +422,21 @@ TEST_F(UpdateStreamTest, ReadersBeginBeforeWhatIsBeyondPublishedTo) {
   EXPECT_EQ(stream().TopicOffsetFor(2), 1);
 }
 
+TEST_F(UpdateStreamTest, RowsOfBeforeACrashReachAsFarAsBefore) {
+  Open();
+  for (const char* item : {"a", "b", "c"}) Send(Event("exposed", item, Now()));
+  Take(false);
+  Checkpoint();
+  ASSERT_EQ(durable.position->next_offset, 0) << "no broker has the updates";
+  ASSERT_EQ(durable.position->ReadTo(), 3);
+  opened.Take(0);
+  OpenFlow(options, 0, 3);  // killed
+  opened.Add(partition);
+  ASSERT_TRUE(SendNext(Event("exposed", "a", Now()), Now()).has_value());
+  Checkpoint();
+  EXPECT_EQ(durable.position->ReadTo(), 3) << "although only one of them was read again";
+}
+
 TEST_F(UpdateStreamTest, AGroupThatDoesNotOwnTheOutputsKeepsNothing) {
   Open();
   Send(Event("exposed", "i1", Now()));
@@ -509,6 +524,36 @@ TEST_F(UpdateStreamTest, RecordsOfOtherWritersBetweenItsOwnAreCounted) {
   stream().Report(reporter);
   stream().Report(reporter);
   EXPECT_EQ(reporter.foreign_updates, 2u);
+}
+
+TEST_F(UpdateStreamTest, RecordsThatWereDroppedBeforeTheBrokersSaidSoAreItsOwn) {
+  Open();
+  Send(Event("exposed", "first", kNow));
+  Take();
+  Send(Event("exposed", "dropped", kNow));
+  Take(false);
+  for (int i = 0; i < 70; ++i) {  // a step a second: nobody else may write meanwhile
+    clock.Advance(1'000);
+    stream().Step(clock.Now(), clock.WallNow());
+  }
+  EXPECT_EQ(stream().GetFigures().gaps, 1u);
+  stream().Delivered(numbers_.back(), offset_++, clock.Now(), clock.WallNow());
+  Send(Event("exposed", "next", kNow));
+  Take();
+  EXPECT_EQ(stream().GetFigures().foreign_records, 0u);
+}
+
+TEST_F(UpdateStreamTest, RecordsThatHoldNothingLeaveNoGapAndHoldNothingBack) {
+  Open();
+  Send(Event("exposed", "first", kNow));
+  Take();
+  for (int i = 0; i < 70; ++i) {
+    clock.Advance(1'000);
+    stream().Step(clock.Now(), clock.WallNow());
+    EXPECT_FALSE(stream().HeldAt().has_value());
+  }
+  EXPECT_GT(stream().Outstanding(), 0u);
+  EXPECT_EQ(stream().GetFigures().gaps, 0u);
 }
 
 TEST_F(UpdateStreamTest, ATopicThatWasMadeAnewIsAGap) {

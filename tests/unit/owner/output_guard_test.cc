@@ -125,11 +125,10 @@ TEST_F(OutputGuardTest, ACutPlaceHasNoEndUntilItsUsersAreRequested) {
 }
 
 TEST_F(OutputGuardTest, EachCutBeginsAnotherLogAndWaitsForItsBeat) {
-  guard_.RaiseFloor(kPlace, 40);
   guard_.KnowFloors(kPlace.partition, std::vector<int64_t>{-1});
   EXPECT_EQ(guard_.LogOf(kPlace), 0);
-  guard_.ContinueLog(kPlace, 7);
-  guard_.ContinueLog(kPlace, 6);
+  guard_.ContinueFormer(kPlace, 7, 40);
+  guard_.ContinueFormer(kPlace, 6, 90);
   EXPECT_EQ(guard_.LogOf(kPlace), 7) << "by the former owner, who knew of seven cuts";
   const uint64_t before = guard_.Ownership(kPlace.partition);
   guard_.BeatArrived(kPlace.partition, before);
@@ -144,6 +143,39 @@ TEST_F(OutputGuardTest, EachCutBeginsAnotherLogAndWaitsForItsBeat) {
   guard_.Disown(kPlace.partition);
   guard_.Own(kPlace.partition);
   EXPECT_EQ(guard_.LogOf(kPlace), 8);
+  guard_.BeginLog(kPlace, 12);
+  EXPECT_EQ(guard_.LogOf(kPlace), 13) << "another topic's log";
+}
+
+TEST_F(OutputGuardTest, ACutBeforeTheFormerOwnersBeatIsKnownIsAnotherLogAllTheSame) {
+  guard_.RaiseFloor(kPlace, 40);
+  Ask(10);
+  Ask(10);
+  guard_.ContinueFormer(kPlace, 1, 40);
+  EXPECT_EQ(guard_.LogOf(kPlace), 2);
+  guard_.KnowFloors(kPlace.partition, std::vector<int64_t>{-1});
+  Ask(10);
+  EXPECT_EQ(guard_.TakeCut().size(), 1u) << "and it is no further cut";
+}
+
+TEST_F(OutputGuardTest, EndsOfAnEarlierLogCountNoMore) {
+  Deliver(999);
+  guard_.Disown(kPlace.partition);
+  guard_.Own(kPlace.partition);
+  guard_.ContinueFormer(kPlace, 1, 300);  // the former owner has found the cut
+  Ask(310);
+  Ask(310);
+  EXPECT_TRUE(guard_.TakeCut().empty());
+}
+
+TEST_F(OutputGuardTest, AFormerOwnersEndIsKeptUntilThePartitionIsOwned) {
+  guard_.Disown(kPlace.partition);
+  guard_.ContinueFormer(kPlace, 2, 300);
+  guard_.Own(kPlace.partition);
+  EXPECT_EQ(guard_.LogOf(kPlace), 2);
+  Ask(250);
+  Ask(250);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
 }
 
 TEST_F(OutputGuardTest, APartitionThatComesBackHasNotBecomeShorter) {

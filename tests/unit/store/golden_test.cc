@@ -68,8 +68,9 @@ TEST(Golden, Position) {
   position.generation = 0x1122334455667788;
   const std::string with_generation = *EncodePositionRows(position)[2];
   position.read_to = 1'000'100;
-  ExpectGolden("offsets.txt", {{"a generation", with_generation},
-                               {"a generation; rows hold more than the position", *EncodePositionRows(position)[2]}});
+  ExpectGolden("offsets.txt",
+               {{"a generation", with_generation},
+                {"a generation; rows hold more than the position", *EncodePositionRows(position)[2]}});
 }
 
 TEST(Golden, Wholeness) {
