@@ -687,6 +687,61 @@ std::vector<Sequence> OfLogs() {
   };
 }
 
+/// What no other sequence misses.
+std::vector<Sequence> OfWhatStays() {
+  const UpdateOf update = {.from = 10, .to = 20, .as_of = 2, .sections = {Seen("u1", {"a"})}};
+  const UpdateOf next = {.from = 20, .to = 30, .as_of = 3, .sections = {Seen("u1", {"b"})}};
+  const auto of_two = [](int64_t to) {
+    return BeatOf{.generation = 2, .published_to = to, .snapshots_to = 5};
+  };
+  return {
+      Fresh("what was known of a past generation is gone once another has settled, also if it comes back")
+          .Update(update)
+          .Beat(of_two(3))
+          .Expect({{{0, {}, 3}}, 0, {{.unseen = {"a"}}}})
+          .Beat({.snapshots_to = 5})
+          .Expect({{{0, {}, {}}}, 0})
+          .Update(next)
+          .Expect({{{0, {}, {}}}, 1}),
+      Fresh("what the limit dropped before the reader started over still counts", 1)
+          .Update(update)
+          .Update(next)
+          .Expect({{{0, 1, 30}}, 1})
+          .Restart(0)
+          .End(0, 5)
+          .Expect({{{0, 1, 30}}, 1})
+          .Beat({.published_to = 20, .snapshots_to = 5})
+          .Expect({{{0, 3, 30}}, 1}),
+      Fresh("what the limit dropped of a generation before its first beat counts", 1)
+          .Update({.generation = 2, .from = 0, .to = 10, .as_of = 2, .sections = {Seen("u1", {"a"})}})
+          .Update({.generation = 2, .from = 10, .to = 20, .as_of = 3, .sections = {Seen("u1", {"b"})}})
+          .Beat(of_two(5))
+          .Expect({{{0, {}, 20}}, 1})
+          .Beat(of_two(10))
+          .Expect({{{0, 3, 20}}, 1}),
+      Sequence("a user's snapshots in two partitions count both, and so does a refused one")
+          .Snapshot({.partition = 0, .offset = 5, .items = {"a"}})
+          .Snapshot({.partition = 1, .offset = 5, .items = {"b"}})
+          .Expect({{{0, {}, {}}}, 0, {{.seen = {"a", "b"}, .unseen = {"c"}}}})
+          .SnapshotBytes(0, "u1", "SEEN", true)
+          .Snapshot({.partition = 1, .offset = 6, .items = {"c"}})
+          .Expect({{{0, {}, {}}}, 0, {{.seen = {"a", "c"}, .unseen = {"b"}, .refused = true}}})
+          .Tombstone(0, "u1")
+          .Expect({{{0, {}, {}}}, 0, {{.seen = {"c"}, .unseen = {"a", "b"}}}}),
+      Fresh("snapshots, and that one was refused, outlive the start over")
+          .Snapshot({.offset = 10, .items = {"a"}})
+          .SnapshotBytes(0, "u1", "SEEN", true)
+          .Restart(0)
+          .Expect({{{0, {}, {}}}, 0, {{.seen = {"a"}, .refused = true}}}),
+      Fresh("a beat without generation says nothing of another topic")
+          .OfTopic("filters")
+          .Beat({.published_to = 12, .snapshots_to = 5, .topic = "others"})
+          .Expect({{{.as_of = 1, .complete_to = 10, .moved_to = "others"}}})
+          .Beat({.generation = {}, .topic = "others"})
+          .Expect({{{0, {}, {}}}}),
+  };
+}
+
 std::vector<Sequence> OfClocks() {
   return {
       Fresh("the newest as_of counts, not the greatest: a clock was ahead")
@@ -1302,7 +1357,7 @@ std::vector<Sequence> OfLimits() {
 std::string UpdateSequences() {
   std::string text;
   for (const auto& sequences :
-       {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfStartingOver(), OfLogs(), OfClocks(), OfBeats(), OfGaps(),
+       {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfStartingOver(), OfLogs(), OfWhatStays(), OfClocks(), OfBeats(), OfGaps(),
         OfEvents(), OfMissingParts(), OfKnownParts(), OfFilters(), OfGenerations(), OfLimits()}) {
     if (!text.empty()) text += ",\n";
     text += Joined(sequences, ",\n", [](const Sequence& one) { return one.Json(); });
