@@ -38,7 +38,7 @@ def test_every_phase_is_measured(tmp_path):
     for row in result["summary"]:
         for figure in ("visible_p99_ms", "published_p50_ms"):
             assert 0 < row[f"{figure}_least"] <= row[f"{figure}_median"], row
-            assert row[f"{figure}_ratio"] > 0, row
+            assert row[f"{figure}_ratio"] >= 0, row  # rounded: a busy machine makes it 0
 
 
 def test_the_dashboards_are_what_their_source_makes(tmp_path):
