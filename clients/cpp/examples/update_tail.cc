@@ -101,17 +101,13 @@ bool UpdateTail::ReadWatermarks() {
 void UpdateTail::Take(const RdKafka::Message& message) {
   const std::string topic = message.err() == RdKafka::ERR__TIMED_OUT ? "" : message.topic_name();
   switch (message.err()) {
-    case RdKafka::ERR_NO_ERROR: {
-      if (topic == topics_.watermarks) return TakeBeat(message);
-      const std::unique_lock lock(mutex_);
-      if (topic == topics_.updates) return Report(message, reader_.TakeUpdate(ValueOf(message)));
-      return TakeSnapshot(message);
-    }
-    case RdKafka::ERR__PARTITION_EOF: {
-      if (topic != topics_.snapshots) return;
-      const std::unique_lock lock(mutex_);
-      return reader_.SnapshotsEnd(message.partition(), message.offset());
-    }
+    case RdKafka::ERR_NO_ERROR:
+      if (topic == topics_.watermarks) return Report(message, TakeBeat(message));
+      return Report(message, topic == topics_.updates ? TakeUpdate(message) : TakeSnapshot(message));
+    case RdKafka::ERR__PARTITION_EOF:
+      if (topic == topics_.snapshots) ends_[message.partition()] = message.offset();
+      if (topic == topics_.watermarks) TakeEnds(message.partition());
+      return;
     case RdKafka::ERR__TIMED_OUT:
       return;
     default:  // the library tries again; meanwhile the reader grows stale
@@ -119,19 +115,31 @@ void UpdateTail::Take(const RdKafka::Message& message) {
   }
 }
 
-void UpdateTail::TakeBeat(const RdKafka::Message& message) {
+std::optional<Error> UpdateTail::TakeBeat(const RdKafka::Message& message) {
   const std::string key = message.key() == nullptr ? "" : *message.key();
   std::optional<std::string_view> value;
   if (message.payload() != nullptr) value = ValueOf(message);
   {
     const std::unique_lock lock(mutex_);
-    if (const auto error = reader_.TakeBeat(key, value)) return Report(message, error);
+    if (auto error = reader_.TakeBeat(key, value)) return error;
   }
   const std::int32_t partition = *Watermark::PartitionOf(key);
+  beats_in_[partition] = message.partition();
   const auto updates_from = value ? Watermark::Parse(key, *value)->updates_from : std::nullopt;
   if (updates_from) updates_from_[partition] = *updates_from;
   if (!updates_from) updates_from_.erase(partition);
   AskOfSnapshots(partition);
+  return std::nullopt;
+}
+
+/// The beats in this partition of the watermarks have been read to an end. So the ends of snapshots that were
+/// found before it count now, also where more snapshots came since: the reader stands there at least.
+void UpdateTail::TakeEnds(std::int32_t watermarks) {
+  const std::unique_lock lock(mutex_);
+  for (const auto& [partition, beats_in] : beats_in_) {
+    if (beats_in != watermarks) continue;
+    if (const auto end = ends_.extract(partition)) reader_.SnapshotsEnd(end.key(), end.mapped());
+  }
 }
 
 /// After a beat: the snapshots may be in another topic, or in one that was created again. No other thread
@@ -155,20 +163,32 @@ void UpdateTail::AskOfSnapshots(std::int32_t partition) {
     }
   }
   const std::unique_lock lock(mutex_);
+  Restart(partition);
+}
+
+/// Needs the lock.
+void UpdateTail::Restart(std::int32_t partition) {
   next_snapshot_[partition] = 0;
+  ends_.erase(partition);  // an end of the log before
   reader_.SnapshotsRestart(partition);
 }
 
-void UpdateTail::TakeSnapshot(const RdKafka::Message& message) {
-  std::int64_t& next = next_snapshot_[message.partition()];
-  if (message.offset() < next) reader_.SnapshotsRestart(message.partition());  // the topic was cut
-  next = message.offset() + 1;
-  if (message.key() == nullptr) return;
-  std::optional<std::string_view> bytes;
-  if (message.payload() != nullptr) bytes = ValueOf(message);
-  Report(message, reader_.TakeSnapshot(message.partition(), *message.key(), bytes));
+std::optional<Error> UpdateTail::TakeUpdate(const RdKafka::Message& message) {
+  const std::unique_lock lock(mutex_);
+  return reader_.TakeUpdate(ValueOf(message));
 }
 
+std::optional<Error> UpdateTail::TakeSnapshot(const RdKafka::Message& message) {
+  const std::unique_lock lock(mutex_);
+  if (message.offset() < next_snapshot_[message.partition()]) Restart(message.partition());  // it was cut
+  next_snapshot_[message.partition()] = message.offset() + 1;
+  if (message.key() == nullptr) return std::nullopt;
+  std::optional<std::string_view> bytes;
+  if (message.payload() != nullptr) bytes = ValueOf(message);
+  return reader_.TakeSnapshot(message.partition(), *message.key(), bytes);
+}
+
+/// Holds no lock: a pipe that is full must not stop the answers.
 void UpdateTail::Report(const RdKafka::Message& message, const std::optional<Error>& error) const {
   if (!error) return;
   std::fprintf(stderr, "%s %d@%lld: %s\n", message.topic_name().c_str(), message.partition(),

@@ -52,9 +52,13 @@ class UpdateTail {
   void Run();
   bool ReadWatermarks();
   void Take(const RdKafka::Message& message);
-  void TakeBeat(const RdKafka::Message& message);
+  // Of each: an error says that the record is refused.
+  std::optional<Error> TakeBeat(const RdKafka::Message& message);
+  std::optional<Error> TakeUpdate(const RdKafka::Message& message);
+  std::optional<Error> TakeSnapshot(const RdKafka::Message& message);
+  void TakeEnds(std::int32_t watermarks);
   void AskOfSnapshots(std::int32_t partition);
-  void TakeSnapshot(const RdKafka::Message& message);
+  void Restart(std::int32_t partition);
   void Report(const RdKafka::Message& message, const std::optional<Error>& error) const;
 
   const std::unique_ptr<RdKafka::KafkaConsumer> consumer_;
@@ -64,7 +68,9 @@ class UpdateTail {
   // The thread's own.
   std::map<std::int32_t, std::int64_t> next_watermark_, next_snapshot_;  // offsets
   std::map<std::int32_t, std::int64_t> updates_from_;                    // by the newest beats
-  std::string moved_to_;                                                 // the other topic that was reported
+  std::map<std::int32_t, std::int64_t> ends_;      // of snapshots, while beats before them may be unread
+  std::map<std::int32_t, std::int32_t> beats_in_;  // the partition of watermarks that has a partition's beats
+  std::string moved_to_;                           // the other topic that was reported
   bool reads_snapshots_ = false;
 
   mutable std::shared_mutex mutex_;  // of reader_

@@ -40,6 +40,7 @@ class TopicsTail:
     seen."""
 
     poll_s = 0.2  # at most, until so many records are there
+    pause_s = 0.5  # after a poll that failed
 
     def __init__(self, brokers: str, snapshots_topic: str, watermarks_topic: str, **settings: object) -> None:
         """KafkaException if the brokers don't answer within 10 s; LookupError if there is no such topic."""
@@ -80,28 +81,34 @@ class TopicsTail:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            messages = self._consumer.consume(RECORDS_A_POLL, timeout=self.poll_s)
+            try:
+                messages = self._consumer.consume(RECORDS_A_POLL, timeout=self.poll_s)
+            except KafkaException as error:
+                log.warning("Kafka: %s", error)
+                self._stop.wait(self.pause_s)
+                continue
             self._outdated.clear()
             for message in messages:
-                error = message.error()
-                if (message.topic(), message.partition()) in self._outdated:
-                    continue
-                if error is None:
+                if (message.topic(), message.partition()) not in self._outdated:
                     self._take(message)
-                elif error.code() == KafkaError._PARTITION_EOF:
-                    self._to_read.discard((message.topic(), message.partition()))
-                    self._at_end(message)
-                else:
-                    log.warning("Kafka: %s", error)  # it goes on trying; meanwhile everything grows stale
             if not self._to_read:
                 self.caught_up.set()
 
     def _take(self, message: confluent_kafka.Message) -> None:
+        error = message.error()
         try:
-            self._keep(message, message.key(), message.value())
+            if error is None:
+                self._keep(message, message.key(), message.value())
+            elif error.code() == KafkaError._PARTITION_EOF:
+                self._to_read.discard((message.topic(), message.partition()))
+                self._at_end(message)
+            else:
+                log.warning("Kafka: %s", error)  # it goes on trying; meanwhile everything grows stale
         except (SnapshotError, UpdateError, WatermarkError, UnicodeDecodeError, AttributeError) as error:
             # The one before it stays.
             log.warning("%s/%d@%d: %s", message.topic(), message.partition(), message.offset(), error)
+        except KafkaException as error:  # the next beat asks again; the other messages must not be lost
+            log.warning("Kafka: %s", error)
 
     def _begin(self, snapshots: list[TopicPartition], marks: list[TopicPartition]) -> None:
         """Assigns what is to be read first."""
@@ -165,6 +172,8 @@ class UpdatesTail(TopicsTail):
     ) -> None:
         self._updates_topic, self._filter, self._additions_max = updates_topic, filter_name, additions_max
         self._next: dict[int, int] = {}  # offset in the snapshots, by partition
+        self._ends: dict[int, int] = {}  # found in the snapshots, while beats before them may be unread
+        self._beats_in: dict[int, int] = {}  # the partition of the watermarks that has a partition's beats
         self._moved_to: str | None = None
         # Few and large answers of the broker, at most 10 ms late.
         fetches = {"fetch.min.bytes": 1_000_000, "fetch.wait.max.ms": 10}
@@ -183,11 +192,22 @@ class UpdatesTail(TopicsTail):
         self._consumer.assign(marks)
 
     def _at_end(self, message: confluent_kafka.Message) -> None:
-        if message.topic() == self._watermarks_topic:
-            self._consumer.incremental_assign(self._later + list(map(self._updates_of, self._later)))
-            self._later = []
-        elif message.topic() != self._updates_topic:
-            self.reader.snapshots_end(message.partition(), message.offset())
+        partition = message.partition()
+        if message.topic() == self._snapshots_topic:
+            self._ends[partition] = message.offset()
+        elif message.topic() == self._watermarks_topic:
+            self._beats_end(partition)
+            if self._later and not any(topic == self._watermarks_topic for topic, _ in self._to_read):
+                self._consumer.incremental_assign(self._later + list(map(self._updates_of, self._later)))
+                self._later = []
+
+    def _beats_end(self, watermarks: int) -> None:
+        """The ends of snapshots that were found before this end of the beats count now.
+
+        Each holds also where more snapshots came since: the reader stands there at least."""
+        for partition, beats_in in self._beats_in.items():
+            if beats_in == watermarks and partition in self._ends:
+                self.reader.snapshots_end(partition, self._ends.pop(partition))
 
     def _updates_of(self, snapshots: TopicPartition) -> TopicPartition:
         begin = self.reader.updates_from(snapshots.partition)
@@ -199,12 +219,13 @@ class UpdatesTail(TopicsTail):
         partition, offset = message.partition(), message.offset()
         if message.topic() == self._watermarks_topic:
             self.reader.take_beat(key, value)
+            self._beats_in[int(key)] = partition
             self._after_beat(int(key))
         elif message.topic() == self._updates_topic:
             self.reader.take_update(value)
         else:
             if offset < self._next[partition]:
-                self.reader.snapshots_restart(partition)  # the topic was cut or created again
+                self._restart(partition)  # the topic was cut or created again
             self._next[partition] = offset + 1
             self.reader.take_snapshot(partition, key.decode(), value)
 
@@ -215,12 +236,16 @@ class UpdatesTail(TopicsTail):
             log.warning("%s/%d: another log; starting over there", self._snapshots_topic, partition)
             if not self._later:  # else nothing of it has been read yet
                 self._read_again(TopicPartition(self._snapshots_topic, partition, OFFSET_BEGINNING))
-            self._next[partition] = 0
-            self.reader.snapshots_restart(partition)
+            self._restart(partition)
         moved_to = self.reader.moved_to(partition)
         if moved_to is not None and moved_to != self._moved_to:
             self._moved_to = moved_to
             log.warning("filter %s has moved to topic %s: read that one", self._filter, moved_to)
+
+    def _restart(self, partition: int) -> None:
+        self._next[partition] = 0
+        self._ends.pop(partition, None)  # an end of the log before
+        self.reader.snapshots_restart(partition)
 
 
 class Seen:

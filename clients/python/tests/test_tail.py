@@ -12,6 +12,7 @@ from test_filter_reader import base, published
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 import tail_snapshots  # noqa: E402
+from confluent_kafka import KafkaException  # noqa: E402
 
 
 def until(condition, timeout_s=10):
@@ -56,14 +57,18 @@ class Message:
 class Polls:
     """A consumer whose polls bring what the test says."""
 
+    watermarks = 1  # partitions
+
     def __init__(self, _settings):
-        self.waiting, self.calls = queue.Queue(), []
+        self.waiting, self.calls, self.fails_to_assign = queue.Queue(), [], False
 
     def list_topics(self, topic, timeout):
-        partitions = range(1 if topic == "marks" else 2)
+        partitions = range(self.watermarks if topic == "marks" else 2)
         return types.SimpleNamespace(topics={topic: types.SimpleNamespace(error=None, partitions=partitions)})
 
     def assign(self, partitions):
+        if self.fails_to_assign:
+            raise KafkaException("can't assign")
         self.calls += [("+", one.topic, one.partition, one.offset) for one in partitions]
 
     incremental_assign = assign
@@ -73,9 +78,12 @@ class Polls:
 
     def consume(self, _records, timeout):
         try:
-            return self.waiting.get(timeout=timeout)
+            polled = self.waiting.get(timeout=timeout)
         except queue.Empty:
             return []
+        if isinstance(polled, Exception):
+            raise polled
+        return polled
 
     def close(self):
         pass
@@ -89,16 +97,17 @@ class Polls:
 
 
 @pytest.fixture
-def tail(monkeypatch):
+def tail(monkeypatch, request):
     monkeypatch.setattr(tail_snapshots, "Consumer", Polls)
+    monkeypatch.setattr(Polls, "watermarks", getattr(request, "param", 1))
     made = tail_snapshots.UpdatesTail("no brokers", "here", "marks", "updates", "default", 100)
     yield made
     made.close()
 
 
-def beat_of(partition, log, published_to=10, **members):
+def beat_of(partition, log, published_to=10, *, beats_in=0, **members):
     key, value = base(published_to, partition=partition, snapshots_log={"default": log}, **members)
-    return Message("marks", 0, 0, key, value)
+    return Message("marks", beats_in, 0, key, value)
 
 
 def snapshot_at(partition, offset, user):
@@ -121,6 +130,7 @@ def test_a_tail_starts_over_once_in_another_log_and_takes_nothing_from_before(ta
         *(("+", "updates", 0), ("+", "updates", 1)),
     ], "nothing had been read"
     polls.bring(*(snapshot_at(number, 0, "u") for number in (0, 1)), end_at("here", 0, 1))
+    polls.bring(end_at("marks", 0, 7))
     assert reader.complete_to(0) == 10
 
     stale = snapshot_at(0, 1, "stale"), end_at("here", 0, 2)
@@ -130,6 +140,7 @@ def test_a_tail_starts_over_once_in_another_log_and_takes_nothing_from_before(ta
     assert not reader.might_contain("stale", "x") and reader.might_contain("other", "x")
 
     polls.bring(snapshot_at(0, 0, "v"), end_at("here", 0, 1), beat_of(0, 3, 20))
+    polls.bring(end_at("marks", 0, 8))
     assert reader.might_contain("v", "x") and reader.complete_to(0) == 20
     assert restarts == [0, 1, 0] and polls.calls == []
     polls.bring(snapshot_at(0, 0, "v"))
@@ -143,3 +154,53 @@ def test_a_tail_says_once_that_the_filter_has_moved(tail, caplog):
             polls.bring(*(beat_of(number, 0, snapshots_topic={"default": topic}) for number in (0, 1)))
     said = [record.getMessage() for record in caplog.records]
     assert said == ["filter default has moved to topic there: read that one"]
+
+
+def test_an_end_of_the_snapshots_counts_once_the_beats_have_been_read_to_an_end_behind_it(tail):
+    reader, polls = tail.reader, tail._consumer
+    polls.bring(beat_of(0, 1), beat_of(1, 1), end_at("marks", 0, 2))
+    polls.bring(snapshot_at(0, 0, "u"), end_at("here", 0, 1))
+    polls.bring(snapshot_at(0, 1, "v"), beat_of(0, 1, 20), end_at("updates", 0, 0))
+    assert reader.complete_to(0) is None
+    polls.bring(end_at("marks", 0, 3))
+    assert reader.complete_to(0) == 20, "the reader has read on since"
+    assert reader.complete_to(1) is None
+
+    polls.bring(end_at("here", 0, 2), beat_of(0, 2, 30), end_at("marks", 0, 4))
+    assert reader.complete_to(0) is None, "an end of the log before"
+    polls.bring(snapshot_at(0, 0, "u"), end_at("here", 0, 1), snapshot_at(0, 0, "u"), end_at("marks", 0, 5))
+    assert reader.complete_to(0) is None, "the offsets went back"
+    polls.bring(end_at("here", 0, 1), end_at("marks", 0, 6))
+    assert reader.complete_to(0) == 30
+
+
+@pytest.mark.parametrize("tail", [2], indirect=True)
+def test_the_end_of_the_partition_that_has_the_beats_is_the_one_that_counts(tail):
+    reader, polls = tail.reader, tail._consumer
+    polls.bring(beat_of(0, 1), end_at("marks", 0, 1))
+    assert polls.calls == [], "beats of the other one may be unread"
+    polls.bring(beat_of(1, 1, beats_in=1), end_at("marks", 1, 1))
+    assert len(polls.calls) == 4
+    polls.bring(end_at("here", 0, 1), end_at("here", 1, 1), end_at("marks", 1, 2))
+    assert (reader.complete_to(0), reader.complete_to(1)) == (None, 10)
+    polls.bring(end_at("marks", 0, 2))
+    assert reader.complete_to(0) == 10
+
+
+def test_a_tail_goes_on_after_failures_of_its_client(tail, caplog):
+    reader, polls = tail.reader, tail._consumer
+    tail.pause_s = 0.01
+    with caplog.at_level(logging.WARNING, logger="seen"):
+        polls.bring(beat_of(0, 1), end_at("marks", 0, 1))
+        polls.waiting.put(KafkaException("can't poll"))
+        polls.bring(snapshot_at(0, 0, "u"))
+        assert reader.might_contain("u", "x")
+
+        polls.fails_to_assign = True
+        polls.bring(beat_of(0, 2), snapshot_at(1, 0, "v"))
+        assert reader.must_restart(0) and reader.might_contain("v", "x"), "the rest of the poll is taken"
+        polls.fails_to_assign = False
+        polls.bring(beat_of(0, 2))
+        assert not reader.must_restart(0)
+    failures = [said for said in caplog.messages if said.startswith("Kafka: ")]
+    assert failures == ["Kafka: can't poll", "Kafka: can't assign"]
