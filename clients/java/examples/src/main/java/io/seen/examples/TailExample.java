@@ -18,12 +18,11 @@ import java.util.function.Supplier;
 
 /**
  * Holds the snapshots of the users used last, or with updates those of all users, and answers from them while they are
- * fresh. What it doesn't hold, and what
- * is too old, it asks seend over HTTP; where that fails, too, an old snapshot is better than none, and the request's
- * own list better than an error.
+ * fresh. What it doesn't hold, and what is too old, it asks seend over HTTP; where that fails, too, an old snapshot is
+ * better than none, and the request's own list better than an error.
  */
 final class TailExample {
-  private static final String USAGE = Request.USAGE
+  static final String USAGE = Request.USAGE
       + "\n  --brokers       127.0.0.1:9092          Kafka"
       + "\n  --snapshots     seen-filters            the topic of snapshots"
       + "\n  --watermarks    seen-watermarks         the topic of watermarks"
@@ -78,14 +77,20 @@ final class TailExample {
   }
 
   private Answer unseen(Request request, FilterReader reader) {
-    OptionalLong asOf = reader.asOf(partitioner.partition(request.user, tail.partitions())); // before the items
+    boolean wasFresh = isFresh(reader, request.user);
     SeenItems items = reader.itemsOf(request.user);
     List<String> unseen = by(items, id -> reader.mightBeNear(request.user, id), request);
-    boolean isFresh = asOf.isPresent() && System.currentTimeMillis() - asOf.getAsLong() <= staleMax.toMillis();
-    if (isFresh && !reader.isRefused(request.user)) {
+    // Asked before the items and after them: the reader may have become fresh since, or have started over before.
+    if (wasFresh && isFresh(reader, request.user)) {
       return new Answer("snapshot", unseen);
     }
     return unseen(request, () -> new Answer("old snapshot", unseen));
+  }
+
+  private boolean isFresh(FilterReader reader, String user) {
+    OptionalLong asOf = reader.asOf(partitioner.partition(user, tail.partitions()));
+    return asOf.isPresent() && System.currentTimeMillis() - asOf.getAsLong() <= staleMax.toMillis()
+        && !reader.isRefused(user);
   }
 
   private Answer unseen(Request request, Supplier<Answer> withoutHttp) {
