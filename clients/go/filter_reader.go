@@ -12,7 +12,7 @@ import (
 type FilterReaderConfig struct {
 	Filter        string           // its name in seend's configuration
 	SnapshotTopic string           // the topic of snapshots that is read, for MovedTo. Empty: the reader isn't told
-	Partitions    []int32          // the input partitions to follow; beats of others don't matter. Empty: all that come
+	Partitions    []int32          // the input partitions to follow; records of others don't matter. Empty: all that come
 	AdditionsMax  int              // how many additions to hold, of all partitions. 0: 64 Mi, of 12 bytes and more each
 	Now           func() time.Time // the clock for what ends by time; nil: time.Now
 }
@@ -90,7 +90,9 @@ func NewFilterReader(config FilterReaderConfig) *FilterReader {
 	}
 	r := &FilterReader{config: config, logs: map[int32]uint32{}, users: map[string]userSnapshots{}}
 	for _, partition := range config.Partitions {
-		r.follow(partition)
+		if _, twice := r.logs[partition]; !twice {
+			r.add(partition)
+		}
 	}
 	return r
 }
@@ -104,10 +106,10 @@ func (r *FilterReader) TakeBeat(key, value []byte) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.logs[partition]; !known && len(r.config.Partitions) > 0 {
-		return nil // all partitions have their beats in one
+	log, followed := r.follow(partition)
+	if !followed {
+		return nil
 	}
-	log := r.follow(partition)
 	for _, generation := range r.partitions[log].takeBeat(b) {
 		r.additions.drop(log, func(s *heldSection) bool { return s.generation == generation })
 	}
@@ -133,7 +135,10 @@ func (r *FilterReader) TakeUpdate(data []byte) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	log := r.follow(update.Partition)
+	log, followed := r.follow(update.Partition)
+	if !followed {
+		return nil
+	}
 	p := r.partitions[log]
 	g := p.generation(update.Generation)
 	to := update.To
@@ -168,7 +173,9 @@ func (r *FilterReader) TakeSnapshot(partition int32, user string, data []byte) e
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.follow(partition)
+	if _, followed := r.follow(partition); !followed {
+		return nil
+	}
 	now := userSnapshot{snapshot, int64(len(user)+len(data)) + userBytes, partition, err != nil}
 	var others userSnapshots
 	for _, before := range r.users[user] {
@@ -198,13 +205,15 @@ const userBytes = 320
 
 // SnapshotsEnd: the reader has taken all of the partition's snapshots below this position, and it was their end after
 // the last of them. It must be the broker's word: a fetch that found nothing more, or a question for the end that was
-// asked after the last record. A high watermark that a client remembers isn't enough.
+// asked after the last record. A high watermark that a client remembers isn't enough. Read the beats to their end first:
+// to one that was found after that of the snapshots.
 func (r *FilterReader) SnapshotsEnd(partition int32, position int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	log := r.follow(partition)
-	r.partitions[log].standsAt = position
-	r.settle(log)
+	if log, followed := r.follow(partition); followed {
+		r.partitions[log].standsAt = position
+		r.settle(log)
+	}
 }
 
 // MustRestart: the caller must start over in the partition's snapshots, since their topic was created again or lost its
@@ -234,18 +243,24 @@ func (r *FilterReader) MovedTo(partition int32) (topic string, moved bool) {
 func (r *FilterReader) SnapshotsRestart(partition int32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.partitions[r.follow(partition)].startOver()
+	if log, followed := r.follow(partition); followed {
+		r.partitions[log].startOver()
+	}
 }
 
-// follow is the partition's place.
-func (r *FilterReader) follow(partition int32) uint32 {
-	log, known := r.logs[partition]
-	if !known {
-		log = uint32(len(r.partitions))
-		r.logs[partition] = log
-		r.partitions = append(r.partitions, newUpdatesPartition(partition, r.config.SnapshotTopic))
-		r.additions.logs = append(r.additions.logs, additionLog{})
+// follow is the partition's place. False: it isn't among those to follow.
+func (r *FilterReader) follow(partition int32) (log uint32, followed bool) {
+	if log, followed = r.logs[partition]; !followed && len(r.config.Partitions) == 0 {
+		return r.add(partition), true
 	}
+	return log, followed
+}
+
+func (r *FilterReader) add(partition int32) uint32 {
+	log := uint32(len(r.partitions))
+	r.logs[partition] = log
+	r.partitions = append(r.partitions, newUpdatesPartition(partition, r.config.SnapshotTopic))
+	r.additions.logs = append(r.additions.logs, additionLog{})
 	return log
 }
 

@@ -675,13 +675,41 @@ func TestAReaderIsAsFreshAsItsOldestPartition(t *testing.T) {
 		followed{r, t}.take(testUpdate{int32(partition), 7, 100, 100, asOf, []string{"f"}, nil, 0})
 	}
 	expect("the oldest", 1000)
-	followed{r, t}.beat(2, testBeat{7, 100, 0, -1})
-	expect("a beat of a partition that isn't followed", 1000)
-	followed{r, t}.take(testUpdate{2, 7, 100, 100, 3000, []string{"f"}, nil, 0})
-	expect("one more is followed", -1)
 	if _, known := r.AsOf(5); known {
 		t.Error("nothing is known of partition 5")
 	}
+}
+
+func TestPartitionsOfOthersDontMatter(t *testing.T) {
+	r := followed{NewFilterReader(FilterReaderConfig{Filter: "f", Partitions: []int32{0}}), t}
+	r.beat(0, testBeat{7, 100, 0, -1})
+	r.SnapshotsEnd(0, 0)
+	r.update(7, 100, 100, 1000, "")
+	for what, take := range map[string]func(){
+		"a beat": func() { r.beat(2, testBeat{7, 100, 0, -1}, `"complete_since_ms":{"f":9}`) },
+		"an update": func() {
+			r.take(testUpdate{2, 7, 100, 101, 3000, []string{"f"}, []testSection{{1, 0, 0, []testEntry{{"u", printsOf("a")}}}}, 0})
+		},
+		"a snapshot": func() {
+			for _, data := range [][]byte{exactSnapshot(2, 7, 100, printsOf("b"), nil), []byte("?")} {
+				if err := r.TakeSnapshot(2, "u", data); err != nil || r.IsRefused("u") {
+					t.Error(err)
+				}
+			}
+		},
+		"the end":   func() { r.SnapshotsEnd(2, 0) },
+		"a restart": func() { r.SnapshotsRestart(2) },
+	} {
+		take()
+		if at, known := r.OldestAsOf(); !known || at.UnixMilli() != 1000 {
+			t.Errorf("%s: as of %v, %v", what, at, known)
+		}
+	}
+	if _, known := r.LatestCompleteSince(); known || r.MustRestart(2) {
+		t.Error("nothing is known of partition 2")
+	}
+	r.expect("partition 0", 100, 1000, 0)
+	r.hasSeen("nothing of partition 0", "u", "")
 }
 
 func TestARefusedUpdateChangesNothing(t *testing.T) {

@@ -1356,9 +1356,9 @@ std::vector<Sequence> OfLimits() {
 
 std::string UpdateSequences() {
   std::string text;
-  for (const auto& sequences :
-       {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfStartingOver(), OfLogs(), OfWhatStays(), OfClocks(), OfBeats(), OfGaps(),
-        OfEvents(), OfMissingParts(), OfKnownParts(), OfFilters(), OfGenerations(), OfLimits()}) {
+  for (const auto& sequences : {OfOneUpdate(), OfSnapshots(), OfTheEnd(), OfStartingOver(), OfLogs(),
+                                OfWhatStays(), OfClocks(), OfBeats(), OfGaps(), OfEvents(), OfMissingParts(),
+                                OfKnownParts(), OfFilters(), OfGenerations(), OfLimits()}) {
     if (!text.empty()) text += ",\n";
     text += Joined(sequences, ",\n", [](const Sequence& one) { return one.Json(); });
   }

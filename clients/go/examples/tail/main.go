@@ -67,25 +67,38 @@ func main() {
 	}
 }
 
+// A reader is a *seen.FilterReader.
+type reader interface {
+	OldestAsOf() (time.Time, bool)
+	IsRefused(user string) bool
+	Unseen(user string, candidates, alsoSeen []string) []string
+	MightBeNear(user, item string) bool
+}
+
 // readerRecommender goes by updates, too. It may be asked by any number of goroutines.
 type readerRecommender struct {
-	reader   *seen.FilterReader
+	reader   reader
 	http     *seenhttp.Client
 	staleMax time.Duration
 }
 
 func (r *readerRecommender) unseen(ctx context.Context, user string, items, alsoSeen []string) lines.Answer {
-	answer := lines.Answer{From: "cache"}
-	if asOf, known := r.reader.OldestAsOf(); !known || time.Since(asOf) > r.staleMax || r.reader.IsRefused(user) {
+	stale := r.isStale(user)
+	answer := lines.Answer{Unseen: r.reader.Unseen(user, items, alsoSeen), From: "cache"}
+	sortByNear(answer.Unseen, func(id string) bool { return r.reader.MightBeNear(user, id) })
+	if stale || r.isStale(user) { // meanwhile the reader may have started over: with older snapshots
 		unseen, by, err := r.http.Unseen(ctx, user, items, alsoSeen)
 		if err == nil {
 			return lines.Answer{Unseen: unseen, From: "http", By: by}
 		}
-		answer = lines.Answer{From: "stale cache", Error: err.Error()} // what is known, and what this request knows
+		answer.From, answer.Error = "stale cache", err.Error() // what is known, and what this request knows
 	}
-	answer.Unseen = r.reader.Unseen(user, items, alsoSeen)
-	sortByNear(answer.Unseen, func(id string) bool { return r.reader.MightBeNear(user, id) })
 	return answer
+}
+
+func (r *readerRecommender) isStale(user string) bool {
+	asOf, known := r.reader.OldestAsOf()
+	return !known || time.Since(asOf) > r.staleMax || r.reader.IsRefused(user)
 }
 
 // sortByNear puts what is like something seen last.

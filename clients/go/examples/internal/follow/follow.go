@@ -4,6 +4,7 @@ package follow
 
 import (
 	"context"
+	"errors"
 	"log"
 	"time"
 
@@ -55,21 +56,34 @@ func newClient(config Config, wait ...kgo.Opt) (*kgo.Client, error) {
 func (f *Follower) Run(ctx context.Context) {
 	defer f.client.Close()
 	go f.check(ctx)
-	for poll(ctx, f.client, f.apply) {
+	for poll(ctx, f.client, checkEvery, reportError, f.apply) {
 	}
 }
 
-// poll waits for records, and is false at the context's end.
-func poll(ctx context.Context, client *kgo.Client, apply func(*kgo.Record)) bool {
-	fetches := client.PollFetches(ctx)
+type poller interface {
+	PollFetches(ctx context.Context) kgo.Fetches
+}
+
+// poll waits so long for records, and is false at the context's end.
+func poll(ctx context.Context, client poller, most time.Duration, fail func(topic string, partition int32, err error),
+	apply func(*kgo.Record)) bool {
+	within, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	fetches := client.PollFetches(within)
 	if ctx.Err() != nil {
 		return false
 	}
 	fetches.EachError(func(topic string, partition int32, err error) {
-		log.Printf("reading %s/%d: %v", topic, partition, err) // the client tries again by itself
+		if !errors.Is(err, context.DeadlineExceeded) { // else there is nothing to read
+			fail(topic, partition, err)
+		}
 	})
 	fetches.EachRecord(apply)
 	return true
+}
+
+func reportError(topic string, partition int32, err error) {
+	log.Printf("reading %s/%d: %v", topic, partition, err) // the client tries again by itself
 }
 
 func (f *Follower) apply(record *kgo.Record) {
