@@ -142,7 +142,8 @@ void RecallWorld::StopVouchingOwner() {
 
 void RecallWorld::TakeOver() {
   ++restarts_[owner().ThirdOfRound()];
-  if (owner().is_open() && other().is_replica() && Chance(40)) {
+  const bool is_demoted = owner().is_open() && other().is_replica() && Chance(40);
+  if (is_demoted) {
     owner().Demote();
   } else {
     Chance(60) ? owner().BecomeZombie() : owner().Crash();
@@ -150,7 +151,8 @@ void RecallWorld::TakeOver() {
   world_.owner = 1 - world_.owner;
   if (owner().is_replica()) {
     owner().Promote();
-    if (Chance(50)) takeover_in_ = static_cast<int>(3 + Below(20));  // the former group comes back
+    if (is_demoted && Chance(50)) CutSnapshots();                    // the former group doesn't see it
+    if (Chance(50)) takeover_in_ = static_cast<int>(3 + Below(20));  // it comes back
     return;
   }
   owner().Crash();
