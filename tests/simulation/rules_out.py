@@ -109,11 +109,6 @@ RULES = [
         (PUBLISHER, "of_filter(beat.snapshots_log).value_or(0);", "0;"),
     ),
     (
-        "beats-forgotten-when-promoted-again",
-        "a group that was demoted and promoted again goes on from the other group's beat",
-        (PUBLISHER, "if (is_replica_ || !open.assigned.load(", "if (!open.assigned.load("),
-    ),
-    (
         "log-of-another-state",
         "the number of the log goes on although the state is another one",
         (
