@@ -18,14 +18,17 @@ int64_t NumberOf(const nlohmann::json& json, const char* name, int64_t otherwise
   return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : otherwise;
 }
 
-std::map<std::string, int64_t> NumbersOf(const nlohmann::json& json, const char* name) {
-  std::map<std::string, int64_t> numbers;
+/// The members of an object for which `is_right` is true.
+template <typename T>
+std::map<std::string, T> MapOf(const nlohmann::json& json, const char* name,
+                               bool (nlohmann::json::*is_right)() const noexcept) {
+  std::map<std::string, T> values;
   const auto found = json.find(name);
-  if (found == json.end() || !found->is_object()) return numbers;
+  if (found == json.end() || !found->is_object()) return values;
   for (const auto& [key, value] : found->items()) {
-    if (value.is_number_integer()) numbers[key] = value.get<int64_t>();
+    if ((value.*is_right)()) values[key] = value.template get<T>();
   }
-  return numbers;
+  return values;
 }
 
 }  // namespace
@@ -75,13 +78,9 @@ std::optional<Beat> ParseBeat(std::string_view text) {
   beat.generation = NumberOf(json, "generation", 0);
   beat.updates_from = NumberOf(json, "updates_from", -1);
   beat.republishing = json.value("republishing", nlohmann::json()) == true;
-  beat.snapshots_to = NumbersOf(json, "snapshots_to");
-  beat.snapshots_log = NumbersOf(json, "snapshots_log");
-  if (const auto topics = json.find("snapshots_topic"); topics != json.end() && topics->is_object()) {
-    for (const auto& [filter, topic] : topics->items()) {
-      if (topic.is_string()) beat.snapshots_topic[filter] = topic.get<std::string>();
-    }
-  }
+  beat.snapshots_to = MapOf<int64_t>(json, "snapshots_to", &nlohmann::json::is_number_integer);
+  beat.snapshots_log = MapOf<int64_t>(json, "snapshots_log", &nlohmann::json::is_number_integer);
+  beat.snapshots_topic = MapOf<std::string>(json, "snapshots_topic", &nlohmann::json::is_string);
   beat.at = {NumberOf(json, "heartbeat_ms", 0)};
   return beat;
 }

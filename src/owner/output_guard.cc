@@ -55,27 +55,31 @@ void OutputGuard::Disown(int32_t partition) {
 void OutputGuard::RaiseFloor(const OutputPlace& place, int64_t floor) {
   const MutexLock lock(mutex_);
   Known* const known = KnownAt(place);
-  if (known == nullptr || known->next >= floor) return;
-  known->floor = std::max(known->floor, floor);
-  known->next = known->first = -1;
+  if (known != nullptr) Raise(floor, *known);
+}
+
+void OutputGuard::Raise(int64_t floor, Known& known) {
+  if (known.next >= floor) return;
+  known.floor = std::max(known.floor, floor);
+  known.next = known.first = -1;
+}
+
+// Until the partition is owned.
+void OutputGuard::KeepFloor(const OutputPlace& place, int64_t floor) {
+  int64_t& kept = floors_.try_emplace(place, -1).first->second;
+  kept = std::max(kept, floor);
 }
 
 void OutputGuard::ContinueFormer(const OutputPlace& place, int64_t log, std::optional<int64_t> end) {
-  {
-    const MutexLock lock(mutex_);
-    Log& own = logs_[place];
-    if (log > own.number - own.cuts) {
-      own.number = log + own.cuts;
-      if (own.cuts == 0) ForgetEnds(place);
-    }
-    if (own.cuts > 0 || !end) return;
-    if (!owned_.contains(place.partition)) {
-      int64_t& floor = floors_.try_emplace(place, -1).first->second;
-      floor = std::max(floor, *end);
-      return;
-    }
+  const MutexLock lock(mutex_);
+  Log& own = logs_[place];
+  if (log > own.number - own.cuts) {
+    own.number = log + own.cuts;
+    if (own.cuts == 0) ForgetEnds(place);
   }
-  RaiseFloor(place, *end);
+  if (own.cuts > 0 || !end) return;
+  Known* const known = KnownAt(place);
+  known != nullptr ? Raise(*end, *known) : KeepFloor(place, *end);
 }
 
 void OutputGuard::BeginLog(const OutputPlace& place, int64_t former_log) {
@@ -158,8 +162,7 @@ void OutputGuard::OnDelivered(std::span<const Delivered> delivered) {
   for (const auto& [place, offset] : delivered) {
     Known* const found = KnownAt(place);
     if (found == nullptr) {  // it was sent before the partition was lost
-      int64_t& floor = floors_.try_emplace(place, -1).first->second;
-      floor = std::max(floor, offset + 1);
+      KeepFloor(place, offset + 1);
       continue;
     }
     Known& known = *found;

@@ -128,6 +128,8 @@ class OutputGuard {
   const Partition* Find(int32_t partition) const REQUIRES(mutex_);
   Known* KnownAt(const OutputPlace& place) REQUIRES(mutex_);
   static void WatchFrom(int64_t offset, Known& known);
+  static void Raise(int64_t floor, Known& known);
+  void KeepFloor(const OutputPlace& place, int64_t floor) REQUIRES(mutex_);
   void AddForeign(const Range& range) REQUIRES(mutex_);
   void Cut(const OutputPlace& place, Known& known) REQUIRES(mutex_);
   void AwaitBeat(Partition& partition) REQUIRES(mutex_);
