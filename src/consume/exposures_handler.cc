@@ -33,14 +33,16 @@ class ExposuresHandler::Handler final : public PartitionHandler {
   Result<size_t> Handle(std::span<const Record> records) override {
     if (open_->stopped.load()) return Fail(Code::kCorrupt, open_->stop_reason());
     if (open_->disk_full.load(std::memory_order_acquire)) return size_t{0};
+    const bool was_caught_up = open_->flow->state.CaughtUp();
     auto taken = open_->flow->intake.Apply(records);
-    handler_.options_.on_taken();
+    WakePublisher(was_caught_up, open_->flow->publish.FollowsChanges());
     return taken;
   }
 
   void ReachedEnd(int64_t end_offset) override {
+    const bool was_caught_up = open_->flow->state.CaughtUp();
     open_->flow->intake.ReachedEnd(end_offset);
-    handler_.options_.on_taken();
+    WakePublisher(was_caught_up, false);
   }
 
   void SkipLost(int64_t low) override { open_->flow->intake.SkipLost(low); }
@@ -127,6 +129,11 @@ class ExposuresHandler::Handler final : public PartitionHandler {
   }
 
  private:
+  // A pass of the publisher looks at each partition, so a batch mustn't cause one for nothing.
+  void WakePublisher(bool was_caught_up, bool made_due) {
+    if (made_due || open_->flow->state.CaughtUp() != was_caught_up) handler_.options_.on_taken();
+  }
+
   ExposuresHandler& handler_;
   const PartitionPointer open_;
   const bool goes_on_;

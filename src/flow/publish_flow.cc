@@ -32,9 +32,10 @@ PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, const Options& optio
       reporter_(reporter),
       due_(table_, outlets()),
       refresh_(WithUpdates(filters_), options.refresh_every),
-      has_rounds_(refresh_.empty() ||
-                  std::any_of(filters_.begin(), filters_.end(),
-                              [](const FilterPolicy& filter) { return filter.snapshot && !filter.updates; })),
+      follows_changes_(
+          std::any_of(filters_.begin(), filters_.end(),
+                      [](const FilterPolicy& filter) { return filter.snapshot && !filter.updates; })),
+      has_rounds_(refresh_.empty() || follows_changes_),
       marks_(table_, refresh_,
              options.may_have_marks && (!retired_.empty() || std::any_of(filters_.begin(), filters_.end(),
                                                                          [](const FilterPolicy& filter) {

@@ -155,6 +155,9 @@ class PublishFlow {
   /// `marks`: the page that was read. Fewer than the limit: there are no more. If a checkpoint has changed
   /// the marks since, the page counts for nothing, and is wanted again.
   void Scanned(std::span<const Mark> marks, const ScanRequest& scan, Instant now);
+  /// Any thread. Whether events make snapshots due, because some filter is published without updates. If not,
+  /// no snapshot is urgent, and nobody waits for an acknowledgement.
+  bool FollowsChanges() const { return follows_changes_; }
   /// Any thread. Readers lack updates below this offset.
   void HurryTo(int64_t offset);
   /// nullopt: no filter has updates.
@@ -252,6 +255,7 @@ class PublishFlow {
   PublishTable table_ GUARDED_BY(mutex_);
   DueUsers due_ GUARDED_BY(mutex_);
   Refresh refresh_ GUARDED_BY(mutex_);
+  const bool follows_changes_;
   const bool has_rounds_;  // of checkpoints: some filter is published without updates
   StandingMarks marks_ GUARDED_BY(mutex_);
   uint64_t unclean_ GUARDED_BY(mutex_) = 0;

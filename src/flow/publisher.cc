@@ -12,6 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAcknowledgementPoll{1};
+constexpr milliseconds kRefreshPoll{10};  // a step looks at each partition: docs/decisions/0020
 constexpr milliseconds kCheckpointPoll{10};
 constexpr milliseconds kIdle{50};
 // The wait while nothing is due: whatever comes next wakes the publisher, or may wait for seconds.
@@ -123,11 +124,16 @@ milliseconds Publisher::Step() {
   if (pass.more) return milliseconds(0);
   // Nobody waits for the acknowledgement of a beat.
   const size_t beats = watermarks_ ? watermarks_->outstanding() : 0;
-  if (sink_.outstanding() > beats) return kAcknowledgementPoll;
+  if (sink_.outstanding() > beats) return FollowsChanges(opened) ? kAcknowledgementPoll : kRefreshPoll;
   const milliseconds wait = IsQuiet(opened, pass) ? kQuiet : kIdle;
   const Instant next = std::min(pass.next, watermarks_ ? watermarks_->NextAt() : Instant::max());
   if (next == Instant::max()) return wait;
   return std::clamp(std::chrono::ceil<milliseconds>(next - now), kAcknowledgementPoll, wait);
+}
+
+bool Publisher::FollowsChanges(const std::vector<PartitionPointer>& opened) {
+  return std::any_of(opened.begin(), opened.end(),
+                     [](const PartitionPointer& open) { return open->flow->publish.FollowsChanges(); });
 }
 
 bool Publisher::IsQuiet(const std::vector<PartitionPointer>& opened, const Pass& pass) {

@@ -140,6 +140,7 @@ class Publisher {
   Status ScanMarks(OpenPartition& open);
   void Acknowledge(const std::vector<PartitionPointer>& opened, const Pass& pass);
   bool ShouldSendNow(const Pass& pass);
+  static bool FollowsChanges(const std::vector<PartitionPointer>& opened);
   bool IsQuiet(const std::vector<PartitionPointer>& opened, const Pass& pass);
 
   const OpenPartitions& partitions_;

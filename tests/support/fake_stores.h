@@ -21,7 +21,9 @@ class FakeStores final : public PartitionStores {
     PartitionOptions options;
     options.partition = partition;
     options.partition_count = partition_count;
-    options.filters = {{0, "default", 30, 10'000, {}, std::nullopt}};
+    options.filters = {{0, "default", 30, 10'000, {}, snapshot}};
+    options.filters[0].updates = updates;
+    if (updates) options.updates = UpdatePolicy{};
     options.checkpoint_interval = std::chrono::milliseconds(100);
     return Opened{std::make_unique<FakeStore>(disks[partition], fault, level0, lock), options};
   }
@@ -32,6 +34,8 @@ class FakeStores final : public PartitionStores {
   }
   std::map<int32_t, DurableState> disks;
   std::map<int32_t, Error> open_fails;
+  std::optional<SnapshotPolicy> snapshot;
+  bool updates = false;
   StoreFault fault = StoreFault::kNone;
   uint32_t level0 = 0;
   std::function<void(int32_t partition)> on_closing = [](int32_t) {};  // the thread that closes the store

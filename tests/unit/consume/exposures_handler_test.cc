@@ -351,5 +351,29 @@ TEST_F(ExposuresTakerTest, AddedPartitionsAreRefusedWhileUsersAreMappedToTheOldO
   EXPECT_FALSE(stores_.disks.contains(1));
 }
 
+TEST_F(ExposuresTakerTest, ABatchWakesThePublisherOnlyIfItMakesSnapshotsDue) {
+  const auto take = [&] {
+    Fill(0, 10);
+    const int before = wakes_;
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(runner_->StepControl(0ms));
+      runner_->StepWorker(0, 0ms);
+    }
+    wakes_ -= before;
+  };
+  stores_.snapshot = SnapshotPolicy{};
+  Start();
+  take();
+  EXPECT_EQ(Next(0), 10);
+  EXPECT_EQ(wakes_, 1);
+  stores_.updates = true;
+  wakes_ = 0;
+  Start();
+  EXPECT_GT(wakes_, 0) << "it has caught up";
+  take();
+  EXPECT_EQ(Next(0), 20);
+  EXPECT_EQ(wakes_, 0) << "a pass would look at each partition for nothing";
+}
+
 }  // namespace
 }  // namespace seen

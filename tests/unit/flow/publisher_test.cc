@@ -353,6 +353,24 @@ TEST_F(PublisherTest, ReturnsHowLongThereIsNothingToDo) {
   EXPECT_EQ(publisher.Step(), milliseconds(1)) << "an acknowledgement may come";
 }
 
+TEST_F(PublisherTest, NobodyIsInAHurryForTheAcknowledgementOfARefreshedSnapshot) {
+  updates = true;
+  for (int32_t number = 0; number < kPartitions; ++number) {
+    opened.Take(number);
+    Open(number);
+  }
+  Expose(0, "a");
+  topic.deliver_all = false;
+  topic.late_percent = 100;
+  lanes[0].open->flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf(User(0))}}, clock.Now());
+  EXPECT_EQ(publisher.Step(), milliseconds(10));
+  EXPECT_GT(topic.outstanding(), 0u);
+  updates = false;
+  opened.Take(1);
+  Open(1);
+  EXPECT_EQ(publisher.Step(), milliseconds(1)) << "a snapshot of the other partition may be under way";
+}
+
 TEST_F(PublisherTest, WaitsForNoBeatsAcknowledgementAndIsBackForTheNextBeat) {
   options.watermarks = BeatSender{"group", "instance", ""};
   Publisher beating = WithOptions();
