@@ -15,6 +15,11 @@ ROCKSDB = (
     "EmbeddedRocksDB, incremental checkpoints, managed memory 512 MB (half of it write buffers), FLASH_SSD_OPTIMIZED, "
     "Bloom filters on, timers on the heap, TTL in the compaction filter; -Xmx1500m, ParallelGC, jemalloc"
 )
+FORST = (
+    "ForSt, its files on the local disk, the job's synchronous state as with RocksDB; incremental checkpoints, managed "
+    "memory 512 MB (half of it write buffers), Bloom filters on, timers on the heap, TTL in the compaction filter; "
+    "-Xmx1500m, ParallelGC, jemalloc"
+)
 HEAP = "HashMapStateBackend, full checkpoints; -Xmx2g, ParallelGC"
 VARIANTS = {
     "A": "a Bloom filter a user-day (MapState), 16 items at first, growing fourfold, 1% over the window's days; read, "
@@ -27,7 +32,7 @@ OUTPUT = {
 }
 PRODUCER = "KafkaSink at least once, acks=all, idempotent, linger 5 ms, batches of 128 KiB"
 
-HEAPS = {"rocksdb": ["-Xms1500m", "-Xmx1500m"], "hashmap": ["-Xms2g", "-Xmx2g"]}
+BACKENDS = {"rocksdb": ROCKSDB, "forst": FORST, "hashmap": HEAP}
 # The packages that Flink's own start scripts open on Java 17.
 OPENED = [
     f"--add-opens=java.base/{package}=ALL-UNNAMED"
@@ -55,7 +60,7 @@ class Flink(JvmContender):
         self.name, self.title, self.variant, self.backend = name, title, variant, backend
         self.publishes = publishes
         self.answers_exactly = variant == "B" and not publishes
-        parts = [VARIANTS[variant], ROCKSDB if backend == "rocksdb" else HEAP, COMMON]
+        parts = [VARIANTS[variant], BACKENDS[backend], COMMON]
         if publishes:
             parts += [OUTPUT[variant], PRODUCER]
         self.settings = "; ".join(parts)
@@ -73,7 +78,7 @@ class Flink(JvmContender):
         return [
             *JEMALLOC,
             "java",
-            *HEAPS[self.backend],
+            *(f"-X{end}{'2g' if self.backend == 'hashmap' else '1500m'}" for end in ("ms", "mx")),
             "-XX:+UseParallelGC",
             *OPENED,
             "-cp",
@@ -97,6 +102,8 @@ CONTENDERS = [
     Flink("flink-a-published", "Flink A, sent on each change", "A", publishes=True),
     Flink("flink-b", "Flink B, exact items", "B"),
     Flink("flink-b-published", "Flink B, rendered every second", "B", publishes=True),
+    Flink("flink-a-forst", "Flink A, state in ForSt", "A", "forst"),
+    Flink("flink-a-forst-published", "Flink A in ForSt, sent on each change", "A", "forst", publishes=True),
     Flink("flink-a-heap", "Flink A, state on the heap", "A", "hashmap"),
     Flink(
         "flink-a-heap-published", "Flink A on the heap, sent on each change", "A", "hashmap", publishes=True

@@ -13,7 +13,8 @@ import seen.bench.Arguments;
 final class ClusterSettings {
   static Configuration of(Arguments arguments) throws IOException {
     Configuration to = new Configuration();
-    boolean rocksdb = arguments.text("backend", "rocksdb").equals("rocksdb");
+    String backend = arguments.text("backend", "rocksdb");
+    boolean onDisk = !backend.equals("hashmap");
     Path state = Path.of(arguments.text("state_dir")).toAbsolutePath();
     Path checkpoints = Path.of(arguments.text("checkpoint_dir")).toAbsolutePath();
     Files.createDirectories(state);
@@ -26,24 +27,29 @@ final class ClusterSettings {
     to.setString("taskmanager.memory.network.min", "64mb");
     to.setString("taskmanager.memory.network.max", "64mb");
     to.setString(
-        "taskmanager.memory.managed.size", rocksdb ? arguments.text("managed_memory", "512mb") : "1mb");
+        "taskmanager.memory.managed.size", onDisk ? arguments.text("managed_memory", "512mb") : "1mb");
 
     to.setString(
         "execution.checkpointing.interval", arguments.text("checkpoint_interval_ms", "10000") + " ms");
     to.setString("execution.checkpointing.min-pause", "1 s");
     to.setString("execution.checkpointing.dir", checkpoints.toUri().toString());
     to.setString("execution.checkpointing.externalized-checkpoint-retention", "RETAIN_ON_CANCELLATION");
-    to.setString("execution.checkpointing.incremental", Boolean.toString(rocksdb));
+    to.setString("execution.checkpointing.incremental", Boolean.toString(onDisk));
 
-    to.setString("state.backend.type", rocksdb ? "rocksdb" : "hashmap");
-    if (rocksdb) {
+    to.setString("state.backend.type", backend);
+    if (onDisk) {
+      String of = "state.backend." + backend + ".";
+      to.setString(of + "use-bloom-filter", arguments.text("use_bloom_filter", "true"));
+      to.setString(of + "memory.write-buffer-ratio", arguments.text("write_buffer_ratio", "0.5"));
+      to.setString(of + "timer-service.factory", "HEAP");
+    }
+    if (backend.equals("rocksdb")) {
       to.setString("state.backend.rocksdb.localdir", state.resolve("rocksdb").toString());
       to.setString(
           "state.backend.rocksdb.predefined-options", arguments.text("predefined", "FLASH_SSD_OPTIMIZED"));
-      to.setString("state.backend.rocksdb.use-bloom-filter", arguments.text("use_bloom_filter", "true"));
-      to.setString(
-          "state.backend.rocksdb.memory.write-buffer-ratio", arguments.text("write_buffer_ratio", "0.5"));
-      to.setString("state.backend.rocksdb.timer-service.factory", "HEAP");
+    } else if (backend.equals("forst")) {
+      to.setString("state.backend.forst.local-dir", state.resolve("forst").toString());
+      to.setString("state.backend.forst.primary-dir", "local");
     }
     if (arguments.flag("resume")) {
       Optional<Path> newest = newestCheckpoint(checkpoints);

@@ -2,7 +2,6 @@ package seen.bench.flink;
 
 import java.io.IOException;
 import java.util.Arrays;
-import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
@@ -48,12 +47,6 @@ public final class ExposureType extends TypeInformation<Exposure> {
 
   @Override
   public TypeSerializer<Exposure> createSerializer(SerializerConfig config) {
-    return Serializer.INSTANCE;
-  }
-
-  @Override
-  @Deprecated
-  public TypeSerializer<Exposure> createSerializer(ExecutionConfig config) {
     return Serializer.INSTANCE;
   }
 

@@ -16,7 +16,7 @@ import seen.bench.Exposure;
 import seen.bench.InputOffsets;
 import seen.bench.Progress;
 
-/** The job and its cluster in one process. Keys: the harness's, and variant=A|B, backend=rocksdb|hashmap. */
+/** The job and its cluster in one process. Keys: the harness's, and variant=A|B, backend=rocksdb|forst|hashmap. */
 public final class SeenJob {
   public static void main(String[] words) throws Exception {
     Arguments arguments = new Arguments(words);
