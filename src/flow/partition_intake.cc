@@ -60,7 +60,8 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   now_ = clock_.WallNow();
   time_limit_ = {now_.value + options_.future_skew_max.count()};
   // A replay fills the log, so a lag says nothing about the live events in between.
-  defer_ = (!replays_.holds() && IsBehind(records.back())) || !parts_.publish.HasSpace();
+  is_behind_ = !replays_.holds() && IsBehind(records.back());
+  defer_ = is_behind_ || !parts_.publish.HasSpace();
   if (state_.wholeness().awaits_record()) [[unlikely]]
     NoteFirst(records);
   parts_.publish.BeginBatch();
@@ -165,7 +166,9 @@ void PartitionIntake::PassOnDirty(Instant visible_at) {
 void PartitionIntake::Defer(Tail::UserSlot& slot, FilterMask filters) {
   const auto more = static_cast<FilterMask>(filters & ~slot.deferred);
   slot.deferred = static_cast<FilterMask>(slot.deferred | more);
-  tail_deferred_ += static_cast<uint64_t>(std::popcount(static_cast<FilterMask>(more & ~filters_.updates)));
+  const FilterMask awaited = more & ~filters_.updates;
+  tail_deferred_ += static_cast<uint64_t>(std::popcount(awaited));
+  tail_defers_backlog_ = tail_defers_backlog_ || (is_behind_ && awaited != 0);
 }
 
 // Returns how many of the `read` records were taken: fewer if the tail is full.
@@ -567,7 +570,13 @@ bool PartitionIntake::WantsCheckpoint() const {
   if (state_.checkpoint_offset() < 0) return true;
   if (parts_.checkpoint.IsUrgent()) return true;
   if (history_is_due_) return true;
-  return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
+  const auto age = clock_.Now() - last_freeze_;
+  // The backlog has ended, so its users need not wait for their marks any longer.
+  if (tail_defers_backlog_ && state_.LagMessages() <= options_.behind_lag_messages &&
+      age >= options_.checkpoint_interval / 10) {
+    return true;
+  }
+  return age >= options_.checkpoint_interval && HasChanges();
 }
 
 HoldReason PartitionIntake::HeldBy() const {
@@ -596,6 +605,7 @@ void PartitionIntake::Freeze() {
   }
   frozen->deferred = std::exchange(tail_deferred_, 0);
   frozen->defers_live = std::exchange(tail_defers_live_, false);
+  tail_defers_backlog_ = false;
   frozen->ends_replays = std::exchange(history_is_due_, false);
   tail_since_ = frozen->at;
   frozen->next_since = tail_since_;

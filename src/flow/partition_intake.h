@@ -136,6 +136,7 @@ class PartitionIntake {
   std::optional<UpdateStream::Batch> updates_;  // of the batch, if some filter has updates
   int64_t update_offset_ = -1;                  // of the record at hand; -1: it is no news
   bool defer_ = true;                           // the batch's publication is left to marks
+  bool is_behind_ = false;                      // because the batch is of a backlog
   ReplayRuns replays_;
   uint32_t replay_batch_ = 0;   // the last batch with a record of replay_run_
   std::string replay_run_;      // the run of the last replayed record
@@ -143,6 +144,7 @@ class PartitionIntake {
   bool holds_marks_ = false;
   bool history_is_due_ = false;  // a replay has ended: users that waited for it are published
   bool tail_defers_live_ = false;
+  bool tail_defers_backlog_ = false;  // users of a backlog wait for this tail's checkpoint
   uint64_t tail_deferred_ = 0;
   Anchor anchor_;           // last record read
   bool anchor_is_checked_;  // the log is known to be the one that was read

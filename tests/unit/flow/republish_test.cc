@@ -280,6 +280,22 @@ TEST_F(RepublishTest, AMarkKeepsTheIdOfAnErasedUserWhateverElseIsMarkedThere) {
   EXPECT_FALSE(HasSnapshot());
 }
 
+TEST_F(RepublishTest, UsersOfABacklogWaitForItsEndButNotForTheNextCheckpoint) {
+  options.behind_age = std::chrono::milliseconds(-1);
+  Open();
+  Checkpoint();
+  FallBehind();
+  Send(Event("exposed", "a", kNow));
+  clock.Advance(1'100);
+  EXPECT_FALSE(flow->intake.CheckpointDue());
+  CatchUp();
+  EXPECT_TRUE(flow->intake.CheckpointDue());
+  Checkpoint();
+  EXPECT_FALSE(flow->intake.CheckpointDue());
+  Publish();
+  EXPECT_TRUE(Published("a"));
+}
+
 TEST_F(RepublishTest, AMarkedUserGetsATombstoneThoughTheStateHasExpired) {
   // The user was published, and the daemon was killed before a checkpoint. The next daemon reads the event
   // long after the item's end.
