@@ -40,7 +40,8 @@ PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, const Options& optio
              options.may_have_marks && (!retired_.empty() || std::any_of(filters_.begin(), filters_.end(),
                                                                          [](const FilterPolicy& filter) {
                                                                            return filter.snapshot.has_value();
-                                                                         }))),
+                                                                         })),
+             entries_max_),
       tallies_(outlets()),
       samples_(filters_.size()) {}
 
@@ -479,17 +480,20 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
   DrainChannel();
   // The entry of a deferred user may be clean through a snapshot that is older than the deferred change.
   bool some_left = false;
-  for (const UserRef& ref : deferred) {
+  for (const UserRef& ref : renewed) marks_.Renew(ref);
+  std::erase_if(deferred, [&](const UserRef& ref) REQUIRES(mutex_) {
     const bool is_refreshed = refresh_.Has(ref.filter);
     some_left |= !is_refreshed;
     const uint32_t found = table_.Find(ref);
-    if (found == PublishTable::kNone || table_[found].dirty) continue;
+    if (found == PublishTable::kNone) return is_refreshed && marks_.Keep(ref);
+    if (table_[found].dirty) return false;
     if (is_refreshed || marks_.held()) {
       table_[found].held = true;
     } else {
       MakeDue(table_[found].outlet, ref.user, table_[found].sent_since);
     }
-  }
+    return false;
+  });
   if (has_rounds_ && reaches != kNoOffset && round_to_ == kNoOffset && !some_left && marks_.NoneLeft())
     BeginRound(reaches);
   collected_to_ = {reaches, at};

@@ -13,6 +13,22 @@ void StandingMarks::LetGo() {
   next_scan_let_go_ = scan_after_.has_value();  // some marks may stand before the scan's place
 }
 
+bool StandingMarks::Keep(const UserRef& ref) {
+  if (!remembered_.contains(ref)) return false;
+  clears_.erase(ref);  // what was acknowledged is older than the change
+  return true;
+}
+
+// If there is no space, the new one takes the place of an old one, in turn.
+void StandingMarks::Remember(const UserRef& ref) {
+  static_assert(sizeof(UserRef) + TagIndex::kBytesANumber <= PublishTable::kBytesAnEntry);
+  while (!remembered_.empty() && remembered_.size() + table_.size() >= entries_max_) {
+    next_forgotten_ = (next_forgotten_ + 1) % remembered_.size();
+    remembered_.erase(UserRef(remembered_.refs()[next_forgotten_]));
+  }
+  if (table_.size() < entries_max_) remembered_.insert(ref);
+}
+
 MarkChanges StandingMarks::Collect(std::vector<UserRef> users, bool some_left) {
   Check(collected_set_.empty() && collected_clear_.empty(), "two checkpoints of a partition at once");
   some_left_ = some_left;
@@ -39,8 +55,9 @@ void StandingMarks::Committed() {
     if (found == PublishTable::kNone) {
       // The user was published meanwhile, or left to the mark. If some were left, the scan publishes both,
       // which is harmless. So does the refresh.
-      if (is_refreshed) continue;
-      if (some_left_) {
+      if (is_refreshed) {
+        Remember(ref);
+      } else if (some_left_) {
         CountLeft(ref);
       } else {
         clears_.insert(ref);
@@ -60,6 +77,7 @@ void StandingMarks::Committed() {
 }
 
 void StandingMarks::Failed() {
+  for (const UserRef& ref : collected_clear_) remembered_.erase(ref);  // it may be gone
   collected_set_.clear();
   collected_clear_.clear();
   some_left_ = false;

@@ -5,6 +5,8 @@
 // A mark stands for a user whose snapshot lacks a change. The next snapshot's acknowledgement wants it
 // cleared, and the next checkpoint clears it. The scan takes marks of filters without updates, page by page,
 // once checkpoints left users to marks. Marks of filters with updates are the refresh's (flow/refresh.h).
+// They stand for a whole round, and a session changes its user in many checkpoints. So the newest of them are
+// remembered, and aren't set again.
 //
 // Not thread-safe: PublishFlow's mutex guards it.
 
@@ -26,9 +28,14 @@ struct MarkChanges {
 
 class StandingMarks {
  public:
-  /// Both references outlive this. `may_have_marks`: the store isn't new. Its marks are scanned first.
-  StandingMarks(PublishTable& table, const Refresh& refresh, bool may_have_marks)
-      : table_(table), refresh_(refresh), scan_wanted_(may_have_marks), scan_let_go_(may_have_marks) {}
+  /// Both references outlive this. `may_have_marks`: the store isn't new. Its marks are scanned first. Marks
+  /// are remembered in the memory of up to `entries_max` entries that the table doesn't use.
+  StandingMarks(PublishTable& table, const Refresh& refresh, bool may_have_marks, size_t entries_max)
+      : table_(table),
+        refresh_(refresh),
+        entries_max_(entries_max),
+        scan_wanted_(may_have_marks),
+        scan_let_go_(may_have_marks) {}
 
   /// While marks are held, the scan waits.
   void Hold(bool hold) { held_ = hold; }
@@ -36,6 +43,10 @@ class StandingMarks {
   /// The marks that stand now no longer wait.
   void LetGo();
 
+  /// Whether the user's mark certainly stands. Then it goes on to stand for what has changed since.
+  bool Keep(const UserRef& ref);
+  /// The user's mark must be set again.
+  void Renew(const UserRef& ref) { remembered_.erase(ref); }
   /// What a checkpoint changes: sets the marks of `users` (in any order, possibly several times), and clears
   /// those that aren't needed any more. `some_left`: some of `users` were left to marks, in filters without
   /// updates.
@@ -70,9 +81,13 @@ class StandingMarks {
 
  private:
   void CountLeft(const UserRef& ref);
+  void Remember(const UserRef& ref);
 
   PublishTable& table_;
   const Refresh& refresh_;
+  const size_t entries_max_;
+  UserRefSet remembered_;  // marks in the store, left to the refresh; those to clear may be among them
+  size_t next_forgotten_ = 0;
   UserRefSet clears_;                                     // marks in the store whose snapshot is acknowledged
   std::vector<UserRef> collected_set_, collected_clear_;  // between Collect and its end
   bool some_left_ = false;                                // among the collected

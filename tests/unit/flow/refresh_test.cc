@@ -36,11 +36,19 @@ class RefreshTest : public PublishTest {
     left_.push_back({FilterId(filter), KeyOf(name)});
     ++next_offset;
   }
-  void Checkpoint() {
-    const MarkChanges changes = flow->CollectMarks(std::exchange(left_, {}), {}, next_offset, now);
+  /// Returns how many marks it writes.
+  size_t Checkpoint(const std::vector<UserRef>& renewed = {}) {
+    const MarkChanges changes = flow->CollectMarks(std::exchange(left_, {}), renewed, next_offset, now);
     for (const UserRef& ref : changes.set) marks.insert(ref);
     for (const UserRef& ref : changes.clear) marks.erase(ref);
     flow->MarksCommitted();
+    return changes.set.size();
+  }
+  /// The user's snapshot is out, and the table has forgotten the user.
+  void Refresh() {
+    Round();
+    now += kDebounce;
+    Send({0, 0});
   }
   /// Reads the pages of marks that are wanted now, at most `pages`. Returns how many users are sent.
   size_t Step(int pages = 1'000) {
@@ -182,6 +190,49 @@ TEST_F(RefreshTest, AChangeWhileTheUserIsOnItsWayKeepsTheMark) {
   Checkpoint();
   EXPECT_TRUE(marks.empty());
   EXPECT_EQ(flow->PublishedTo(), next_offset);
+}
+
+TEST_F(RefreshTest, AMarkThatStandsIsNotWrittenAgain) {
+  Leave("a");
+  EXPECT_EQ(Checkpoint(), 1u);
+  Leave("a");
+  EXPECT_EQ(Checkpoint(), 0u);
+  Refresh();
+  EXPECT_EQ(rendered_times["a"], 1);
+  Leave("a");
+  EXPECT_EQ(Checkpoint(), 0u) << "it wasn't cleared yet";
+  EXPECT_EQ(marks.size(), 1u) << "nor is it now";
+  Refresh();
+  EXPECT_EQ(rendered_times["a"], 2);
+  Checkpoint();
+  EXPECT_TRUE(marks.empty());
+  Leave("a");
+  EXPECT_EQ(Checkpoint(), 1u);
+  Leave("a");
+  EXPECT_EQ(Checkpoint({{FilterId(0), KeyOf("a")}}), 1u) << "what it says is new";
+}
+
+TEST_F(RefreshTest, AMarkThatMayBeGoneIsWrittenAgain) {
+  Leave("a");
+  Checkpoint();
+  Refresh();
+  EXPECT_EQ(flow->CollectMarks({}).clear.size(), 1u);
+  flow->MarksFailed();
+  Leave("a");
+  EXPECT_EQ(Checkpoint(), 1u);
+}
+
+TEST_F(RefreshTest, RemembersAsManyMarksAsItHasMemoryFor) {
+  flow.emplace(std::vector<FilterPolicy>{WithUpdates(0)}, PublishFlow::Options{10, false, kRound}, reporter);
+  for (int i = 0; i < 8; ++i) Leave("user-" + std::to_string(i));
+  Checkpoint();
+  for (int i = 0; i < 8; ++i) Leave("user-" + std::to_string(i));
+  EXPECT_EQ(Checkpoint(), 0u);
+  for (int i = 0; i < 18; ++i) Leave("user-" + std::to_string(i));
+  EXPECT_EQ(Checkpoint(), 10u);
+  for (int i = 0; i < 18; ++i) Leave("user-" + std::to_string(i));
+  EXPECT_EQ(Checkpoint(), 8u) << "ten are remembered";
+  EXPECT_EQ(marks.size(), 18u);
 }
 
 TEST_F(RefreshTest, HurriesAfterAGapAndWhenItIsLate) {
