@@ -23,13 +23,20 @@ def between_markers(page, name, text):
 
 
 def wrapped(text):
-    """The text with paragraphs of prose wrapped at 100 columns. Tables, pictures, headings, lists and code
-    stay as they are."""
+    """The text with paragraphs of prose and flat lists wrapped at 100 columns. Tables, pictures, headings,
+    other lists and code stay as they are."""
 
     def wrap(block):
+        if all(line.startswith("- ") for line in block.splitlines()):
+            return "\n".join(fill(item, "  ") for item in block.splitlines())
         is_prose = not re.search(r"(?m)^ *(\||!\[|#|[-*] |\d+\. |```|<)", block)
         if not is_prose or max(map(len, block.splitlines()), default=0) <= 100:
             return block
-        return textwrap.fill(" ".join(block.split()), 100, break_long_words=False, break_on_hyphens=False)
+        return fill(" ".join(block.split()), "")
+
+    def fill(paragraph, indent):
+        return textwrap.fill(
+            paragraph, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
 
     return "\n\n".join(wrap(block) for block in text.split("\n\n"))

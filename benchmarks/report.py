@@ -323,7 +323,7 @@ def side_by_side(all_results):
 def write_settings(known):
     settings = {entry["title"]: entry["settings"] for _, entry in ordered(known) if entry.get("settings")}
     page = paths.SETTINGS_PAGE.read_text()
-    paths.SETTINGS_PAGE.write_text(between_markers(page, "settings", settings_text(settings)))
+    paths.SETTINGS_PAGE.write_text(between_markers(page, "settings", wrapped(settings_text(settings))))
 
 
 def settings_text(settings):
@@ -477,7 +477,7 @@ def write():
     all_results = results.load()
     page = paths.PAGE.read_text() if paths.PAGE.exists() else FIRST_PAGE
     if all_results.get("contenders"):
-        page = between_markers(page, "side-by-side", side_by_side(all_results))
+        page = between_markers(page, "side-by-side", wrapped(side_by_side(all_results)))
         write_settings(all_results["contenders"])
     if all_results.get("scenarios"):
         page = between_markers(page, "scenarios", scenarios_text(page, all_results["scenarios"]))
