@@ -98,7 +98,7 @@ milliseconds Publisher::Step() {
     ContinueFormer(*open);
     if (!MayPublish(*open)) continue;
     PartitionWork& kept = WorkOf(*open);
-    StepPartition(*open, kept);
+    StepPartition(*open, kept, pass);
     BeginGroup(*open, kept, pass);
   }
   TakeUsers();
@@ -269,10 +269,10 @@ void Publisher::TakeForeign(PartitionFlow& flow) const {
   if (!due.empty()) flow.publish.AddDue(due, clock_.Now());
 }
 
-void Publisher::StepPartition(OpenPartition& open, PartitionWork& kept) {
+void Publisher::StepPartition(OpenPartition& open, PartitionWork& kept, Pass& pass) {
   PartitionFlow& flow = *open.flow;
   if (flow.state.LagMessages() <= flow.state.options().behind_lag_messages) {
-    Try(PublishStep::kScanMarks, open, kept, [&] { return ScanMarks(open); });
+    Try(PublishStep::kScanMarks, open, kept, [&] { return ScanMarks(open, pass); });
     TakeForeign(flow);
     Try(PublishStep::kRepublish, open, kept, [&] {
       const TimeMs wall = clock_.WallNow();
@@ -463,15 +463,17 @@ void Publisher::Failed(PublishStep step, OpenPartition& open, Retry& retry, cons
   reporter_.PublishFailed(open.partition, step, error);
 }
 
-Status Publisher::ScanMarks(OpenPartition& open) {
+Status Publisher::ScanMarks(OpenPartition& open, Pass& pass) {
   PublishFlow& publish = open.flow->publish;
-  // Whether there are marks behind the page.
+  // Whether there are marks behind the page: this pass may publish the page's users, so nothing else says so.
   const auto scan_page = [&](PublishFlow::ScanRequest scan) -> Result<bool> {
     scan.limit = std::min(scan.limit, options_.marks_a_step);
     const auto marks = open.store->ScanMarks(scan.after, scan.limit);
     if (!marks) return Fail(marks.error());
     publish.Scanned(*marks, scan, clock_.Now());
-    return marks->size() == scan.limit;
+    const bool more = marks->size() == scan.limit;
+    pass.more |= more;
+    return more;
   };
   if (const auto scan = publish.WantsScan(); scan.wanted) {
     if (const auto scanned = scan_page(scan); !scanned) return Fail(scanned.error());

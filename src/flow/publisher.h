@@ -121,7 +121,7 @@ class Publisher {
   void NoteWritten(const OpenPartition& open) const;
   void SettleWithheld(const OpenPartition& open, PartitionWork& kept) const;
   void TakeForeign(PartitionFlow& flow) const;
-  void StepPartition(OpenPartition& open, PartitionWork& kept);
+  void StepPartition(OpenPartition& open, PartitionWork& kept, Pass& pass);
   template <typename Work>
   auto WithSink(const OpenPartition& open, PartitionWork& kept, const Work& work);
   void BeginGroup(OpenPartition& open, PartitionWork& kept, Pass& pass);
@@ -137,7 +137,7 @@ class Publisher {
   template <typename Work>
   void Try(PublishStep step, OpenPartition& open, PartitionWork& kept, const Work& work);
   void Failed(PublishStep step, OpenPartition& open, Retry& retry, const Error& error);
-  Status ScanMarks(OpenPartition& open);
+  Status ScanMarks(OpenPartition& open, Pass& pass);
   void Acknowledge(const std::vector<PartitionPointer>& opened, const Pass& pass);
   bool ShouldSendNow(const Pass& pass);
   static bool FollowsChanges(const std::vector<PartitionPointer>& opened);

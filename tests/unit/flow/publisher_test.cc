@@ -353,6 +353,22 @@ TEST_F(PublisherTest, ReturnsHowLongThereIsNothingToDo) {
   EXPECT_EQ(publisher.Step(), milliseconds(1)) << "an acknowledgement may come";
 }
 
+TEST_F(PublisherTest, MarksBehindAPageWaitForNobody) {
+  updates = true;
+  opened.Take(0);
+  Open(0);
+  options.marks_a_step = 2;
+  Publisher refreshing = WithOptions();
+  for (const char* const user : {"a", "b", "c", "d"}) Expose(0, user, "item");
+  PartitionFlow& flow = *lanes[0].open->flow;
+  flow.intake.Freeze();
+  ASSERT_TRUE(flow.checkpoint.Write());
+  int at_once = 0;
+  while (refreshing.Step() == milliseconds(0)) ++at_once;
+  EXPECT_GE(at_once, 2);
+  EXPECT_EQ(topic.topic.size(), 4u);
+}
+
 TEST_F(PublisherTest, NobodyIsInAHurryForTheAcknowledgementOfARefreshedSnapshot) {
   updates = true;
   for (int32_t number = 0; number < kPartitions; ++number) {
