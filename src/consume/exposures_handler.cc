@@ -35,7 +35,7 @@ class ExposuresHandler::Handler final : public PartitionHandler {
     if (open_->disk_full.load(std::memory_order_acquire)) return size_t{0};
     const bool was_caught_up = open_->flow->state.CaughtUp();
     auto taken = open_->flow->intake.Apply(records);
-    WakePublisher(was_caught_up, open_->flow->publish.FollowsChanges());
+    WakePublisher(was_caught_up, open_->flow->publish.HasNews());
     return taken;
   }
 

@@ -570,13 +570,13 @@ bool PartitionIntake::WantsCheckpoint() const {
   if (state_.checkpoint_offset() < 0) return true;
   if (parts_.checkpoint.IsUrgent()) return true;
   if (history_is_due_) return true;
-  const auto age = clock_.Now() - last_freeze_;
-  // The backlog has ended, so its users need not wait for their marks any longer.
-  if (tail_defers_backlog_ && state_.LagMessages() <= options_.behind_lag_messages &&
-      age >= options_.checkpoint_interval / 10) {
-    return true;
-  }
-  return age >= options_.checkpoint_interval && HasChanges();
+  if (BacklogHasEnded() && clock_.Now() - backlog_ended_ >= options_.checkpoint_interval) return true;
+  return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
+}
+
+// Its users need not wait for their marks any longer.
+bool PartitionIntake::BacklogHasEnded() const {
+  return tail_defers_backlog_ && state_.LagMessages() <= options_.behind_lag_messages;
 }
 
 HoldReason PartitionIntake::HeldBy() const {
@@ -605,6 +605,7 @@ void PartitionIntake::Freeze() {
   }
   frozen->deferred = std::exchange(tail_deferred_, 0);
   frozen->defers_live = std::exchange(tail_defers_live_, false);
+  if (BacklogHasEnded()) backlog_ended_ = frozen->at;
   tail_defers_backlog_ = false;
   frozen->ends_replays = std::exchange(history_is_due_, false);
   tail_since_ = frozen->at;

@@ -92,6 +92,7 @@ class PartitionIntake {
   bool SkipsUpdates(const Record& newest) const;
   void NoteUnexposed(const Exposure& exposure, const Record& record);
   bool TailIsFull() const;
+  bool BacklogHasEnded() const;
   bool WantsCheckpoint() const;
   bool TailIsOfAnEarlierDay() const;
   void NoteTaken(const Record& record, BatchReport& report, TimeMs exposed_at = {-1});
@@ -145,6 +146,7 @@ class PartitionIntake {
   bool history_is_due_ = false;  // a replay has ended: users that waited for it are published
   bool tail_defers_live_ = false;
   bool tail_defers_backlog_ = false;  // users of a backlog wait for this tail's checkpoint
+  Instant backlog_ended_{};           // when that was the reason for a checkpoint
   uint64_t tail_deferred_ = 0;
   Anchor anchor_;           // last record read
   bool anchor_is_checked_;  // the log is known to be the one that was read

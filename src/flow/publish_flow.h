@@ -155,9 +155,11 @@ class PublishFlow {
   /// `marks`: the page that was read. Fewer than the limit: there are no more. If a checkpoint has changed
   /// the marks since, the page counts for nothing, and is wanted again.
   void Scanned(std::span<const Mark> marks, const ScanRequest& scan, Instant now);
-  /// Any thread. Whether events make snapshots due, because some filter is published without updates. If not,
-  /// no snapshot is urgent, and nobody waits for an acknowledgement.
+  /// Any thread. Whether each change makes a snapshot due, because some filter is published without updates.
+  /// If not, nobody waits for an acknowledgement.
   bool FollowsChanges() const { return follows_changes_; }
+  /// Any thread. Whether AddDirty has brought users whom the publisher hasn't seen yet.
+  bool HasNews() const { return ChannelUsers() > 0; }
   /// Any thread. Readers lack updates below this offset.
   void HurryTo(int64_t offset);
   /// nullopt: no filter has updates.

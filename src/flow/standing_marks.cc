@@ -19,14 +19,18 @@ bool StandingMarks::Keep(const UserRef& ref) {
   return true;
 }
 
-// If there is no space, the new one takes the place of an old one, in turn.
+// If there is no space, the new ones take the places of old ones, in turn.
 void StandingMarks::Remember(const UserRef& ref) {
+  remembered_.insert(ref);
+  ForgetSome();
+}
+
+void StandingMarks::ForgetSome() {
   static_assert(sizeof(UserRef) + TagIndex::kBytesANumber <= PublishTable::kBytesAnEntry);
-  while (!remembered_.empty() && remembered_.size() + table_.size() >= entries_max_) {
+  while (!remembered_.empty() && remembered_.size() + table_.size() > entries_max_) {
     next_forgotten_ = (next_forgotten_ + 1) % remembered_.size();
     remembered_.erase(UserRef(remembered_.refs()[next_forgotten_]));
   }
-  if (table_.size() < entries_max_) remembered_.insert(ref);
 }
 
 MarkChanges StandingMarks::Collect(std::vector<UserRef> users, bool some_left) {
@@ -77,6 +81,7 @@ void StandingMarks::Committed() {
 }
 
 void StandingMarks::Failed() {
+  ForgetSome();                                                        // the table may have grown
   for (const UserRef& ref : collected_clear_) remembered_.erase(ref);  // it may be gone
   collected_set_.clear();
   collected_clear_.clear();

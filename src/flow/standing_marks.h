@@ -82,6 +82,7 @@ class StandingMarks {
  private:
   void CountLeft(const UserRef& ref);
   void Remember(const UserRef& ref);
+  void ForgetSome();
 
   PublishTable& table_;
   const Refresh& refresh_;

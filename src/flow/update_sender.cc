@@ -58,8 +58,12 @@ void UpdateSender::TakeDeliveries(const std::vector<PartitionPointer>& opened) {
     const uint64_t tag = delivery.ticket & ~uint64_t{UINT32_MAX};
     for (const PartitionPointer& open : opened) {
       if (open->ticket_tag != tag) continue;
-      open->flow->updates->Delivered(static_cast<uint32_t>(delivery.ticket), delivery.offset, clock_.Now(),
-                                     clock_.WallNow());
+      const auto number = static_cast<uint32_t>(delivery.ticket);
+      if (delivery.too_large) {
+        open->flow->updates->TooLarge(number);
+      } else {
+        open->flow->updates->Delivered(number, delivery.offset, clock_.Now(), clock_.WallNow());
+      }
     }
   });
 }

@@ -245,8 +245,20 @@ void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeM
     samples_.push_back({found->to, offset, found->at});
     if (samples_.size() > kSamplesMax) samples_.pop_front();
   }
-  while (!records_.empty() && records_.front().delivered) {
-    figures_.sent_to = std::max(figures_.sent_to, records_.front().to);
+  DropDone();
+}
+
+void UpdateStream::TooLarge(uint32_t number) {
+  const MutexLock lock(mutex_);
+  Record* const found = Find(number);
+  if (found == nullptr) return;
+  found->sent = ++found->too_large >= kTries;
+  DropDone();
+}
+
+void UpdateStream::DropDone() {
+  while (!records_.empty() && records_.front().is_done()) {
+    if (records_.front().delivered) figures_.sent_to = std::max(figures_.sent_to, records_.front().to);
     DropFront();
   }
 }

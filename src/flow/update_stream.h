@@ -28,6 +28,7 @@ namespace seen {
 class UpdateStream {
  public:
   static constexpr std::chrono::seconds kPatience{60};
+  static constexpr uint32_t kTries = 3;
   /// A quiet partition sends a record without rows as often, so that readers know how fresh they are.
   static constexpr std::chrono::seconds kQuietEvery{1};
   /// If it took no step for as long, another owner may have written rightly meanwhile.
@@ -88,6 +89,8 @@ class UpdateStream {
   void Sent(uint32_t number);
   /// `offset`: of the topic of updates; -1: the record was given up, and is sent again.
   void Delivered(uint32_t number, int64_t offset, Instant now, TimeMs wall);
+  /// The topic refuses the record, or the batch that it was in. After kTries it is dropped, as old rows are.
+  void TooLarge(uint32_t number);
   /// Hands latencies to the reporter, as of snapshots that were acknowledged, and records of other writers.
   void Report(Reporter& reporter);
   /// Records that no broker has.
@@ -136,6 +139,8 @@ class UpdateStream {
     bool is_part = false;   // of an event that goes on in the next record
     bool is_quiet = false;  // it holds nothing, and covers nothing
     bool sent = false, delivered = false;
+    uint32_t too_large = 0;  // how often it was
+    bool is_done() const { return delivered || too_large >= kTries; }
   };
   // The topic held all additions below `to` at this offset.
   struct Sample {
@@ -146,6 +151,7 @@ class UpdateStream {
   void EndRecordAt(int64_t to, TimeMs as_of, Instant now) REQUIRES(mutex_);
   /// nullptr: it was dropped meanwhile.
   Record* Find(uint32_t number) REQUIRES(mutex_);
+  void DropDone() REQUIRES(mutex_);
   void DropFront() REQUIRES(mutex_);
   void DropAll() REQUIRES(mutex_);
   FilterMask Compressed(FilterMask filters) REQUIRES(mutex_);

@@ -24,6 +24,7 @@ class FakeStores final : public PartitionStores {
     options.filters = {{0, "default", 30, 10'000, {}, snapshot}};
     options.filters[0].updates = updates;
     if (updates) options.updates = UpdatePolicy{};
+    if (plan) options.plan = plan;
     options.checkpoint_interval = std::chrono::milliseconds(100);
     return Opened{std::make_unique<FakeStore>(disks[partition], fault, level0, lock), options};
   }
@@ -36,6 +37,7 @@ class FakeStores final : public PartitionStores {
   std::map<int32_t, Error> open_fails;
   std::optional<SnapshotPolicy> snapshot;
   bool updates = false;
+  std::shared_ptr<const EventPlan> plan;  // nullptr: the default
   StoreFault fault = StoreFault::kNone;
   uint32_t level0 = 0;
   std::function<void(int32_t partition)> on_closing = [](int32_t) {};  // the thread that closes the store

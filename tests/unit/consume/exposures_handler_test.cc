@@ -353,7 +353,6 @@ TEST_F(ExposuresTakerTest, AddedPartitionsAreRefusedWhileUsersAreMappedToTheOldO
 
 TEST_F(ExposuresTakerTest, ABatchWakesThePublisherOnlyIfItMakesSnapshotsDue) {
   const auto take = [&] {
-    Fill(0, 10);
     const int before = wakes_;
     for (int i = 0; i < 3; ++i) {
       ASSERT_TRUE(runner_->StepControl(0ms));
@@ -361,18 +360,30 @@ TEST_F(ExposuresTakerTest, ABatchWakesThePublisherOnlyIfItMakesSnapshotsDue) {
     }
     wakes_ -= before;
   };
+  EventFormat format;
+  format.wanted.kind = true;
+  stores_.plan = *EventPlan::Make(format);
   stores_.snapshot = SnapshotPolicy{};
   Start();
+  Fill(1, 10);
   take();
-  EXPECT_EQ(Next(0), 10);
+  EXPECT_EQ(Next(1), 10);
   EXPECT_EQ(wakes_, 1);
   stores_.updates = true;
   wakes_ = 0;
   Start();
   EXPECT_GT(wakes_, 0) << "it has caught up";
+  Fill(1, 10);
   take();
-  EXPECT_EQ(Next(0), 20);
+  EXPECT_EQ(Next(1), 20);
   EXPECT_EQ(wakes_, 0) << "a pass would look at each partition for nothing";
+  const TimeMs at = clock_.WallNow();
+  topic_.Append(1, {at, "u",
+                    R"({"user_id":"u","kind":"removed","item_id":"i1","exposed_at":)" +
+                        std::to_string(at.value) + "}"});
+  take();
+  EXPECT_EQ(Next(1), 21);
+  EXPECT_EQ(wakes_, 1) << "what is taken back is published at once";
 }
 
 }  // namespace

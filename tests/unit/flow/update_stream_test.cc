@@ -410,6 +410,31 @@ TEST_F(UpdateStreamTest, WhatTheBrokersGiveBackIsSentAgain) {
   EXPECT_EQ(Read(unsent->bytes).to, 1);
 }
 
+TEST_F(UpdateStreamTest, ARecordThatItsTopicDoesNotTakeForItsSizeIsAGap) {
+  Open();
+  Send(Event("exposed", "i1", Now()));
+  EXPECT_EQ(Take(false).size(), 1u);
+  const uint32_t large = numbers_.back();
+  Send(Event("exposed", "i2", Now()));
+  EXPECT_EQ(Take().size(), 1u);
+  for (uint32_t time = 1; time < UpdateStream::kTries; ++time) {
+    stream().TooLarge(large);
+    const auto again = stream().NextUnsent();
+    ASSERT_TRUE(again.has_value()) << "its batch may have been too large";
+    EXPECT_EQ(again->number, large);
+    stream().Sent(large);
+  }
+  EXPECT_GT(stream().Outstanding(), 0u);
+  stream().TooLarge(large);
+  EXPECT_FALSE(stream().NextUnsent().has_value());
+  EXPECT_EQ(stream().Outstanding(), 0u) << "nothing waits for it";
+  EXPECT_EQ(stream().GapTo(), 1);
+  Send(Event("exposed", "i3", Now()));
+  const auto next = Take();
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].from, 2);
+}
+
 TEST_F(UpdateStreamTest, ReadersBeginBeforeWhatIsBeyondPublishedTo) {
   Open();
   Send(Event("exposed", "i1", Now()));
