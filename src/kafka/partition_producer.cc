@@ -1,6 +1,5 @@
 #include "kafka/partition_producer.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -23,7 +22,6 @@ struct PartitionProducer::Impl {
   kafka::Producer producer;
 
   kafka::Producer::Options ProducerOptions();
-  ClientSettings Imposed() const;
   void NoteAnswer(int32_t partition, rd_kafka_resp_err_t error);
 };
 
@@ -37,24 +35,17 @@ kafka::Producer::Options PartitionProducer::Impl::ProducerOptions() {
       .linger = options.linger,
       .batch_bytes_max = options.record_bytes_max,
       .record_bytes_max = options.record_bytes_max,
-      .imposed = Imposed(),
+      // Who limits snapshots by message.max.bytes doesn't mean these records: their makers know what the
+      // topic takes.
+      .imposes_record_bytes = true,
+      // State is compressed already, and hashes are as they are.
+      .imposed = {{"compression.codec", "none"}, {"message.timeout.ms", kDeliveryMs}},
       .on_delivery = [this](const rd_kafka_message_t& message) {
         const bool ok = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
         NoteAnswer(message.partition, message.err);
         delivered.push_back({message.partition, reinterpret_cast<uint64_t>(message._private),
                              ok ? message.offset : -1, message.err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
       }};
-}
-
-// State is compressed already, and hashes are as they are. Who limits snapshots by message.max.bytes doesn't
-// mean these records: their makers know what the topic takes.
-ClientSettings PartitionProducer::Impl::Imposed() const {
-  ClientSettings imposed = {{"compression.codec", "none"}, {"message.timeout.ms", kDeliveryMs}};
-  if (options.record_bytes_max > 0) {
-    imposed["message.max.bytes"] =
-        std::to_string(std::clamp<uint64_t>(options.record_bytes_max, 1000, 1'000'000'000));
-  }
-  return imposed;
 }
 
 void PartitionProducer::Impl::NoteAnswer(int32_t partition, rd_kafka_resp_err_t error) {

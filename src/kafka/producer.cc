@@ -54,20 +54,25 @@ TopicHandle OpenTopic(rd_kafka_t* client, const std::string& topic, const Produc
   return TopicHandle(rd_kafka_topic_new(client, topic.c_str(), conf));
 }
 
-/// lz4, unless the client's settings say otherwise. librdkafka limits the range of message.max.bytes.
+/// librdkafka limits the range of message.max.bytes.
+ClientSettings RecordBytes(const Producer::Options& options) {
+  if (options.record_bytes_max == 0) return {};
+  const uint64_t bytes = std::clamp<uint64_t>(options.record_bytes_max, 1000, 1'000'000'000);
+  return {{"message.max.bytes", std::to_string(bytes)}};
+}
+
+/// lz4, unless the client's settings say otherwise.
 ClientSettings DefaultsOf(const Producer::Options& options) {
   ClientSettings defaults = options.defaults;
   defaults.insert({{"compression.codec", "lz4"}, {"linger.ms", std::to_string(options.linger.count())}});
-  if (options.record_bytes_max > 0) {
-    defaults["message.max.bytes"] =
-        std::to_string(std::clamp<uint64_t>(options.record_bytes_max, 1000, 1'000'000'000));
-  }
+  for (const auto& [key, value] : RecordBytes(options)) defaults[key] = value;
   return defaults;
 }
 
 /// Retried without a time limit, unless the adapter says otherwise.
 ClientSettings ImposedOf(const Producer::Options& options, size_t batch_bytes) {
   ClientSettings imposed = options.imposed;
+  if (options.imposes_record_bytes) imposed.merge(RecordBytes(options));
   if (batch_bytes > 0) imposed["batch.size"] = std::to_string(batch_bytes);
   const uint64_t queue_kbytes = std::clamp<uint64_t>(options.queue_bytes_max / 1024, 1, 2'097'151);
   imposed.insert({{"enable.idempotence", "true"},

@@ -55,8 +55,9 @@ class Producer {
     // librdkafka decides.
     size_t batch_bytes_max = 0;
     uint64_t record_bytes_max = 0;  // of the longest record worth trying; as a default; 0: librdkafka decides
-    ClientSettings defaults{};      // more of them; kafka.client goes before
-    ClientSettings imposed{};       // more of them; they go before kafka.client
+    bool imposes_record_bytes = false;  // kafka.client doesn't change record_bytes_max
+    ClientSettings defaults{};          // more of them; kafka.client goes before
+    ClientSettings imposed{};           // more of them; they go before kafka.client
     /// Runs in Poll, Flush, KeepOpen and the destructor, for each record that Produce took.
     std::function<void(const rd_kafka_message_t&)> on_delivery{};
     std::string thread{};  // the name of its own thread, which polls and keeps it open; empty: the owner does
