@@ -231,6 +231,12 @@ Status Daemon::StartLocally() {
                               {"port", static_cast<int>(listeners_->port())},
                               {"brokers", config_.kafka.brokers},
                               {"store", directory}});
+  if (ClientLibraryUsesFreedTopics()) {
+    log::Warning("this librdkafka may end the daemon when a topic is deleted and created again",
+                 {{"version", ClientLibraryVersion()},
+                  {"issue", "confluentinc/librdkafka#4778"},
+                  {"remedy", "run with librdkafka 2.10 or later, or 2.0 to 2.3"}});
+  }
   if (!opened) opened = space_.Until([&] { return StoreDirectory::Open(directory); });
   if (!opened) return Fail(opened.error());
   directory_ = std::move(*opened);

@@ -109,4 +109,8 @@ std::chrono::milliseconds SessionTimeout(const ClientSettings& settings) {
 
 std::string ClientLibraryVersion() { return rd_kafka_version_str(); }
 
+bool ClientLibraryUsesFreedTopics() {
+  return rd_kafka_version() >= 0x020400ff && rd_kafka_version() < 0x020a0000;
+}
+
 }  // namespace seen

@@ -37,6 +37,11 @@ std::chrono::milliseconds SessionTimeout(const ClientSettings& settings);
 /// librdkafka's version as linked at run time, e.g. "2.0.2".
 std::string ClientLibraryVersion();
 
+/// Whether this librdkafka may end the process after a topic was deleted and created again (its issue 4778,
+/// in 2.4 to 2.8): a client that never saw the topic missing frees what it knows of it, and still uses that
+/// memory.
+bool ClientLibraryUsesFreedTopics();
+
 /// Named as in kafka-acls.sh. In Kafka kRead, kWrite and kDelete include kDescribe.
 enum class AclOperation { kRead, kWrite, kCreate, kDelete, kDescribe, kDescribeConfigs };
 

@@ -29,8 +29,6 @@ bool NoMember(rd_kafka_resp_err_t error) {
   }
 }
 
-bool UsesFreedTopics() { return rd_kafka_version() >= 0x020400ff && rd_kafka_version() < 0x020a0000; }
-
 }  // namespace
 
 Result<kafka::ClientHandle> GroupMembership::MakeConsumer() {
@@ -359,9 +357,8 @@ Result<std::optional<int64_t>> GroupMembership::OpenPartition(
 // Handles a topic that is deleted and created again. librdkafka gives its partitions up. It may take those of
 // the new topic, or not. If it doesn't, another client joins.
 //
-// From 2.4 to 2.8, a client that never saw the topic missing frees what it knows of the old topic. It still
-// uses that memory (librdkafka issue 4778). Then it asks the brokers without a pause, or ends the process. So
-// such a client is given up at once.
+// Some versions still use what they have freed of the old topic. Then they ask the brokers without a pause,
+// or end the process. So such a client is given up at once.
 void GroupMembership::AwaitTopic() {
   const auto now = SteadyClock::now();
   if (!link_.topic_away) {
@@ -371,12 +368,12 @@ void GroupMembership::AwaitTopic() {
   if (topic_next_ == SteadyClock::time_point{}) {
     topic_back_off_.Reset();
     topic_wait_ = topic_back_off_.Next();
-    topic_next_ = UsesFreedTopics() ? now : now + topic_wait_;
-    topic_back_ = UsesFreedTopics();
+    topic_next_ = ClientLibraryUsesFreedTopics() ? now : now + topic_wait_;
+    topic_back_ = ClientLibraryUsesFreedTopics();
   }
   if (now < topic_next_) return;
   topic_next_ = now + topic_wait_;
-  if (!topic_back_ || !UsesFreedTopics()) {
+  if (!topic_back_ || !ClientLibraryUsesFreedTopics()) {
     const bool was_back = topic_back_;
     topic_back_ = kafka::TopicMetadata(link_.Client().get(), link_.options.topic, kGroupMetadata).has_value();
     if (!was_back || !topic_back_) return;  // not back, or the group may still assign it

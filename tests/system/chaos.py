@@ -13,7 +13,7 @@ from hashes import partition_of
 from http_json import Http, user_path
 from load import Aside
 from oracle import event
-from places import now_ms
+from places import now_ms, wait_until
 
 MARGIN_S = 0.05  # allows for a difference between this process's clock and a daemon's
 
@@ -163,9 +163,18 @@ class Readers(Aside):
         self.checked, self.wrong = 0, []
         super().__init__()
 
+    def __enter__(self):
+        self.wait_fresh(self.load.users[:1])  # the examples begin only while brokers are there
+        return super().__enter__()
+
     def run(self):
         while not self.stop.is_set():
             self.ask(self.chance.choice(list(self.readers)), self.chance.choice(self.load.users))
+
+    def wait_fresh(self, users):
+        for name in self.readers:
+            for user in users:
+                wait_until(lambda n=name, u=user: self.ask(n, u), f"{name} is fresh", 60)
 
     def ask(self, name, user):
         """Whether the reader claimed to be fresh."""

@@ -106,6 +106,12 @@ def wait_streamed(daemons, ends):
     wait_until(sent, "all state is in the state topic", 120)
 
 
+def librdkafka():
+    """(major, minor) of the librdkafka that the daemon runs with."""
+    version = subprocess.run([SEEND, "--version"], capture_output=True, text=True, check=True).stdout
+    return tuple(map(int, re.search(r"librdkafka (\d+)\.(\d+)", version).groups()))
+
+
 class Seend:
     def __init__(self, directory, topics, topic, config=None, name="seend"):
         self.directory = pathlib.Path(directory)
@@ -172,6 +178,9 @@ class Seend:
 
     def alive(self):
         return self.process is not None and self.process.poll() is None
+
+    def has_crashed(self):
+        return self.process is not None and self.process.poll() in (-signal.SIGSEGV, -signal.SIGABRT)
 
     def get(self, path):
         """The answer, or None while nobody listens yet. Fails if the daemon has ended."""

@@ -34,6 +34,7 @@ def headers_of(message):
 class Topics:
     def __init__(self, bootstrap):
         self.bootstrap = bootstrap
+        self.deleted = set()  # topics
         self._admin = None
 
     def admin(self):
@@ -54,6 +55,7 @@ class Topics:
         return topic
 
     def delete(self, topic):
+        self.deleted.add(topic)
         self.admin().delete_topics([topic])[topic].result(30)
         wait_until(lambda: self.partitions(topic) == 0, f"{topic} is gone")
 
