@@ -234,7 +234,6 @@ void ClaimTopics(const ConfigJson& json, bool has_items, TopicClaims& topics) {
                "unexposed items need a topic of their own");
   topics.Claim(TextAt(json, "/watermarks/topic"), "watermarks.topic",
                "watermarks need a topic of their own, or null to write none");
-  topics.Claim(TextAt(json, "/updates/topic"), "updates.topic", "updates need a topic of their own");
   topics.ClaimDerived(ClusterTopic(json), "cluster.topic", "the cluster needs a topic of its own");
   topics.Claim(TextAt(json, "/state/topic"), "state.topic",
                "state needs a topic of its own, or null to keep it on this machine alone");
@@ -255,11 +254,15 @@ void CheckPeers(const ConfigJson& json, Errors& errors) {
                     "{\"env\": \"NAME\"} or {\"file\": \"PATH\"}"});
 }
 
+bool WantsUpdates(const ConfigJson& filter) {
+  const ConfigJson::json_pointer updates("/snapshot/updates");
+  return filter.contains(updates) && filter.at(updates) == true;
+}
+
 /// Updates say "seen" at the first exposure, and readers of them need the beats.
 void CheckUpdates(const ConfigJson& json, const ConfigJson& filter, const std::string& path, bool counts,
                   Errors& errors) {
-  const ConfigJson::json_pointer updates("/snapshot/updates");
-  if (!filter.contains(updates) || filter.at(updates) != true) return;
+  if (!WantsUpdates(filter)) return;
   if (counts) {
     errors.push_back({path + ".snapshot.updates",
                       fmt::format("true: exposures_min is {}, and an update counts an item from its first "
@@ -328,6 +331,9 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
     topics.Claim(TextAt(filters[i], "/snapshot/topic"), path + ".snapshot.topic",
                  "give each filter its own, or \"snapshot\": null to publish nothing");
   }
+  // The name counts only if a filter has updates.
+  if (filters.is_array() && std::any_of(filters.begin(), filters.end(), WantsUpdates))
+    topics.Claim(TextAt(json, "/updates/topic"), "updates.topic", "updates need a topic of their own");
 }
 
 void ReplaceAll(std::string& text, const std::string& what, std::string_view with) {

@@ -96,8 +96,9 @@ class SnapshotSink {
 struct PartitionDelivery {
   int32_t partition = 0;
   uint64_t ticket = 0;
-  int64_t offset = -1;     // the record's offset; -1: the record was given up
-  bool too_large = false;  // because the topic refuses it, or its batch, for the size
+  int64_t offset = -1;       // the record's offset; -1: the record was given up
+  bool too_large = false;    // because the topic refuses it, or its batch, for the size
+  std::string refusal = {};  // for people: why it was given up
 };
 
 /// Writes a topic whose records belong to partitions, not to keys: the state, and updates. One thread.

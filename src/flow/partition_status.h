@@ -88,6 +88,7 @@ struct UpdateFigures {
   uint64_t foreign_records = 0;                // of other writers, between this one's
   uint64_t outstanding_bytes = 0;              // now: of additions that no broker has
   int64_t sent_to = -1;                        // brokers have all additions below this offset; -1: none yet
+  std::string problem;                         // why they didn't take the last record; empty: they did
 };
 
 struct FilterStatus {

@@ -169,6 +169,8 @@ class Reporter : public RekeyReporter {
   virtual void ForeignSnapshots(int32_t /*partition*/, std::string_view /*filter*/, uint64_t /*snapshots*/) {}
   /// Another process has written `records` records into the partition of the topic of updates.
   virtual void ForeignUpdates(int32_t /*partition*/, uint64_t /*records*/) {}
+  /// Additions were dropped at so many places. `cause`: a clause, of the last one.
+  virtual void UpdatesDropped(int32_t /*partition*/, uint64_t /*gaps*/, std::string_view /*cause*/) {}
   /// The partition of the filter's topic was recreated, or lost its end: all users are republished.
   virtual void OutputCut(int32_t /*partition*/, std::string_view /*filter*/) {}
   /// A snapshot is too large for its topic: it was refused, or not tried. The producer logs it.

@@ -60,9 +60,10 @@ void UpdateSender::TakeDeliveries(const std::vector<PartitionPointer>& opened) {
       if (open->ticket_tag != tag) continue;
       const auto number = static_cast<uint32_t>(delivery.ticket);
       if (delivery.too_large) {
-        open->flow->updates->TooLarge(number);
+        open->flow->updates->TooLarge(number, delivery.refusal);
       } else {
-        open->flow->updates->Delivered(number, delivery.offset, clock_.Now(), clock_.WallNow());
+        open->flow->updates->Delivered(number, delivery.offset, clock_.Now(), clock_.WallNow(),
+                                       delivery.refusal);
       }
     }
   });

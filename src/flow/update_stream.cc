@@ -1,6 +1,7 @@
 #include "flow/update_stream.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/result.h"
@@ -40,7 +41,7 @@ UpdateStream::Batch::~Batch() {
     EndPiece();
   if (skips_ && stream_.state_.next_offset() > stream_.from_) {
     stream_.from_ = stream_.state_.next_offset();
-    if (!std::exchange(stream_.skipping_, true)) ++stream_.figures_.gaps;
+    if (!std::exchange(stream_.skipping_, true)) stream_.CountGap("the partition is far behind");
   }
   stream_.mutex_.unlock();
 }
@@ -89,7 +90,7 @@ void UpdateStream::Batch::EndPart(int64_t offset) {
   stream_.rows_.Clear();
   stream_.part_ = 0;
   stream_.gap_to_ = stream_.from_ = offset + 1;
-  ++stream_.figures_.gaps;
+  stream_.CountGap("an event needs too many records");
 }
 
 void UpdateStream::Batch::EndRecord(int64_t to) { stream_.EndRecordAt(to, {-1}, {}); }
@@ -151,8 +152,9 @@ void UpdateStream::Step(Instant now, TimeMs wall) {
   for (Record& record : records_) {
     if (record.at == Instant{}) record.at = now;
   }
-  while (!records_.empty() && now - records_.front().at > kPatience) DropFront();
-  if (bytes_ + rows_.bytes() > bytes_max_) DropAll();
+  while (!records_.empty() && now - records_.front().at > kPatience)
+    DropFront("brokers took none for a minute");
+  if (bytes_ + rows_.bytes() > bytes_max_) DropAll("more waits than store.memory_mib has room for");
 }
 
 // Numbers may pass 2^32 and begin again at 0.
@@ -161,10 +163,16 @@ UpdateStream::Record* UpdateStream::Find(uint32_t number) {
   return place < records_.size() ? &records_[place] : nullptr;
 }
 
-void UpdateStream::DropFront() {
+void UpdateStream::CountGap(std::string_view cause) {
+  ++figures_.gaps;
+  ++new_gaps_;
+  gap_cause_ = cause;
+}
+
+void UpdateStream::DropFront(std::string_view cause) {
   Record& front = records_.front();
   if (!front.delivered && !front.is_quiet) {
-    ++figures_.gaps;
+    CountGap(cause);
     gap_to_ = std::max(gap_to_, front.to + (front.is_part ? 1 : 0));
   }
   bytes_ -= front.bytes.size();
@@ -173,9 +181,9 @@ void UpdateStream::DropFront() {
   records_.pop_front();
 }
 
-void UpdateStream::DropAll() {
-  while (!records_.empty()) DropFront();
-  if (!rows_.empty()) ++figures_.gaps;
+void UpdateStream::DropAll(std::string_view cause) {
+  while (!records_.empty()) DropFront(cause);
+  if (!rows_.empty()) CountGap(cause);
   rows_.Clear();
   waiting_ = {};
   from_ = std::max(state_.next_offset(), from_ + (part_ > 0 ? 1 : 0));  // an event without its first parts
@@ -185,9 +193,10 @@ void UpdateStream::DropAll() {
 
 void UpdateStream::Discard() {
   const MutexLock lock(mutex_);
-  const uint64_t gaps = figures_.gaps;
-  DropAll();
-  figures_.gaps = gaps;  // the owner sends them
+  const auto gaps = std::tuple(figures_.gaps, new_gaps_, gap_cause_);
+  DropAll({});
+  std::tie(figures_.gaps, new_gaps_, gap_cause_) = gaps;  // the owner sends them
+  figures_.problem.clear();
   writes_alone_ = false;
 }
 
@@ -204,8 +213,10 @@ void UpdateStream::Sent(uint32_t number) {
   if (Record* const found = Find(number)) found->sent = true;
 }
 
-void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeMs wall) {
+void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeMs wall,
+                             std::string_view refusal) {
   const MutexLock lock(mutex_);
+  figures_.problem = refusal;
   Record* const found = Find(number);  // nullptr: it was dropped meanwhile
   if (offset < 0) {
     if (found != nullptr) found->sent = false;
@@ -221,7 +232,7 @@ void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeM
   if (offset <= delivered_at_) {
     samples_.clear();
     gap_to_ = std::max(gap_to_, figures_.sent_to);
-    ++figures_.gaps;
+    CountGap("the topic was created again, or lost its end");
   }
   delivered_at_ = offset;
   if (found == nullptr) return;
@@ -248,8 +259,9 @@ void UpdateStream::Delivered(uint32_t number, int64_t offset, Instant now, TimeM
   DropDone();
 }
 
-void UpdateStream::TooLarge(uint32_t number) {
+void UpdateStream::TooLarge(uint32_t number, std::string_view refusal) {
   const MutexLock lock(mutex_);
+  figures_.problem = refusal;
   Record* const found = Find(number);
   if (found == nullptr) return;
   found->sent = ++found->too_large >= kTries;
@@ -259,18 +271,22 @@ void UpdateStream::TooLarge(uint32_t number) {
 void UpdateStream::DropDone() {
   while (!records_.empty() && records_.front().is_done()) {
     if (records_.front().delivered) figures_.sent_to = std::max(figures_.sent_to, records_.front().to);
-    DropFront();
+    DropFront("the topic refuses a record as too large");
   }
 }
 
 void UpdateStream::Report(Reporter& reporter) {
   std::vector<Latencies> latencies(state_.options().filters.size());
-  uint64_t foreign = 0;
+  uint64_t foreign = 0, gaps = 0;
+  std::string cause;
   {
     const MutexLock lock(mutex_);
     latencies.swap(latencies_);
     foreign = std::exchange(foreign_, 0);
+    gaps = std::exchange(new_gaps_, 0);
+    if (gaps > 0) cause = figures_.problem.empty() ? std::string(gap_cause_) : figures_.problem;
   }
+  if (gaps > 0) reporter.UpdatesDropped(state_.options().partition, gaps, cause);
   if (foreign > 0) reporter.ForeignUpdates(state_.options().partition, foreign);
   for (FilterIndex i; i < latencies.size(); i = FilterIndex(i + 1)) {
     if (state_.filters().updates >> i & 1)

@@ -87,11 +87,12 @@ class UpdateStream {
   };
   std::optional<Outgoing> NextUnsent();
   void Sent(uint32_t number);
-  /// `offset`: of the topic of updates; -1: the record was given up, and is sent again.
-  void Delivered(uint32_t number, int64_t offset, Instant now, TimeMs wall);
+  /// `offset`: of the topic of updates; -1: the record was given up, and is sent again. `refusal`: why.
+  void Delivered(uint32_t number, int64_t offset, Instant now, TimeMs wall, std::string_view refusal = {});
   /// The topic refuses the record, or the batch that it was in. After kTries it is dropped, as old rows are.
-  void TooLarge(uint32_t number);
-  /// Hands latencies to the reporter, as of snapshots that were acknowledged, and records of other writers.
+  void TooLarge(uint32_t number, std::string_view refusal = {});
+  /// Hands latencies to the reporter, as of snapshots that were acknowledged, records of other writers, and
+  /// gaps.
   void Report(Reporter& reporter);
   /// Records that no broker has.
   size_t Outstanding() const;
@@ -152,8 +153,10 @@ class UpdateStream {
   /// nullptr: it was dropped meanwhile.
   Record* Find(uint32_t number) REQUIRES(mutex_);
   void DropDone() REQUIRES(mutex_);
-  void DropFront() REQUIRES(mutex_);
-  void DropAll() REQUIRES(mutex_);
+  /// `cause`: a clause, for people.
+  void CountGap(std::string_view cause) REQUIRES(mutex_);
+  void DropFront(std::string_view cause) REQUIRES(mutex_);
+  void DropAll(std::string_view cause) REQUIRES(mutex_);
   FilterMask Compressed(FilterMask filters) REQUIRES(mutex_);
 
   const PartitionState& state_;
@@ -178,7 +181,9 @@ class UpdateStream {
   int64_t delivered_at_ GUARDED_BY(mutex_) = -1;  // the offset of the last record that a broker took
   bool writes_alone_ GUARDED_BY(mutex_) = false;  // since then, as far as this process knows
   Instant last_step_ GUARDED_BY(mutex_){};
-  uint64_t foreign_ GUARDED_BY(mutex_) = 0;  // records of other writers, since the last Report
+  uint64_t foreign_ GUARDED_BY(mutex_) = 0;        // records of other writers, since the last Report
+  uint64_t new_gaps_ GUARDED_BY(mutex_) = 0;       // likewise
+  std::string_view gap_cause_ GUARDED_BY(mutex_);  // of the last one; a literal
   std::deque<Sample> samples_ GUARDED_BY(mutex_);
   struct Latencies {
     LatencyCounts visible_to_published, record_to_published;

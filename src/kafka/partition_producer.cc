@@ -22,7 +22,8 @@ struct PartitionProducer::Impl {
   kafka::Producer producer;
 
   kafka::Producer::Options ProducerOptions();
-  void NoteAnswer(int32_t partition, rd_kafka_resp_err_t error);
+  /// Returns why the record isn't taken; empty: it is, or wasn't sent.
+  std::string NoteAnswer(int32_t partition, rd_kafka_resp_err_t error);
 };
 
 kafka::Producer::Options PartitionProducer::Impl::ProducerOptions() {
@@ -42,24 +43,23 @@ kafka::Producer::Options PartitionProducer::Impl::ProducerOptions() {
       .imposed = {{"compression.codec", "none"}, {"message.timeout.ms", kDeliveryMs}},
       .on_delivery = [this](const rd_kafka_message_t& message) {
         const bool ok = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
-        NoteAnswer(message.partition, message.err);
         delivered.push_back({message.partition, reinterpret_cast<uint64_t>(message._private),
-                             ok ? message.offset : -1, message.err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
+                             ok ? message.offset : -1, message.err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
+                             NoteAnswer(message.partition, message.err)});
       }};
 }
 
-void PartitionProducer::Impl::NoteAnswer(int32_t partition, rd_kafka_resp_err_t error) {
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    refusals.erase(partition);
-    return;
-  }
-  if (error == RD_KAFKA_RESP_ERR__PURGE_QUEUE || error == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) return;
+std::string PartitionProducer::Impl::NoteAnswer(int32_t partition, rd_kafka_resp_err_t error) {
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) refusals.erase(partition);
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
+      error == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
+    return {};
   std::string text = kafka::Explain(error, kafka::WriteTo(options.topic));
   std::string& known = refusals[partition];
   if (text != known)
     log::Error("a topic accepts no records",
                {{"topic", options.topic}, {"partition", partition}, {"reason", text}});
-  known = std::move(text);
+  return known = std::move(text);
 }
 
 PartitionProducer::PartitionProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -79,8 +79,8 @@ bool PartitionProducer::TrySend(int32_t partition, std::string_view record, uint
                                .partition = partition});
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
   if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
-  impl_->NoteAnswer(partition, error);
-  impl_->delivered.push_back({partition, ticket, -1, error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
+  impl_->delivered.push_back({partition, ticket, -1, error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
+                              impl_->NoteAnswer(partition, error)});
   return true;
 }
 

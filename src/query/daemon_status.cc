@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+#include <span>
+
 namespace seen {
 namespace {
 
@@ -57,6 +60,19 @@ void AddLateRefresh(const PartitionStatus& partition, std::vector<std::string>& 
       "Readers of updates that start now stay stale. Look for snapshots that aren't delivered or "
       "are too large for their topic, at the load, and set updates.refresh_s higher if it is steady",
       partition.partition));
+}
+
+void AddUnsentUpdates(std::span<const PartitionStatus> partitions, std::vector<std::string>& troubles) {
+  std::map<std::string, std::vector<int32_t>> refused;  // by problem
+  for (const PartitionStatus& one : partitions) {
+    if (one.updates && !one.updates->problem.empty()) refused[one.updates->problem].push_back(one.partition);
+  }
+  for (const auto& [problem, numbers] : refused) {
+    troubles.push_back(fmt::format(
+        "the topic of updates (updates.topic) takes no records of partitions {}: {}. Readers of them "
+        "grow stale; additions that wait for more than a minute are left to the snapshots",
+        fmt::join(numbers, ", "), problem));
+  }
 }
 
 void AddLosses(const std::vector<TopicLoss>& losses, std::vector<std::string>& troubles) {
@@ -132,6 +148,7 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
   }
   // With these, users get answers nevertheless.
   for (const TopicProblem& topic : status.topics) readiness.troubles.push_back(topic.text);
+  AddUnsentUpdates(status.partitions, readiness.troubles);
   if (!status.dead_letters_problem.empty()) readiness.troubles.push_back(status.dead_letters_problem);
   AddLosses(status.losses, readiness.troubles);
   return readiness;

@@ -290,6 +290,7 @@ struct Metrics::Counted {
   LogBudget publish_budget;
   LogBudget lease_budget;
   LogBudget foreign_budget;
+  LogBudget gap_budget;
   LogBudget collision_budget;
   LogBudget rekeying_budget;
 };
@@ -587,6 +588,15 @@ void Metrics::ForeignUpdates(int32_t partition, uint64_t records) {
                  "if this happens once after a machine stood still, do nothing; otherwise look for "
                  "another group with the same updates.topic, and give each group a topic of its own"},
                 {"lines_held_back", counted_->foreign_budget.TakeHeldBack()}});
+}
+
+void Metrics::UpdatesDropped(int32_t partition, uint64_t gaps, std::string_view cause) {
+  if (!counted_->gap_budget.Allow()) return;
+  log::Warning("additions were dropped: readers of updates are stale until snapshots hold them",
+               {{"partition", partition},
+                {"gaps", gaps},
+                {"reason", cause},
+                {"lines_held_back", counted_->gap_budget.TakeHeldBack()}});
 }
 
 void Metrics::OutputCut(int32_t partition, std::string_view filter) {

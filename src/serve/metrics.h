@@ -74,6 +74,7 @@ class Metrics final : public Reporter {
   void LeaseLapsed(int32_t partition) override;
   void ForeignSnapshots(int32_t partition, std::string_view filter, uint64_t snapshots) override;
   void ForeignUpdates(int32_t partition, uint64_t records) override;
+  void UpdatesDropped(int32_t partition, uint64_t gaps, std::string_view cause) override;
   void OutputCut(int32_t partition, std::string_view filter) override;
   void SnapshotTooLarge(std::string_view topic) override;
   void DeadLetterDropped() override;

@@ -188,6 +188,7 @@ constexpr auto kFigures<UpdateFigures> = [] {
       {"outstanding_bytes", Of<&S::outstanding_bytes>, "seen_update_outstanding_bytes",
        "Bytes of additions that no broker has yet."},
       {"sent_to", Offset<&S::sent_to>},
+      {"problem", Of<&S::problem>},
   });
 }();
 

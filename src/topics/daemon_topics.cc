@@ -148,6 +148,8 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
     if (is_state) input_topics.state_problem = StateTopicProblem(topic, state);
     if (!state && is_state && !wait.stops()) continue;
     if (!state) return wait.stops() ? Result<InputTopics>() : Fail(state.error());
+    if (need.counts && state->partitions < topic.partitions)
+      return Fail(Code::kRefused, TooFewPartitions(need, state->partitions, config.kafka.brokers));
     Log(topic, *state);
     const auto bytes = RetryKafka([&] { return MessageBytesMax(admin, topic); }, wait);
     if (!bytes) return wait.stops() ? Result<InputTopics>() : Fail(bytes.error());

@@ -272,7 +272,9 @@ std::vector<TopicProblem> ProblemsOf(const TopicNeed& need, const Result<TopicDe
       problems.push_back({topic, "missing", MissingTopic(need, {}, brokers)});
     return problems;
   }
-  if (need.counts && found->partitions != need.spec.partitions) {
+  if (need.counts && found->partitions < need.spec.partitions)
+    problems.push_back({topic, "partitions", TooFewPartitions(need, found->partitions, brokers)});
+  if (need.counts && found->partitions > need.spec.partitions) {
     problems.push_back(
         {topic, "partitions",
          fmt::format("topic \"{}\" ({}) has {} partitions, and the daemon writes {}: readers must map keys "
@@ -311,6 +313,13 @@ std::vector<std::string> SimilarNames(std::string_view name, std::span<const std
   similar.reserve(found.size());
   for (auto& [distance, other] : found) similar.push_back(std::move(other));
   return similar;
+}
+
+std::string TooFewPartitions(const TopicNeed& need, int32_t partitions, const std::string& brokers) {
+  return fmt::format(
+      "topic \"{0}\" ({1}) has {2} partitions, and the daemon writes {3}: {4} of the others are "
+      "lost. Remedy: kafka-topics.sh --bootstrap-server {5} --alter --topic {0} --partitions {3}",
+      need.spec.name, need.key, partitions, need.spec.partitions, need.content, brokers);
 }
 
 std::string MissingTopic(const TopicNeed& need, std::span<const std::string> names,

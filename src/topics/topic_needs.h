@@ -48,6 +48,9 @@ std::optional<int64_t> RetentionMs(const TopicDescription& found);
 /// Which of `names` may be meant by `name`: at most three, the most similar first.
 std::vector<std::string> SimilarNames(std::string_view name, std::span<const std::string> names);
 
+/// The topic has `partitions`, fewer than the daemon writes: what that means, with the command that mends it.
+std::string TooFewPartitions(const TopicNeed& need, int32_t partitions, const std::string& brokers);
+
 /// "there is no topic ...", with similar names and the command that creates it.
 std::string MissingTopic(const TopicNeed& need, std::span<const std::string> names,
                          const std::string& brokers);

@@ -276,8 +276,12 @@ class CountingReporter final : public Reporter {
     retired_sent += to_retired, retired_failed += failed;
   }
   void ForeignUpdates(int32_t, uint64_t records) override { foreign_updates += records; }
+  void UpdatesDropped(int32_t, uint64_t gaps, std::string_view cause) override {
+    update_gaps += gaps, gap_cause = cause;
+  }
   std::function<void()> on_output_cut;
-  uint64_t foreign_updates = 0;
+  uint64_t foreign_updates = 0, update_gaps = 0;
+  std::string gap_cause;
   uint64_t retired_sent = 0, retired_failed = 0;
   std::atomic<uint64_t> too_large{0}, dead_letters_dropped{0}, openings_without_space{0};
   uint64_t leases_lapsed = 0;

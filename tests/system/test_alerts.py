@@ -21,13 +21,15 @@ MANY_USERS = [f"user-{number}" for number in range(30_000)]
 
 
 @pytest.fixture
-def own(kafka, topics, topic_name, tmp_path):
+def own(request, kafka, topics, topic_name, tmp_path):
     """own(config) -> Watched for this test alone, not started."""
+    request.node.seen_daemons = daemons = []
     with contextlib.ExitStack() as stack:
 
         def make(config=None, **topic_config):
             made = Watched(tmp_path, kafka, topics, topic_name, config, **topic_config)
             stack.callback(made.close)
+            daemons.append(made.seend)
             return made
 
         yield make

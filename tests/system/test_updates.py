@@ -176,3 +176,57 @@ def test_updates_are_switched_on_and_off(topics, daemon, topic_name, follow):
     seend.start()
     wait_until(lambda: reader.as_of() is None, "the reader says that nothing keeps it fresh any more", 60)
     check(reader, oracle)
+
+
+def test_a_topic_of_updates_with_too_few_partitions_is_named_with_the_command_that_mends_it(
+    topics, daemon, topic_name, follow
+):
+    topics.create(topic_name, partitions=PARTITIONS)
+    updates = f"{topic_name}-updates"
+    topics.create(updates, partitions=1)
+    seend = daemon(topic_name, with_updates(topic_name, refresh_s=1))
+    remedy = f"--alter --topic {updates} --partitions {PARTITIONS}"
+    said = seend.refuses()
+    assert "(updates.topic) has 1 partitions" in said and remedy in said, said
+    topics.add_partitions(updates, PARTITIONS)
+    seend.start()
+    topics.produce(topic_name, one_by_one(Oracle(), [(f"u{i}", "first") for i in range(20)]))
+    sent = now_ms()
+    reader = follow()
+    wait_until(lambda: is_fresh(reader, sent), "the reader is fresh", 60)
+
+    # Made anew with one partition while the daemon runs.
+    topics.delete(updates)
+    topics.create(updates, partitions=1)
+
+    def troubles():
+        return " ".join((seend.status() or {"troubles": []})["troubles"])
+
+    seend.wait(
+        lambda: "(updates.topic) takes no records of partitions" in troubles(), "the refusal is named", 120
+    )
+    seend.wait(lambda: remedy in troubles(), "the remedy is named", 120)
+    topics.add_partitions(updates, PARTITIONS)
+    seend.wait(lambda: "updates.topic" not in troubles(), "the trouble is over", 120)
+    topics.produce(topic_name, one_by_one(Oracle(), [(f"u{i}", "second") for i in range(20)]))
+    sent = now_ms()
+    other = follow()
+    wait_until(lambda: is_fresh(other, sent), "a reader that begins now is fresh", 60)
+    assert "additions were dropped" in seend.log() and "created again" in seend.log()
+
+
+def test_a_limit_of_records_in_kafka_client_is_not_one_of_updates(topics, daemon, topic_name, follow):
+    topics.create(topic_name, partitions=PARTITIONS)
+    config = with_updates(topic_name) | {"kafka": {"client": {"message.max.bytes": "4000"}}}
+    seend = daemon(topic_name, config).start()
+    reader = follow()
+    oracle = Oracle()
+    # One record of updates for each partition, of some ten thousand bytes.
+    shown = one_by_one(oracle, [(f"u{i}", f"i{j}") for i in range(20) for j in range(150)])
+    topics.produce(topic_name, shown)
+    sent = now_ms()
+    wait_until(lambda: is_fresh(reader, sent), "the reader is fresh", 60)
+    check(reader, oracle)
+    metrics = seend.metrics()
+    assert seend.metric_sum("seen_update_gaps_total") == 0, metrics
+    assert seend.metric_sum("seen_update_bytes_total") > 4_000

@@ -391,6 +391,10 @@ TEST(Config, HoldsTheRulesBetweenKeys) {
       {R"({"kafka":{"brokers":"a:1"},"filters":[{},{"name":"b","snapshot":null}]})", ""},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"snapshot":null},{"name":"b","snapshot":null}]})", ""},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{},{"name":"b","snapshot":{"topic":"c"}}]})", ""},
+      {R"({"kafka":{"brokers":"a:1"},"updates":{"topic":"t"},"filters":[{"snapshot":{"topic":"t","updates":true}}]})",
+       "updates.topic: \"t\": is also the topic of filters[0].snapshot.topic; updates need a topic of their "
+       "own"},
+      {R"({"kafka":{"brokers":"a:1"},"updates":{"topic":"t"},"filters":[{"snapshot":{"topic":"t"}}]})", ""},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"snapshot":{"topic":"exposures"}}]})",
        "filters[0].snapshot.topic: \"exposures\": is also the topic of input.topic"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"snapshot":{"topic":"exposures-dead-letters"}}]})",

@@ -404,10 +404,13 @@ TEST_F(UpdateStreamTest, WhatTheBrokersGiveBackIsSentAgain) {
   Open();
   Send(Event("exposed", "i1", Now()));
   EXPECT_EQ(Take(false).size(), 1u);
-  stream().Delivered(numbers_.back(), -1, clock.Now(), clock.WallNow());
+  stream().Delivered(numbers_.back(), -1, clock.Now(), clock.WallNow(), "the broker's reason");
+  EXPECT_EQ(stream().GetFigures().problem, "the broker's reason");
   const auto unsent = stream().NextUnsent();
   ASSERT_TRUE(unsent.has_value());
   EXPECT_EQ(Read(unsent->bytes).to, 1);
+  EXPECT_EQ(Take().size(), 1u);
+  EXPECT_EQ(stream().GetFigures().problem, "");
 }
 
 TEST_F(UpdateStreamTest, ARecordThatItsTopicDoesNotTakeForItsSizeIsAGap) {
@@ -425,8 +428,11 @@ TEST_F(UpdateStreamTest, ARecordThatItsTopicDoesNotTakeForItsSizeIsAGap) {
     stream().Sent(large);
   }
   EXPECT_GT(stream().Outstanding(), 0u);
-  stream().TooLarge(large);
+  stream().TooLarge(large, "as large as that");
   EXPECT_FALSE(stream().NextUnsent().has_value());
+  EXPECT_EQ(stream().GetFigures().problem, "as large as that");
+  stream().Report(reporter);
+  EXPECT_EQ(reporter.gap_cause, "as large as that");
   EXPECT_EQ(stream().Outstanding(), 0u) << "nothing waits for it";
   EXPECT_EQ(stream().GapTo(), 1);
   Send(Event("exposed", "i3", Now()));
@@ -595,6 +601,10 @@ TEST_F(UpdateStreamTest, ATopicThatWasMadeAnewIsAGap) {
   EXPECT_EQ(stream().GapTo(), 3) << "readers that begin there wait for the snapshots of what is gone";
   EXPECT_EQ(stream().TopicOffsetFor(1), -1) << "the offset was another topic's";
   EXPECT_EQ(stream().GetFigures().gaps, 1u);
+  stream().Report(reporter);
+  stream().Report(reporter);
+  EXPECT_EQ(reporter.update_gaps, 1u);
+  EXPECT_EQ(reporter.gap_cause, "the topic was created again, or lost its end");
 }
 
 }  // namespace

@@ -92,6 +92,18 @@ TEST(ReadinessTest, IsNotReadyWhileNothingWorks) {
   EXPECT_EQ(readiness.reason, "starting");
 }
 
+TEST(ReadinessTest, SaysOnceForAllPartitionsThatUpdatesAreNotTaken) {
+  DaemonStatus status = With({Partition(0, "ready"), Partition(1, "ready"), Partition(2, "ready")});
+  for (PartitionStatus& partition : status.partitions) partition.updates.emplace();
+  status.partitions[0].updates->problem = status.partitions[2].updates->problem = "Unknown partition";
+  const auto readiness = JudgeReadiness(status, kLagMax, {}, true);
+  EXPECT_TRUE(readiness.ready);
+  ASSERT_EQ(readiness.troubles.size(), 1u);
+  EXPECT_TRUE(readiness.troubles[0].starts_with(
+      "the topic of updates (updates.topic) takes no records of partitions 0, 2: Unknown partition."))
+      << readiness.troubles[0];
+}
+
 TEST(ReadinessTest, BecomesReadyOnlyWhenNothingElseIsWaitedFor) {
   const DaemonStatus status = With({Partition(0, "ready")});
   EXPECT_FALSE(JudgeReadiness(status, kLagMax, {"partitions are being opened"}, false).ready);

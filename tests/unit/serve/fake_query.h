@@ -188,7 +188,7 @@ inline DaemonStatus BusyStatus() {
   ready.store = {1'000'000, 4, 5000, 900, 100, 7000, 8000};
   ready.republish = {true, true, true, 20'413, 12, 7};
   ready.unexposed = UnexposedStatus{21, 22, 23, 24};
-  ready.updates = UpdateFigures{31, 32, 33, 34, 35, 36, 37};
+  ready.updates = UpdateFigures{31, 32, 33, 34, 35, 36, 37, "the topic is away"};
   ready.refresh = RefreshStatus{41, 42, true, false, std::chrono::milliseconds(43'000)};
   ready.heaviest_users = {{"home", "user-\xe6\x97", 4'000}, {"video", "u2", 17}};
   ready.users_at_daily_limit = 3;

@@ -604,7 +604,7 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
                     "swept_day": "2025-11-21", "users_made_due": 12, "endings": 7},
       "unexposed": {"published": 21, "resolved": 22, "retried": 23, "outstanding": 24},
       "updates": {"records": 31, "bytes": 32, "items": 33, "gaps": 34, "foreign_records": 35,
-        "outstanding_bytes": 36, "sent_to": 37},
+        "outstanding_bytes": 36, "sent_to": 37, "problem": "the topic is away"},
       "refresh": {"rounds": 41, "users": 42, "is_paced": true, "is_late": false, "published_age_ms": 43000},
       "retention_headroom_s": 3600.5, "tail_bytes": 4096, "marks_outstanding": 5, "published_to": 80, "replays": ["run-1"],
       "misrouted": 2,
