@@ -1,8 +1,9 @@
 # docker build -t seen .
 # docker run -e KAFKA_BROKERS=kafka:9092 -v seend:/var/lib/seend -p 127.0.0.1:8080:8080 -p 127.0.0.1:8081:8081 seen
 # With your own configuration: -v ./seend.json:/etc/seend/seend.json:ro
-# Debian 12 builds as well: --build-arg DEBIAN=bookworm-slim
-ARG DEBIAN=trixie-slim
+# Debian 13 builds as well: --build-arg DEBIAN=trixie-slim. Its librdkafka 2.8 may end the daemon when a topic is
+# deleted and created again (librdkafka issue 4778).
+ARG DEBIAN=bookworm-slim
 
 FROM debian:${DEBIAN} AS build
 WORKDIR /src
