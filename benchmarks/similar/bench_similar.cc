@@ -9,8 +9,9 @@
 //     prints the similar items: for each of `runs` (method, verify, distance_max) the lines of the items,
 //     then the line of the run. `folder` is emptied. by=all: compares every pair instead
 //
-// How texts are read: segmentation=trigrams (or another of items.segmentation), folding=1 (0: none),
-// emoji_are_words=0 (1: always), boilerplate=FILE (one pattern a line).
+// How texts are read: text_version=3 (1 or 2: as in older indexes), segmentation=trigrams (or another of
+// items.segmentation), folding=1 (0: none), numbers=distinct (or ignored), tokens_min=6, emoji_are_words=0
+// (1: always), boilerplate=FILE (one pattern a line).
 
 #include <cstdio>
 #include <fstream>
@@ -135,6 +136,11 @@ TextRules RulesOf(const Arguments& arguments) {
   const auto named = SegmentationNamed(segmentation);
   if (!named) Die("segmentation: \"" + segmentation + "\"; such as trigrams or dictionary");
   rules.segmentation = *named;
+  rules.version = static_cast<uint32_t>(arguments.Number("text_version", kTextVersion));
+  const auto numbers = NumbersNamed(arguments.Text("numbers", std::string(NumbersName(kDefaultNumbers))));
+  if (!numbers) Die("numbers: it is distinct or ignored");
+  rules.numbers = *numbers;
+  rules.tokens_min = static_cast<uint32_t>(arguments.Number("tokens_min", kDefaultTokensMin));
   rules.folding_version = arguments.Number("folding", 1) != 0 ? kFoldingVersion : 0;
   rules.emoji_are_words = arguments.Number("emoji_are_words", 0) != 0;
   if (const std::string path = arguments.Text("boilerplate", ""); !path.empty()) {

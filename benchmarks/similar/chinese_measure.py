@@ -30,7 +30,7 @@ RUN = "minhash/sketch/3"  # the default method
 BOILERPLATE = pathlib.Path(__file__).with_name("boilerplate_zh.txt")
 BEFORE, CHOSEN = "as before", "trigrams"  # the bars are about the setting CHOSEN
 SETTINGS = {  # further arguments of bench_similar
-    BEFORE: ("segmentation=dictionary", "folding=0", "emoji_are_words=1"),
+    BEFORE: ("text_version=1", "segmentation=dictionary", "folding=0", "emoji_are_words=1"),
     "dictionary": ("segmentation=dictionary",),
     "dictionary_trigrams": ("segmentation=dictionary_trigrams",),
     "bigrams_trigrams": ("segmentation=bigrams_trigrams",),
@@ -57,7 +57,8 @@ class Truth:
 
     def __init__(self, originals):
         self.originals = simplified(originals)
-        self.pairs = truth.near_pairs(truth.shingle_sets(self.originals))
+        near = truth.near_pairs(truth.shingle_sets(self.originals))
+        self.pairs = truth.with_equal_numbers(near, self.originals)
         self.shingles = {}  # of originals, made when they are needed
 
     def judge(self, bed):

@@ -175,7 +175,7 @@ class Known:
     def __init__(self, name, path):
         self.name, self.path, self.items = name, path, descriptions.read(path)
         self.sets = truth.shingle_sets(self.items)
-        self.pairs = truth.near_pairs(self.sets)
+        self.pairs = truth.with_equal_numbers(truth.near_pairs(self.sets), self.items)
 
 
 def distances(program, known, folder):

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "similar/distances.h"
+#include "similar/groups/group_rules.h"
 #include "similar/groups/item_index_port.h"
 #include "similar/near.h"
 #include "similar/text/simhash.h"
@@ -89,6 +90,8 @@ Found CompareAll(const Texts& texts, const Run& run, double similarity_min) {
     near.found = found;
     if (found == FoundBy::kCopy) {
       near.similarity = 1;
+    } else if (!IsListed(a) || !IsListed(b) || NumbersDiffer(a.numbers, b.numbers)) {
+      continue;
     } else if (run.verify) {
       near.similarity = SketchSimilarity(a.sketch, b.sketch);
       if (*near.similarity < similarity_min) continue;

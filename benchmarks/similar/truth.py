@@ -1,10 +1,10 @@
 """The exact near-duplicates: all pairs whose sets of word 3-shingles have a Jaccard similarity of at least
 THRESHOLD.
 
-Uses only the standard library, and no code that is measured. Words are runs of \\w in lower case. In Chinese,
-each character is a word. Prefix filter (Chaudhuri, Ganti, Kaushik, "A Primitive Operator for Similarity
-Joins", ICDE 2006; Bayardo, Ma, Srikant, "Scaling Up All Pairs Similarity Search", WWW 2007): sets x and y
-with J >= t share at least t |x| elements. Take the elements in one order, rarest first. Then x and y share
+Uses only the standard library, and no code that is measured. Words are runs of \\w in lower case, with the
+signs that touch them. In Chinese, each character is a word. Prefix filter (Chaudhuri, Ganti, Kaushik, "A
+Primitive Operator for Similarity Joins", ICDE 2006; Bayardo, Ma, Srikant, "Scaling Up All Pairs Similarity
+Search", WWW 2007): sets x and y with J >= t share at least t |x| elements. Take the elements in one order, rarest first. Then x and y share
 one of the first |x| - ceil(t |x|) + 1 elements of each. Candidates found in this way are compared exactly.
 `all_pairs` compares every pair, and tests compare its result with that of `near_pairs`."""
 
@@ -14,13 +14,39 @@ import re
 
 THRESHOLD = 0.8
 SHINGLE = 3
-WORD = re.compile(r"\w+")
-CHINESE_WORD = re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff]+")
+# A sign that touches a word is part of it: C++, C#, +1, -1, $5, 2%.
+BEFORE_WORD, AFTER_WORD = r"(?:[$€£¥]|(?<!\w)[-+](?=\d))?", r"(?:[+%]+|(?<=\b[a-z])#)?"
+WORD = re.compile(BEFORE_WORD + r"\w+" + AFTER_WORD)
+CHINESE_WORD = re.compile("[\u3400-\u9fff]|" + BEFORE_WORD + "[^\\W\u3400-\u9fff]+" + AFTER_WORD)
+
+DIGITS = re.compile(r"\d+")
+THOUSANDS = re.compile(r"(?<=\d)[,.\s](?=\d{3}(?!\d))")
+LINK = re.compile(r"(?:\b[a-zA-Z]\w*://|\bwww\.)[^\s<>\"\u0080-\U0010ffff]*")
 
 
 def words(item):
     pattern = CHINESE_WORD if item["lang"].startswith("zh") else WORD
     return pattern.findall((item["title"] + "\n" + item["text"]).lower())
+
+
+def numbers(item):
+    """How often each number comes in an item: digits without leading zeros; 1,000 is 1000. Links have none."""
+    text = LINK.sub(" ", item["title"] + "\n" + item["text"])
+    return collections.Counter(digits.lstrip("0") for digits in DIGITS.findall(THOUSANDS.sub("", text)))
+
+
+def numbers_differ(a, b):
+    """Whether two texts with the numbers `a` and `b` are about different things: a tenth of the numbers of
+    the text that has more, or more of them, aren't in the other."""
+    most = max(a.total(), b.total())
+    differing = most - (a & b).total()
+    return differing > 0 and 10 * differing >= most
+
+
+def with_equal_numbers(pairs, items):
+    """Those of `pairs` whose numbers don't differ."""
+    known = [numbers(item) for item in items]
+    return {pair: value for pair, value in pairs.items() if not numbers_differ(*(known[i] for i in pair))}
 
 
 def shingles(tokens):

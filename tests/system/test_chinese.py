@@ -82,7 +82,7 @@ def as_an_earlier_version_wrote_it(generation):
         if line.split()[0] not in ("folding_version", "segmentation", "boilerplate")
     ]
     generation.write_text(
-        "".join(line.replace("features_version 2", "features_version 1") + "\n" for line in lines)
+        "".join(line.replace("features_version 3", "features_version 1") + "\n" for line in lines)
     )
 
 

@@ -38,7 +38,7 @@ def test_groups_that_the_daemon_publishes_are_right(known, topics, daemon, topic
     position = {item["item_id"]: i for i, item in enumerate(items)}
     assert set(records) == set(position)
 
-    pairs = truth.near_pairs(sets)
+    pairs = truth.with_equal_numbers(truth.near_pairs(sets), items)
     near = {
         position[name]: [position[other["item_id"]] for other in record["near"]]
         for name, record in records.items()

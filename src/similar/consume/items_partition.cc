@@ -175,6 +175,8 @@ int64_t ItemsPartition::Begin(int64_t) {
              {"words_by", IcuVersion()},
              {"segmentation", std::string(SegmentationName(opened->rules.segmentation))},
              {"folding_version", opened->rules.folding_version},
+             {"numbers", std::string(NumbersName(opened->rules.numbers))},
+             {"tokens_min", opened->rules.tokens_min},
              {"method", std::string(SimilarMethodName(opened->flow->method()))},
              {"items", opened->flow->Figures().items}});
   return next_offset();

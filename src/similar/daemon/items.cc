@@ -80,7 +80,10 @@ IndexGeneration GenerationOf(const ItemsConfig& config) {
   generation.verify = config.verify ? "sketch" : "off";
   generation.window_days = config.window_days;
   generation.text_bytes_max = config.text_bytes_max;
-  generation.segmentation = TextRulesOf(config).segmentation;
+  const TextRules rules = TextRulesOf(config);
+  generation.segmentation = rules.segmentation;
+  generation.numbers = rules.numbers;
+  generation.tokens_min = rules.tokens_min;
   if (config.boilerplate) generation.boilerplate = config.boilerplate->patterns();
   return generation;
 }
@@ -209,7 +212,9 @@ Status Items::OpenIndexes(const ItemTopics& topics, Reading& reading) {
   indexes.generation = GenerationOf(*options_.config->items);
   indexes.kept = {.versions = true,
                   .method = !options_.config->items->method,
-                  .segmentation = !options_.config->items->segmentation};
+                  .segmentation = !options_.config->items->segmentation,
+                  .numbers = !options_.config->items->numbers,
+                  .tokens_min = !options_.config->items->tokens_min};
   indexes.idf = idf_;
   indexes.idf_text = idf_text_;
   indexes.resources = options_.resources;

@@ -29,7 +29,7 @@ Status GroupDecision::Decide(const PreparedItem& item, const std::vector<Copy>& 
   if (Status added = AddToNearLists(self, stored.item_id, group); !added) return added;
   const bool has_content = features.length != LengthClass::kEmpty;
   IndexChange& change = work_.change;
-  if (has_content && !HasListedCopy(copies, self.bucket)) change.listed.push_back({self, features});
+  if (IsListed(features) && !HasListedCopy(copies, self.bucket)) change.listed.push_back({self, features});
   change.added.push_back({self, std::move(stored), has_content});
   if (group.first != self) change.memberships.push_back({group.first, self, true});
   if (!GroupWork::IsAlone(self, group)) change.groups.push_back({self, std::move(group)});
@@ -133,7 +133,7 @@ Status GroupTakingOut::TakeOut(ItemRef item) {
   const ItemRef first = work_.rows.FirstOf(item);
   const std::string group_id = work_.rows.GroupIdOf(item);
   if (Status left = LeaveNearLists(item); !left) return left;
-  if (stored.features.length != LengthClass::kEmpty) {
+  if (IsListed(stored.features)) {
     if (Status handed = HandOverLists(item, stored); !handed) return handed;
   }
   work_.change.taken.push_back({item, stored});

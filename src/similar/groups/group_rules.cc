@@ -32,11 +32,13 @@ int GroupRules::DistanceMax(const ItemFeatures& features) const {
 std::optional<Match> GroupRules::Compare(const ItemFeatures& a, const ItemFeatures& b) const {
   if (a.length == LengthClass::kEmpty || b.length == LengthClass::kEmpty) return std::nullopt;
   if (a.content_hash == b.content_hash) return Match{1.0, 0, FoundBy::kCopy};
+  if (a.length == LengthClass::kTooShort || b.length == LengthClass::kTooShort) return std::nullopt;
   const int distance = std::popcount(a.simhash ^ b.simhash);
   const bool same_class = a.length == b.length && a.script == b.script;
   const bool by_simhash = UsesSimHash(options_.method) && same_class && distance <= DistanceMax(a);
   const bool by_minhash = UsesMinHash(options_.method) && ShareABand(a, b);
   if (!by_simhash && !by_minhash) return std::nullopt;
+  if (NumbersDiffer(a.numbers, b.numbers)) return std::nullopt;
   const FoundBy found = !by_minhash ? FoundBy::kSimHash : by_simhash ? FoundBy::kBoth : FoundBy::kMinHash;
   if (!options_.verify) return Match{std::nullopt, distance, found};
   const double similarity = SketchSimilarity(a.sketch, b.sketch);

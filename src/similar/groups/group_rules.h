@@ -45,6 +45,11 @@ class GroupRules {
   const int64_t window_ms_;
 };
 
+/// Whether candidate lists name the item. Otherwise nothing but equal texts is similar to it.
+inline bool IsListed(const ItemFeatures& features) {
+  return features.length == LengthClass::kShort || features.length == LengthClass::kLong;
+}
+
 /// Orders nearest first, and the older of equally near items first.
 bool IsNearer(std::optional<double> similarity_a, int distance_a, uint64_t number_a,
               std::optional<double> similarity_b, int distance_b, uint64_t number_b);

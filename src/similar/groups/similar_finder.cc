@@ -37,6 +37,7 @@ Status SimilarFinder::Find(const ItemFeatures& features, TimeMs index_time, cons
   counts_ = {};
   if (features.length == LengthClass::kEmpty) return {};
   if (Status found = FindAsCopy(copies, rows); !found || copied_) return found;
+  if (!IsListed(features)) return {};
   return FindInLists(features, enough, rows);
 }
 

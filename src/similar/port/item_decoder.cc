@@ -20,7 +20,8 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr DocumentNames kDocumentNames = {"an item", "the most an item's record may have"};
+constexpr DocumentNames kDocumentNames = {"an item", "the most an item's record may have",
+                                          "send JSON without it"};
 constexpr const char* kSeveral =
     "not an item: several items; a record of items.topic holds one. Remedy: send each in a record of its own";
 // After a longer record the next Decode frees the buffers that grew.

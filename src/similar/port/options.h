@@ -88,19 +88,52 @@ constexpr bool UsesDictionary(Segmentation segmentation) {
 }
 inline constexpr Segmentation kDefaultSegmentation = Segmentation::kTrigrams;
 
+/// What numbers in texts mean.
+enum class Numbers : uint8_t {
+  kDistinct,  // texts with different numbers aren't similar (NumbersDiffer)
+  kIgnored,   // a number is a word like any other
+};
+inline constexpr std::array<std::string_view, 2> kNumbersNames = {"distinct", "ignored"};
+constexpr std::string_view NumbersName(Numbers numbers) {
+  return kNumbersNames[static_cast<size_t>(numbers)];
+}
+constexpr std::optional<Numbers> NumbersNamed(std::string_view name) {
+  for (size_t i = 0; i < kNumbersNames.size(); ++i)
+    if (kNumbersNames[i] == name) return static_cast<Numbers>(i);
+  return std::nullopt;
+}
+inline constexpr Numbers kDefaultNumbers = Numbers::kDistinct;
+
+/// A text of fewer different words is similar to equal texts only.
+inline constexpr uint32_t kDefaultTokensMin = 6;
+
 /// The version of data/folding.tsv.
 inline constexpr uint32_t kFoldingVersion = 1;
 
+/// The version of how texts are read. Raise it when the same text no longer gives the same features.
+/// 1: no folding, words by ICU's dictionary, emoji are words. 2: the other rules decide these. 3: signs, the
+/// queries of links and powers count; the rules decide about numbers and short texts; placeholders are no
+/// text.
+inline constexpr uint32_t kTextVersion = 3;
+
 struct TextRules {
+  uint32_t version = kTextVersion;
   uint32_t folding_version = kFoldingVersion;  // 0: Traditional Chinese isn't folded to Simplified Chinese
   Segmentation segmentation = kDefaultSegmentation;
+  Numbers numbers = kDefaultNumbers;
+  uint32_t tokens_min = kDefaultTokensMin;
   bool emoji_are_words = false;  // false: they count only in a text of fewer than kEmojiWordsMax other words
   std::shared_ptr<const Boilerplate> boilerplate = nullptr;  // nullptr: none
 };
 
 /// The rules of indexes that record none.
 inline TextRules FirstTextRules() {
-  return {.folding_version = 0, .segmentation = Segmentation::kDictionary, .emoji_are_words = true};
+  return {.version = 1,
+          .folding_version = 0,
+          .segmentation = Segmentation::kDictionary,
+          .numbers = Numbers::kIgnored,
+          .tokens_min = 0,
+          .emoji_are_words = true};
 }
 
 /// A text of fewer words keeps its emoji: there they may be all that distinguishes two texts.

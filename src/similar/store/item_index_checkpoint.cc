@@ -29,6 +29,7 @@ rocksdb::Status ItemIndexWriter::WriteTaken(const IndexChange::Taken& taken) {
   tail_.tail.Delete(bucket, NumberKey(ItemTable::kGroups, taken.item.number));
   StoredItem gone = taken.stored;
   gone.features.sketch = {};
+  gone.features.numbers = {};
   std::string row;
   EncodeStoredItem(gone, row);
   tail_.tail.Put(bucket, NumberKey(ItemTable::kGone, taken.item.number), row);

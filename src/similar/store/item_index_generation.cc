@@ -61,7 +61,9 @@ std::vector<Line> LinesOf(const IndexGeneration& of) {
           {"idf_version", "", fmt::format("{}", of.idf_version)},
           {"folding_version", "", fmt::format("{}", of.folding_version), "", 2},
           {"segmentation", "items.segmentation", std::string(SegmentationName(of.segmentation)), "", 2},
-          {"boilerplate", "items.boilerplate", ToLine(of.boilerplate), ForPeople(of.boilerplate), 2}};
+          {"boilerplate", "items.boilerplate", ToLine(of.boilerplate), ForPeople(of.boilerplate), 2},
+          {"numbers", "items.numbers", std::string(NumbersName(of.numbers)), "", 3},
+          {"tokens_min", "items.tokens_min", fmt::format("{}", of.tokens_min), "", 3}};
 }
 
 template <typename Number>
@@ -93,10 +95,12 @@ Result<std::string> ReadAll(rocksdb::FileSystem& files, const std::string& path)
 
 using Values = std::map<std::string, std::string, std::less<>>;
 
-// False: a value can't be read. An index of version 1 has the first rules.
+// False: a value can't be read. An index has the first rules for all that its version doesn't record.
 bool ReadTextRules(Values& values, IndexGeneration& generation) {
+  const TextRules first = FirstTextRules();
+  generation.numbers = first.numbers;
+  generation.tokens_min = first.tokens_min;
   if (generation.features_version < 2) {
-    const TextRules first = FirstTextRules();
     generation.folding_version = first.folding_version;
     generation.segmentation = first.segmentation;
     return true;
@@ -106,7 +110,11 @@ bool ReadTextRules(Values& values, IndexGeneration& generation) {
   if (!segmentation || !patterns) return false;
   generation.segmentation = *segmentation;
   generation.boilerplate = std::move(*patterns);
-  return Parse(values["folding_version"], generation.folding_version);
+  if (!Parse(values["folding_version"], generation.folding_version)) return false;
+  if (generation.features_version < 3) return true;
+  const auto numbers = NumbersNamed(values["numbers"]);
+  generation.numbers = numbers.value_or(kDefaultNumbers);
+  return numbers && Parse(values["tokens_min"], generation.tokens_min);
 }
 
 }  // namespace
@@ -162,6 +170,8 @@ Result<IndexGeneration> DecodeGeneration(std::string_view text) {
 IndexGeneration Adapted(const IndexGeneration& stored, IndexGeneration configured, KeptSettings kept) {
   if (kept.method) configured.method = stored.method;
   if (kept.segmentation) configured.segmentation = stored.segmentation;
+  if (kept.numbers) configured.numbers = stored.numbers;
+  if (kept.tokens_min) configured.tokens_min = stored.tokens_min;
   // A newer program's versions stay different: CheckGeneration refuses them.
   if (kept.versions && stored.features_version <= configured.features_version &&
       stored.folding_version <= configured.folding_version) {
@@ -178,8 +188,11 @@ Result<FeatureOptions> FeatureOptionsOf(const IndexGeneration& generation,
   return FeatureOptions{.idf = std::move(idf),
                         .similarity_min = generation.similarity_min,
                         .text_bytes_max = generation.text_bytes_max,
-                        .rules = {.folding_version = generation.folding_version,
+                        .rules = {.version = generation.features_version,
+                                  .folding_version = generation.folding_version,
                                   .segmentation = generation.segmentation,
+                                  .numbers = generation.numbers,
+                                  .tokens_min = generation.tokens_min,
                                   .emoji_are_words = generation.features_version < 2,
                                   .boilerplate = std::move(*boilerplate)}};
 }

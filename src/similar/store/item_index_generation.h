@@ -17,10 +17,9 @@
 
 namespace seen {
 
-/// Raise it when the same text no longer gives the same features.
-/// 1: no folding, words by ICU's dictionary, emoji are words. 2: the index records its folding, segmentation
-/// and boilerplate. An index of version 1 keeps to it until it is rebuilt.
-inline constexpr uint32_t kFeaturesVersion = 2;
+/// From 2 on, the index records its folding, segmentation and boilerplate; from 3 on, also what numbers mean
+/// and tokens_min. An index of an older version keeps to it until it is rebuilt.
+inline constexpr uint32_t kFeaturesVersion = kTextVersion;
 
 struct IndexGeneration {
   SimilarMethod method = SimilarMethod::kBoth;
@@ -34,6 +33,8 @@ struct IndexGeneration {
   uint32_t folding_version = kFoldingVersion;
   Segmentation segmentation = kDefaultSegmentation;
   std::vector<std::string> boilerplate;  // the patterns
+  Numbers numbers = kDefaultNumbers;
+  uint32_t tokens_min = kDefaultTokensMin;
   friend bool operator==(const IndexGeneration&, const IndexGeneration&) = default;
 };
 
@@ -43,9 +44,12 @@ Result<IndexGeneration> DecodeGeneration(std::string_view text);
 
 /// The settings that an existing index keeps, whatever a new index gets. None of them when it is rebuilt.
 struct KeptSettings {
-  bool versions = false;      // of the features, and of the table of folding
-  bool method = false;        // if the configuration sets none
-  bool segmentation = false;  // if the configuration sets none
+  bool versions = false;  // of the features, and of the table of folding
+  // If the configuration sets none:
+  bool method = false;
+  bool segmentation = false;
+  bool numbers = false;
+  bool tokens_min = false;
 };
 /// `configured` for an index that was built with `stored`.
 IndexGeneration Adapted(const IndexGeneration& stored, IndexGeneration configured, KeptSettings kept);

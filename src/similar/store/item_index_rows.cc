@@ -121,6 +121,7 @@ std::optional<ListView> ListView::Of(std::string_view bytes, const ListShape& sh
 namespace {
 
 constexpr uint8_t kRowVersion = 1;
+constexpr uint8_t kRowVersionWithNumbers = 2;
 constexpr uint16_t kNoSimilarity = 0xffff;
 constexpr double kSimilaritySteps = 10'000;
 
@@ -152,7 +153,8 @@ ItemRef GetRef(FieldReader& fields) {
 void EncodeStoredItem(const StoredItem& item, std::string& out) {
   const ItemFeatures& features = item.features;
   out.clear();
-  PutLittleEndian(kRowVersion, out);
+  const bool has_numbers = !features.numbers.values.empty();
+  PutLittleEndian(has_numbers ? kRowVersionWithNumbers : kRowVersion, out);
   PutText(item.item_id, out);
   PutLittleEndian(item.created_at.value, out);
   PutLittleEndian(static_cast<uint8_t>(features.length), out);
@@ -167,13 +169,18 @@ void EncodeStoredItem(const StoredItem& item, std::string& out) {
   PutLittleEndian(features.sketch.level, out);
   PutLittleEndian(static_cast<uint16_t>(features.sketch.values.size()), out);
   PutAll(features.sketch.values, out);
+  if (!has_numbers) return;
+  PutLittleEndian(features.numbers.level, out);
+  PutLittleEndian(static_cast<uint8_t>(features.numbers.values.size()), out);
+  PutAll(features.numbers.values, out);
 }
 
 std::optional<StoredItem> DecodeStoredItem(std::string_view bytes) {
   FieldReader fields(bytes);
   StoredItem item;
   ItemFeatures& features = item.features;
-  if (fields.Get<uint8_t>() != kRowVersion) return std::nullopt;
+  const auto version = fields.Get<uint8_t>();
+  if (version != kRowVersion && version != kRowVersionWithNumbers) return std::nullopt;
   item.item_id = fields.GetText();
   item.created_at.value = fields.Get<int64_t>();
   features.length = static_cast<LengthClass>(fields.Get<uint8_t>());
@@ -189,7 +196,14 @@ std::optional<StoredItem> DecodeStoredItem(std::string_view bytes) {
   const auto values = fields.Get<uint16_t>();
   if (values > kSketchMax) return std::nullopt;
   fields.GetAll(values, features.sketch.values);
-  if (features.length > LengthClass::kLong || features.script > ScriptClass::kDictionary) return std::nullopt;
+  if (version == kRowVersionWithNumbers) {
+    features.numbers.level = fields.Get<uint8_t>();
+    const auto numbers = fields.Get<uint8_t>();
+    if (numbers > kNumbersMax) return std::nullopt;
+    fields.GetAll(numbers, features.numbers.values);
+  }
+  if (features.length > LengthClass::kTooShort || features.script > ScriptClass::kDictionary)
+    return std::nullopt;
   return fields.Complete() ? std::optional(std::move(item)) : std::nullopt;
 }
 

@@ -37,7 +37,31 @@ bool IsEmoji(UChar32 c) {
   return u_hasBinaryProperty(c, UCHAR_EMOJI);
 }
 
+// Arrows, brackets, bullets and bars are ornaments, whatever their category.
+bool IsSign(UChar32 c) {
+  if (c < 128) return kAsciiSigns.find(static_cast<char>(c)) != std::string_view::npos;
+  if (c < 0x2200 &&
+      std::u16string_view(u"\u00b1\u00d7\u00f7\u2013\u2030\u2031").find(static_cast<char16_t>(c)) !=
+          std::u16string_view::npos)
+    return true;
+  if (c >= 0x266d && c < 0x2670) return true;  // flat, natural, sharp
+  if (c >= 0x2200 && c < 0x2300) {
+    constexpr std::u16string_view kOrnaments =
+        u"\u2215\u2216\u2217\u2218\u2219\u2223\u2225\u223c\u22c4\u22c5\u22c6";
+    return kOrnaments.find(static_cast<char16_t>(c)) == std::u16string_view::npos;
+  }
+  return u_charType(c) == U_CURRENCY_SYMBOL;
+}
+
 }  // namespace
+
+bool IsSuperscript(uint32_t c) {
+  return c == 0xb2 || c == 0xb3 || c == 0xb9 || c == 0x2070 || (c >= 0x2074 && c < 0x207a) || c == 0x207b;
+}
+
+bool IsFraction(uint32_t c) { return (c >= 0xbc && c < 0xbf) || (c >= 0x2150 && c < 0x215f) || c == 0x2189; }
+
+bool IsDigit(uint32_t c) { return c < 128 ? c >= '0' && c <= '9' : u_isdigit(static_cast<UChar32>(c)) != 0; }
 
 bool IsStackingMark(uint32_t c) {
   return (c >= 0x300 && c < 0x370) || (c >= 0x483 && c < 0x48a) || (c >= 0x1ab0 && c < 0x1b00) ||
@@ -47,6 +71,7 @@ bool IsStackingMark(uint32_t c) {
 CharacterKind KindOfCharacter(uint32_t code_point) {
   const auto c = static_cast<UChar32>(code_point);
   if (IsStackingMark(code_point)) return CharacterKind::kNothing;
+  if (IsSign(c)) return CharacterKind::kSign;
   const CharacterKind word = IsOfDictionaryScript(c) ? CharacterKind::kDictionary : CharacterKind::kWord;
   switch (u_charType(c)) {
     case U_UPPERCASE_LETTER:
@@ -89,7 +114,7 @@ BasicPlane::BasicPlane() {
     icu::UnicodeString folded;
     normalizer.normalize(icu::UnicodeString(c), folded, error);
     Check(U_SUCCESS(error), "ICU can't normalise");
-    if (folded.length() != 1) continue;
+    if (folded.length() != 1 || IsSuperscript(static_cast<uint32_t>(c))) continue;
     folded_[at] = folded[0];
     flags_[at] =
         static_cast<uint8_t>(flags_[at] | kSingle | static_cast<uint8_t>(KindOfCharacter(folded_[at])));

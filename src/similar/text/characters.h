@@ -16,10 +16,21 @@ enum class CharacterKind : uint8_t {
   kWord,        // letters, digits and marks
   kDictionary,  // the same in scripts without spaces: Han, kana, Thai, Lao, Khmer, Myanmar
   kSymbol,      // an emoji: a word by itself
+  kSign,        // of mathematics, money or music, or a hyphen: may be part of a word (RunWriter)
 };
+
+inline constexpr std::string_view kAsciiSigns = "+<=>$%^#&-";
 
 /// `code_point`: after NFKC case folding.
 CharacterKind KindOfCharacter(uint32_t code_point);
+
+/// Decimal digits of any script.
+bool IsDigit(uint32_t code_point);
+
+/// Raised digits and the raised minus, before folding.
+bool IsSuperscript(uint32_t code_point);
+/// Of one character, before folding: one half.
+bool IsFraction(uint32_t code_point);
 
 /// Combining marks from U+0300 on and in similar blocks: "zalgo" text stacks them on letters.
 bool IsStackingMark(uint32_t code_point);

@@ -7,6 +7,8 @@
 #include "similar/text/characters.h"
 #include "similar/text/hash.h"
 #include "similar/text/normalise.h"
+#include "similar/text/numbers.h"
+#include "similar/text/placeholders.h"
 #include "similar/text/simhash.h"
 #include "similar/text/sketch.h"
 #include "similar/text/stop_words.h"
@@ -60,6 +62,9 @@ struct FeatureReader::Impl {
   std::vector<uint64_t> characters;  // hashes; kDictionaryTrigrams only
   SketchBuilder sketches;
   SimHasher simhasher;
+  NumberFinder numbers;
+  std::vector<uint64_t> placeholders;  // content hashes, ascending
+  std::vector<uint64_t> different;     // hashes of words
 
   Impl(const FeatureOptions& given, std::unique_ptr<Segmenter> segmenter_given)
       : options(given),
@@ -68,6 +73,18 @@ struct FeatureReader::Impl {
         sketches(BandRows(given.similarity_min)) {
     Check(options.idf != nullptr && segmenter != nullptr,
           "a reader of features needs a table and a segmenter");
+    if (options.rules.version >= 3) ReadPlaceholders();
+  }
+
+  // An item's lang may be missing, and that decides whether Chinese is folded.
+  void ReadPlaceholders() {
+    for (const Placeholder& one : Placeholders()) {
+      for (const std::string_view lang : {one.lang, std::string_view()}) {
+        normaliser.Read({.text = one.caption, .lang = lang}, options.text_bytes_max, normal);
+        placeholders.push_back(TokenHash(normal.text));
+      }
+    }
+    std::sort(placeholders.begin(), placeholders.end());
   }
 
   void FindWords(const ItemText& item) {
@@ -149,6 +166,37 @@ struct FeatureReader::Impl {
                                         : LengthClass::kLong;
   }
 
+  LengthClass LengthOf(uint64_t content_hash) {
+    if (words.size() <= kPlaceholderWordsMax &&
+        std::binary_search(placeholders.begin(), placeholders.end(), content_hash)) {
+      return LengthClass::kEmpty;
+    }
+    return words.empty() || HasDifferentWords(options.rules.tokens_min) ? Length() : LengthClass::kTooShort;
+  }
+
+  /// At least `count` of them.
+  bool HasDifferentWords(size_t count) {
+    different.clear();
+    for (size_t i = 0; i < hashes.size() && different.size() < count; ++i) {
+      if (std::find(different.begin(), different.end(), hashes[i]) == different.end())
+        different.push_back(hashes[i]);
+    }
+    return different.size() >= count;
+  }
+
+  /// A text with few numbers is similar only to texts with the same numbers. So its lists needn't name
+  /// others.
+  void ReadNumbers(ItemFeatures& out) {
+    out.numbers.level = 0;
+    out.numbers.values.clear();
+    if (options.rules.numbers == Numbers::kIgnored) return;
+    numbers.Read(normal, out.numbers);
+    if (out.numbers.values.empty() || out.numbers.values.size() >= kFewNumbers) return;
+    uint64_t all = 0;
+    for (const uint16_t value : out.numbers.values) all = Mixed(all + value + 1);
+    for (uint64_t& band : out.bands) band = Mixed(band + all);
+  }
+
   /// Whether the SimHash is of character n-grams. Single characters say little: their pairs stand for the
   /// words of a Chinese text.
   bool TokensAreGrams() const {
@@ -198,6 +246,7 @@ struct FeatureReader::Impl {
     hashes = {};
     stretches = {};
     characters = {};
+    numbers.Release();
   }
 };
 
@@ -214,10 +263,10 @@ void FeatureReader::Read(const ItemText& item, ItemFeatures& out) {
   impl.FindWords(item);
   impl.HashWords();
   out.words = static_cast<uint32_t>(impl.words.size());
-  out.length = impl.Length();
   out.script = impl.Script();
   out.cut = impl.normal.cut;
   out.content_hash = TokenHash(impl.normal.text);
+  out.length = impl.LengthOf(out.content_hash);
   if (impl.TokensAreGrams()) {  // all of one weight
     impl.ForEachGram([&](std::string_view, uint64_t hash, uint32_t) { impl.simhasher.AddOne(hash); });
   } else {
@@ -231,6 +280,7 @@ void FeatureReader::Read(const ItemText& item, ItemFeatures& out) {
   out.simhash = impl.simhasher.Finish();
   impl.ForEachShingleOfText([&](uint64_t shingle) { impl.sketches.Add(shingle); });
   impl.sketches.Finish(out.sketch, out.bands);
+  impl.ReadNumbers(out);
   impl.ReleaseLarge();
 }
 
@@ -250,6 +300,13 @@ std::vector<WeighedToken> FeatureReader::Explain(const ItemText& item) {
     return a.weight != b.weight ? a.weight > b.weight : a.token < b.token;
   });
   return tokens;
+}
+
+std::vector<std::string> FeatureReader::NumbersOf(const ItemText& item) {
+  impl_->FindWords(item);
+  std::vector<std::string> numbers;
+  impl_->numbers.Find(impl_->normal, [&](const std::string& number) { numbers.push_back(number); });
+  return numbers;
 }
 
 std::span<const std::string_view> FeatureReader::Words(const ItemText& item) {

@@ -40,6 +40,8 @@ class FeatureReader {
   void Read(const ItemText& item, ItemFeatures& out);
   /// What went into the SimHash, heaviest first: words, or character n-grams of a short text.
   std::vector<WeighedToken> Explain(const ItemText& item);
+  /// In text order, with repetitions, whatever the rules do with them: docs/SIMILAR.md, "Numbers".
+  std::vector<std::string> NumbersOf(const ItemText& item);
   /// The words as an IdfTable counts them, in text order, with repetitions; also of a short text. The views
   /// are valid until the next call of any function here.
   std::span<const std::string_view> Words(const ItemText& item);

@@ -6,14 +6,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace seen {
 
 enum class LengthClass : uint8_t {
-  kEmpty = 0,  // no word: similar to no item
+  kEmpty = 0,  // no word, or a placeholder: similar to no item
   kShort = 1,  // fewer than kShortWords words
   kLong = 2,
+  kTooShort = 3,  // fewer than TextRules::tokens_min different words: similar to equal texts only
 };
 inline constexpr uint32_t kShortWords = 30;
 
@@ -35,9 +37,24 @@ struct Sketch {
 };
 inline constexpr size_t kSketchMax = 256;
 
+/// How many values two sketches have, on the coarser of both levels.
+struct SketchOverlap {
+  size_t common = 0, only_a = 0, only_b = 0;
+};
+/// nullopt: the levels are too far apart, so the sizes of the sets differ by a factor of about 2^8.
+std::optional<SketchOverlap> OverlapOf(const Sketch& a, const Sketch& b);
+
 /// Estimates the Jaccard similarity of the two sets, in [0, 1]. Exact where both levels are 0, except for
 /// hashes that collide by chance. 0 where either set is empty.
 double SketchSimilarity(const Sketch& a, const Sketch& b);
+
+/// A text's numbers are a Sketch of at most so many values: a number that comes three times gives three.
+inline constexpr size_t kNumbersMax = 64;
+/// A text of fewer numbers has them in its bands: another text must have the same numbers.
+inline constexpr size_t kFewNumbers = 10;
+/// True unless the numbers that differ are less than a tenth of all numbers of the text that has more. An
+/// estimate if that text has more than kNumbersMax.
+bool NumbersDiffer(const Sketch& a, const Sketch& b);
 
 /// MinHash (Broder 1997) over the same shingles, in bands of rows (Leskovec, Rajaraman, Ullman, "Mining of
 /// Massive Datasets", 3.4). Sets of Jaccard similarity s share a band with probability
@@ -53,6 +70,7 @@ struct ItemFeatures {
   uint64_t simhash = 0;       // Charikar 2002; of character n-grams if the text is short
   std::array<uint64_t, kBands> bands{};
   Sketch sketch;
+  Sketch numbers;  // empty if the rules ignore them
   uint32_t words = 0;
   LengthClass length = LengthClass::kEmpty;
   ScriptClass script = ScriptClass::kAlphabetic;

@@ -3,13 +3,14 @@
 #include <unicode/bytestream.h>
 
 #include <algorithm>
-#include <optional>
+#include <span>
 
 #include "base/result.h"
 #include "similar/port/boilerplate.h"
 #include "similar/text/characters.h"
 #include "similar/text/folding.h"
 #include "similar/text/markup.h"
+#include "similar/text/run_writer.h"
 
 namespace seen {
 namespace {
@@ -20,48 +21,31 @@ constexpr size_t kStackingMarksMax = 3;
 // time.
 constexpr size_t kFoldedTogetherMax = 32;
 
-// Appends each character to the run of its kind.
-class RunWriter {
+// The places of links, for a reader who goes on.
+class Links {
  public:
-  RunWriter(NormalText& out, const FoldingTable* folding) : out_(out), folding_(folding) {}
-
-  void Put(uint32_t c, CharacterKind kind) {
-    switch (kind) {
-      case CharacterKind::kSeparator:
-        open_.reset();
-        return;
-      case CharacterKind::kNothing:
-        return;
-      case CharacterKind::kWord:
-        Open(RunKind::kWord);
-        break;
-      case CharacterKind::kDictionary:
-        Open(RunKind::kDictionary);
-        if (folding_ != nullptr) c = folding_->Of(c);
-        break;
-      case CharacterKind::kSymbol:
-        open_.reset();
-        Open(RunKind::kSymbol);
-        break;
-    }
-    AppendUtf8(c, out_.text);
-    out_.runs.back().end = static_cast<uint32_t>(out_.text.size());
+  explicit Links(std::span<const uint32_t> ends) : ends_(ends) {}
+  /// `at`: not before that of the last call.
+  bool Has(size_t at) {
+    while (at_ < ends_.size() && ends_[at_] <= at) ++at_;
+    return at_ % 2 == 1;
   }
+  /// Until here all is as at the last place.
+  size_t next() const { return at_ < ends_.size() ? ends_[at_] : std::string_view::npos; }
 
  private:
-  void Open(RunKind kind) {
-    if (open_ == kind) return;
-    open_ = kind;
-    if (kind == RunKind::kWord && !out_.runs.empty() && out_.runs.back().kind == RunKind::kWord)
-      out_.text += ' ';
-    const auto at = static_cast<uint32_t>(out_.text.size());
-    out_.runs.push_back({at, at, kind});
-  }
-
-  NormalText& out_;
-  const FoldingTable* const folding_;  // nullptr: the text isn't folded
-  std::optional<RunKind> open_;
+  std::span<const uint32_t> ends_;
+  size_t at_ = 0;
 };
+
+// The bytes of a keycap, which is an emoji, after its first character. 0: it is none.
+size_t KeycapBytes(uint32_t first, std::string_view rest) {
+  if (first != '#' && !(first < 128 && IsDigit(first))) return 0;
+  constexpr std::string_view kKeycaps[] = {"\ufe0f\u20e3", "\u20e3"};
+  for (const std::string_view keycap : kKeycaps)
+    if (rest.starts_with(keycap)) return keycap.size();
+  return 0;
+}
 
 // The words of a text if each character of a script without spaces is one.
 size_t WordsBesideEmoji(const NormalText& text) {
@@ -85,6 +69,7 @@ void Normaliser::Read(const ItemText& item, size_t bytes_max, NormalText& out) {
   out.text.clear();
   out.runs.clear();
   plain_.clear();
+  links_.clear();
   bool beyond_ascii = AppendPlain(item.title.substr(0, of_title));
   if (!plain_.empty() && plain_.back() != ' ') plain_ += ' ';
   beyond_ascii |= AppendPlain(item.text.substr(0, of_text));
@@ -100,20 +85,26 @@ void Normaliser::Release() {
 // Returns whether any byte is beyond ASCII.
 bool Normaliser::AppendPlain(std::string_view text) {
   if (rules_.boilerplate != nullptr) text = rules_.boilerplate->Strip(text, stripped_);
-  return StripMarkup(text, plain_);
+  return StripMarkup(text, rules_.version, plain_, &links_);
 }
 
-// StripMarkup's output is the normal form already.
+// StripMarkup's output is words, signs and spaces, and folded.
 void Normaliser::ReadAscii(NormalText& out) {
-  if (plain_.ends_with(' ')) plain_.pop_back();
-  out.text.assign(plain_);
-  const char* const text = out.text.data();
-  const auto size = static_cast<uint32_t>(out.text.size());
-  for (uint32_t at = 0, begin = 0; at <= size; ++at) {
-    if (at < size && text[at] != ' ') continue;
-    if (at > begin) out.runs.push_back({begin, at, RunKind::kWord});
-    begin = at + 1;
+  const std::string_view text = plain_;
+  RunWriter writer(out, nullptr, SignsCount());
+  Links links(links_);
+  out.text.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    writer.SetInLink(links.Has(at));
+    if (RunWriter::IsOfWord(text[at])) {
+      at = writer.PutWords(text.substr(0, links.next()), at);
+      continue;
+    }
+    writer.Put(static_cast<unsigned char>(text[at]),
+               text[at] == ' ' ? CharacterKind::kSeparator : CharacterKind::kSign);
+    ++at;
   }
+  writer.Finish();
 }
 
 void Normaliser::ReadUnicode(bool folds_chinese, NormalText& out) {
@@ -124,15 +115,27 @@ void Normaliser::ReadUnicode(bool folds_chinese, NormalText& out) {
                      : normalizer.hasBoundaryBefore(static_cast<UChar32>(c)) != 0;
   };
   const std::string_view text = plain_;
-  RunWriter writer(out, folds_chinese ? &FoldingTable::Bundled() : nullptr);
+  const auto raised_before = [&](size_t at) {
+    if (at == 0) return false;
+    do --at;
+    while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80);
+    return IsSuperscript(NextCharacter(text, at));
+  };
+  RunWriter writer(out, folds_chinese ? &FoldingTable::Bundled() : nullptr, SignsCount());
+  Links links(links_);
   size_t begin = 0, end = 0, next_end = 0;
   uint32_t next = NextCharacter(text, next_end);
   while (begin < text.size()) {
+    writer.SetInLink(links.Has(begin));
     const uint32_t c = next;
     end = next_end;
     if (end < text.size()) next = NextCharacter(text, next_end);
     const bool alone = end == text.size() || begins(next);
-    if (alone && c < 65536 && plane.IsSingle(static_cast<uint16_t>(c))) {
+    if (const size_t keycap = SignsCount() ? KeycapBytes(c, text.substr(end)) : 0; keycap > 0) {
+      writer.Put(c, CharacterKind::kSymbol);
+      next_end = end += keycap;
+      if (end < text.size()) next = NextCharacter(text, next_end);
+    } else if (alone && c < 65536 && plane.IsSingle(static_cast<uint16_t>(c))) {
       writer.Put(plane.Folded(static_cast<uint16_t>(c)), plane.Kind(static_cast<uint16_t>(c)));
     } else if (alone && c >= 65536 && normalizer.isInert(static_cast<UChar32>(c))) {
       writer.Put(c, KindOfCharacter(c));
@@ -141,6 +144,9 @@ void Normaliser::ReadUnicode(bool folds_chinese, NormalText& out) {
         end = next_end;
         if (end < text.size()) next = NextCharacter(text, next_end);
       }
+      // "10²" isn't "102", and "1½" isn't "11/2". In a row of raised digits only the first has the mark.
+      if (SignsCount() && IsSuperscript(c) && !raised_before(begin)) writer.Put('^', CharacterKind::kSign);
+      if (SignsCount() && IsFraction(c)) writer.Put(' ', CharacterKind::kSeparator);
       Fold(text.substr(begin, end - begin));
       for (size_t at = 0; at < folded_.size();) {
         const uint32_t folded = NextCharacter(folded_, at);
@@ -149,6 +155,7 @@ void Normaliser::ReadUnicode(bool folds_chinese, NormalText& out) {
     }
     begin = end;
   }
+  writer.Finish();
 }
 
 // Reposts add emoji. In a text of some words they say nothing about whose copy it is.

@@ -22,6 +22,7 @@ enum class RunKind : uint8_t {
 struct Run {
   uint32_t begin = 0, end = 0;  // bytes of NormalText::text; never empty
   RunKind kind = RunKind::kWord;
+  bool in_link = false;
 };
 
 struct NormalText {
@@ -46,10 +47,13 @@ class Normaliser {
   void Fold(std::string_view together);
   void DropEmoji(NormalText& out);
 
+  bool SignsCount() const { return rules_.version >= 3; }
+
   const TextRules rules_;
-  std::string stripped_;  // without boilerplate
-  std::string plain_;     // without markup
-  std::string gentle_;    // a piece of plain_ without stacked marks
+  std::string stripped_;         // without boilerplate
+  std::string plain_;            // without markup
+  std::vector<uint32_t> links_;  // where each link of plain_ begins and ends
+  std::string gentle_;           // a piece of plain_ without stacked marks
   std::string folded_;
   std::string kept_;  // without emoji
 };

@@ -111,9 +111,27 @@ void SketchBuilder::Finish(Sketch& sketch, std::array<uint64_t, kBands>& bands) 
   any_ = false;
 }
 
-double SketchSimilarity(const Sketch& a, const Sketch& b) {
-  if (a.level > b.level) return SketchSimilarity(b, a);
-  if (a.values.empty() || b.values.empty()) return 0;
+void SampleInto(std::vector<uint64_t>& hashes, size_t values_max, Sketch& out) {
+  std::sort(hashes.begin(), hashes.end());
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  out.level = 0;
+  while (hashes.size() > values_max) {
+    const uint64_t kept_max = UINT64_MAX >> ++out.level;
+    hashes.erase(std::upper_bound(hashes.begin(), hashes.end(), kept_max), hashes.end());
+  }
+  out.values.clear();
+  for (const uint64_t hash : hashes) {
+    const auto value = static_cast<uint16_t>(hash << out.level >> 48);
+    if (out.values.empty() || out.values.back() != value) out.values.push_back(value);
+  }
+}
+
+std::optional<SketchOverlap> OverlapOf(const Sketch& a, const Sketch& b) {
+  if (a.level > b.level) {
+    const auto swapped = OverlapOf(b, a);
+    if (!swapped) return std::nullopt;
+    return SketchOverlap{swapped->common, swapped->only_b, swapped->only_a};
+  }
   const int apart = b.level - a.level;
   if (apart == 0) {
     size_t common = 0, i = 0, j = 0;
@@ -123,26 +141,41 @@ double SketchSimilarity(const Sketch& a, const Sketch& b) {
       i += of_a <= of_b ? 1u : 0u;
       j += of_b <= of_a ? 1u : 0u;
     }
-    return static_cast<double>(common) / static_cast<double>(a.values.size() + b.values.size() - common);
+    return SketchOverlap{common, a.values.size() - common, b.values.size() - common};
   }
-  // Eight levels apart, the sets' sizes differ by a factor of about 2^8, and few bits are left to distinguish
-  // hashes.
-  if (apart >= 8) return 0;
+  // Few bits are left to distinguish hashes.
+  if (apart >= 8) return std::nullopt;
   // Compares on the bits that both have. Of `a`, the finer sample, it takes those values that the coarser
   // sample would have kept. Values of `b` that become equal count once.
   const auto in_both = static_cast<ptrdiff_t>(
       std::upper_bound(a.values.begin(), a.values.end(), 0xffff >> apart) - a.values.begin());
-  size_t common = 0, only_one = 0, i = 0, j = 0;
+  SketchOverlap overlap;
+  size_t i = 0, j = 0;
   const auto size_a = static_cast<size_t>(in_both);
   while (i < size_a || j < b.values.size()) {
     const uint32_t of_a = i < size_a ? a.values[i] : 0x10000u;
     const uint32_t of_b = j < b.values.size() ? static_cast<uint32_t>(b.values[j] >> apart) : 0x10000u;
     const uint32_t least = std::min(of_a, of_b);
-    ++(of_a == of_b ? common : only_one);
+    ++(of_a == of_b ? overlap.common : of_a < of_b ? overlap.only_a : overlap.only_b);
     if (of_a == least) ++i;
     while (j < b.values.size() && static_cast<uint32_t>(b.values[j] >> apart) == least) ++j;
   }
-  return static_cast<double>(common) / static_cast<double>(common + only_one);
+  return overlap;
+}
+
+double SketchSimilarity(const Sketch& a, const Sketch& b) {
+  if (a.values.empty() || b.values.empty()) return 0;
+  const auto overlap = OverlapOf(a, b);
+  if (!overlap) return 0;
+  return static_cast<double>(overlap->common) /
+         static_cast<double>(overlap->common + overlap->only_a + overlap->only_b);
+}
+
+bool NumbersDiffer(const Sketch& a, const Sketch& b) {
+  const auto overlap = OverlapOf(a, b);
+  if (!overlap) return true;
+  const size_t differing = std::max(overlap->only_a, overlap->only_b);
+  return differing > 0 && kFewNumbers * differing >= overlap->common + differing;
 }
 
 }  // namespace seen

@@ -10,6 +10,9 @@
 
 namespace seen {
 
+/// Makes a Sketch of at most `values_max` values. Changes `hashes`.
+void SampleInto(std::vector<uint64_t>& hashes, size_t values_max, Sketch& out);
+
 /// One thread each; keeps its buffers.
 class SketchBuilder {
  public:

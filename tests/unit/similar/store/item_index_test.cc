@@ -133,7 +133,8 @@ void MakeAnOldIndex(const std::string& path) {
 
 TEST_F(ItemIndexTest, KeepsItsWayOfReadingTexts) {
   ItemIndexOptions options = Options();
-  options.kept = {.versions = true, .method = false, .segmentation = true};
+  options.kept = {
+      .versions = true, .method = false, .segmentation = true, .numbers = true, .tokens_min = true};
   MakeAnOldIndex(RocksItemIndex::PathOf(folder_.path(), 0));
   for (int start = 0; start < 2; ++start) {
     const auto index = Open(options);
@@ -143,6 +144,9 @@ TEST_F(ItemIndexTest, KeepsItsWayOfReadingTexts) {
     EXPECT_EQ(features->rules.folding_version, 0u);
     EXPECT_EQ(features->rules.segmentation, Segmentation::kDictionary);
     EXPECT_TRUE(features->rules.emoji_are_words);
+    EXPECT_EQ(features->rules.version, 1u);
+    EXPECT_EQ(features->rules.numbers, Numbers::kIgnored);
+    EXPECT_EQ(features->rules.tokens_min, 0u);
   }
   options.kept.segmentation = false;
   options.generation.segmentation = Segmentation::kTrigrams;
@@ -152,6 +156,48 @@ TEST_F(ItemIndexTest, KeepsItsWayOfReadingTexts) {
                 "items.segmentation: the index of items was built with dictionary, configured is trigrams"),
             std::string::npos)
       << refused.error().message;
+}
+
+TEST_F(ItemIndexTest, KeepsTheVersionOfItsTexts) {
+  ItemIndexOptions options = Options();
+  options.generation.features_version = 2;
+  Open(options);
+  options.generation.features_version = kFeaturesVersion;
+  EXPECT_FALSE(RocksItemIndex::Open(options));
+  options.kept = {.versions = true, .numbers = true, .tokens_min = true};
+  const auto index = Open(options);
+  const auto features = FeatureOptionsOf(index->generation(), index->idf());
+  ASSERT_TRUE(features);
+  EXPECT_EQ(features->rules.version, 2u);
+  EXPECT_FALSE(features->rules.emoji_are_words);
+  EXPECT_EQ(features->rules.numbers, Numbers::kIgnored);
+  EXPECT_EQ(features->rules.tokens_min, 0u);
+}
+
+TEST_F(ItemIndexTest, KeepsWhatNumbersAndShortTextsMeantWhenItWasBuilt) {
+  ItemIndexOptions options = Options();
+  options.generation.numbers = Numbers::kIgnored;
+  options.generation.tokens_min = 9;
+  Open(options);
+  options.generation.numbers = Numbers::kDistinct;
+  options.generation.tokens_min = 8;
+  const auto refused = RocksItemIndex::Open(options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find(
+                "items.numbers: the index of items was built with ignored, configured is distinct. Remedy: "),
+            std::string::npos)
+      << refused.error().message;
+  options.kept.numbers = true;
+  const auto short_texts = RocksItemIndex::Open(options);
+  ASSERT_FALSE(short_texts);
+  EXPECT_NE(short_texts.error().message.find(
+                "items.tokens_min: the index of items was built with 9, configured is 8. Remedy: "),
+            std::string::npos)
+      << short_texts.error().message;
+  options.kept.tokens_min = true;
+  const auto index = Open(options);
+  EXPECT_EQ(index->generation().numbers, Numbers::kIgnored);
+  EXPECT_EQ(index->generation().tokens_min, 9u);
 }
 
 TEST_F(ItemIndexTest, IsRefusedForARebuildIfItsTextsWereReadInAnotherWay) {
@@ -175,6 +221,7 @@ TEST_F(ItemIndexTest, ReadsTextsInTheNewWayIfItIsNew) {
   EXPECT_EQ(features->rules.folding_version, kFoldingVersion);
   EXPECT_EQ(features->rules.segmentation, Segmentation::kBigramsTrigrams);
   EXPECT_FALSE(features->rules.emoji_are_words);
+  EXPECT_EQ(features->rules.version, kTextVersion);
   EXPECT_EQ(features->rules.boilerplate->patterns(), options.generation.boilerplate);
 }
 
@@ -198,10 +245,11 @@ TEST(IndexGeneration, RefusesWhatANewerProgramWrote) {
   const Status fits = CheckGeneration(*read, Adapted(*read, IndexGeneration(), {}));
   ASSERT_FALSE(fits);
   EXPECT_NE(fits.error().message.find(
-                "built with version 3 of the features of texts, and this program has version 2"),
+                "built with version 4 of the features of texts, and this program has version 3"),
             std::string::npos)
       << fits.error().message;
-  for (const std::string_view line : {"segmentation words\n", "boilerplate 2\ta\n", "folding_version x\n"}) {
+  for (const std::string_view line : {"segmentation words\n", "boilerplate 2\ta\n", "folding_version x\n",
+                                      "numbers 1\n", "tokens_min x\n"}) {
     std::string text = EncodeGeneration(IndexGeneration());
     const std::string name(line.substr(0, line.find(' ')));
     const size_t begin = text.find(name);
@@ -336,15 +384,21 @@ TEST(ItemLists, EveryPairWithinThreeBitsSharesABlockOfATable) {
 
 TEST(ItemRows, ComeBackAsTheyWere) {
   std::string bytes;
-  const StoredItem item = Item(7);
-  EncodeStoredItem(item, bytes);
-  const auto decoded = DecodeStoredItem(bytes);
-  ASSERT_TRUE(decoded);
-  EXPECT_EQ(decoded->item_id, item.item_id);
-  EXPECT_EQ(decoded->features.bands, item.features.bands);
-  EXPECT_EQ(decoded->features.simhash, item.features.simhash);
-  for (size_t length = 0; length < bytes.size(); ++length) {
-    EXPECT_FALSE(DecodeStoredItem(std::string_view(bytes).substr(0, length)));
+  for (const size_t numbers : {0u, 3u}) {
+    StoredItem item = Item(7);
+    item.features.numbers.values.assign({5, 9, 0xffff});
+    item.features.numbers.values.resize(numbers);
+    EncodeStoredItem(item, bytes);
+    EXPECT_EQ(bytes[0], numbers == 0 ? 1 : 2) << "earlier versions read rows without numbers";
+    const auto decoded = DecodeStoredItem(bytes);
+    ASSERT_TRUE(decoded);
+    EXPECT_EQ(decoded->item_id, item.item_id);
+    EXPECT_EQ(decoded->features.bands, item.features.bands);
+    EXPECT_EQ(decoded->features.simhash, item.features.simhash);
+    EXPECT_EQ(decoded->features.numbers, item.features.numbers);
+    for (size_t length = 0; length < bytes.size(); ++length) {
+      EXPECT_FALSE(DecodeStoredItem(std::string_view(bytes).substr(0, length)));
+    }
   }
   StoredGroup group{{3, 1ull << 39}, "g", FoundBy::kMinHash, 0.8765, 12, {}, "h"};
   group.near.push_back({{-1, 5}, {"n", std::nullopt, 3, FoundBy::kSimHash}});

@@ -40,7 +40,7 @@ TEST(BadText, WithoutAWordIsEmpty) {
   }
   ItemFeatures emoji;
   reader.Read({.text = "😂😂😂"}, emoji);
-  EXPECT_EQ(emoji.length, LengthClass::kShort);
+  EXPECT_EQ(emoji.length, LengthClass::kTooShort);
   EXPECT_EQ(emoji.words, 3u);
 }
 

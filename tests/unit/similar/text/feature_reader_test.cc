@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "similar/text/hash.h"
 #include "similar/text/simhash.h"
 #include "unit/decode/counting_new.h"
 
@@ -79,9 +80,10 @@ TEST(FeatureReader, ClassesByLengthAndScript) {
   };
   std::string words29, chinese;
   for (int i = 0; i < 29; ++i) words29 += "word" + std::to_string(i) + " ";
-  for (int i = 0; i < 14; ++i) chinese += "软件，";  // each character is a word
+  for (int i = 0; i < 4; ++i) chinese += "软件，读书，上路，";  // each character is a word
+  chinese += "软件，读书，";
   EXPECT_EQ(classes("?!"), std::pair(LengthClass::kEmpty, ScriptClass::kAlphabetic));
-  EXPECT_EQ(classes("one"), std::pair(LengthClass::kShort, ScriptClass::kAlphabetic));
+  EXPECT_EQ(classes("one"), std::pair(LengthClass::kTooShort, ScriptClass::kAlphabetic));
   EXPECT_EQ(classes(words29), std::pair(LengthClass::kShort, ScriptClass::kAlphabetic));
   EXPECT_EQ(classes(words29 + "word"), std::pair(LengthClass::kLong, ScriptClass::kAlphabetic));
   EXPECT_EQ(classes(chinese), std::pair(LengthClass::kShort, ScriptClass::kDictionary));
@@ -156,6 +158,62 @@ TEST(FeatureReader, ReadsAnExistingIndexesTextsAsBefore) {
   reader.Read({.text = text}, features);
   EXPECT_EQ(features.words, 72u);
   EXPECT_EQ(features.length, LengthClass::kLong);
+}
+
+// Indexes keep the rules that they were built with. The first two hashes are those of the program before
+// version 3.
+TEST(FeatureReader, ReadsTextsOfEachVersionAsBefore) {
+  constexpr std::string_view kPieces[] = {"word ",      "C++ ",      "c#",
+                                          "+1.2%",      "-",         "–",
+                                          " $5",        "€",         "£ 3",
+                                          "10²",        "⁻¹",        "½",
+                                          "H₂O",        "<",         ">",
+                                          "=",          "x > 5",     "a=5",
+                                          "<p>",        "</p>",      "<b>",
+                                          "<sup>2",     "<svg>",     "</svg>",
+                                          "<o:p>",      "<mi>",      "<amp-img a=b>",
+                                          "<![if x]>",  "<package>", "&lt;p&gt;",
+                                          "&lt;/p&gt;", "&amp;lt;",  "&amp;",
+                                          "AT&T",       "&eacute;",  "&sup2;",
+                                          "http://",    "www.",      "a.org/",
+                                          "?v=AAA",     "&utm_id=b", "#/item/5",
+                                          "%E4%B8%AD",  "%41",       "?q=中",
+                                          "中文",       "軟體",      "かな",
+                                          "ไทย",        "Привет ",   "e\u0301",
+                                          "😀",          "😀 ",        "＄５",
+                                          "±",          "≤",         "×",
+                                          "\u2032",     "°",         "♯",
+                                          ". ",         "'",         "\"",
+                                          "\n> ",       "=====",     "^",
+                                          "@",          "~",         "\xff",
+                                          "\x01",       "\u200d",    "\u2212"};
+  const auto hash_with = [&](const TextRules& rules) {
+    FeatureReader reader(FeatureOptions{.idf = IdfTable::Bundled(), .rules = rules});
+    std::mt19937_64 random(23);
+    ItemFeatures features;
+    uint64_t hash = 0;
+    const auto add = [&](uint64_t value) { hash = Mixed(hash ^ value); };
+    for (int round = 0; round < 5'000; ++round) {
+      std::string text;
+      for (size_t left = random() % 60; left > 0; --left) text += kPieces[random() % std::size(kPieces)];
+      reader.Read({.title = std::string_view(text).substr(0, text.size() / 8), .text = text}, features);
+      for (const uint64_t band : features.bands) add(band);
+      for (const uint16_t value : features.sketch.values) add(value);
+      add(features.content_hash);
+      add(features.simhash);
+      add(features.words);
+      add(features.sketch.level);
+    }
+    return hash;
+  };
+  TextRules first = FirstTextRules(), second;
+  first.segmentation = Segmentation::kTrigrams;  // ICU's dictionaries differ between its versions
+  second.version = 2;
+  second.numbers = Numbers::kIgnored;
+  second.tokens_min = 0;
+  EXPECT_EQ(hash_with(first), 5487565857975730317u);
+  EXPECT_EQ(hash_with(second), 2716665372574572878u);
+  EXPECT_EQ(hash_with({}), 3049087394062825101u) << "raise kTextVersion, and keep the rules of this one";
 }
 
 TEST(FeatureReader, IsNotFooledByStopWords) {

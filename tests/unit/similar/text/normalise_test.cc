@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "similar/port/boilerplate.h"
 
 namespace seen {
@@ -30,7 +32,7 @@ constexpr Case kCases[] = {
     {"case of other letters", "ÀÉÎ ΑΣΟΦΟΣ Привет ŞĞ", "àéî ασοφοσ привет şğ"},
     {"sharp s folds", "Straße STRASSE", "strasse strasse"},
     {"composed as it is decomposed", "cafe\u0301 caf\u00e9", "caf\u00e9 caf\u00e9"},
-    {"compatibility forms", "ﬁne ① ㎏ ½ ｆｕｌｌ１２ x²", "fine 1 kg 1 2 full12 x2"},
+    {"compatibility forms", "ﬁne ① ㎏ ½ ｆｕｌｌ１２ x²", "fine 1 kg 1 2 full12 x^2"},
     {"half-width kana", "ｶﾞｷﾞ", "ガギ"},
     {"typographic punctuation", "“quoted” — it’s… ‹x›", "quoted it s x"},
     {"full-width punctuation", "你好，世界！（中文）", "你好世界中文"},
@@ -164,6 +166,196 @@ TEST(Normaliser, TakesOutBoilerplateBeforeMarkup) {
   rules.boilerplate = *Boilerplate::Compile({"转载自[^<\\n]*", "#[^#\\s]+#?"});
   EXPECT_EQ(Normal("<p>转载自：某某网</p>软件 #热门话题# 管理", "zh", rules), "软件管理");
   EXPECT_EQ(Normal("软件管理", "zh", rules), "软件管理");
+}
+
+struct Pair {
+  std::string_view one, other;
+};
+
+// Before version 3 of the rules each pair was a verbatim copy.
+constexpr Pair kDifferent[] = {
+    {"https://youtube.com/watch?v=AAA", "https://youtube.com/watch?v=BBB"},
+    {"Senior C++ developer, Berlin", "Senior C# developer, Berlin"},
+    {"Dow +1.2% at noon", "Dow -1.2% at noon"},
+    {"x > 5", "x < 5"},
+    {"Price $5", "Price €5"},
+    {"10² m", "102 m"},
+    {"Price £5", "Price ¥5"},
+    {"Preis 5 €", "Preis 5 $"},
+    {"Price ₹500", "Price ₩500"},
+    {"Price ＄5", "Price ￥5"},
+    {"₿5 lost", "$5 lost"},
+    {"US$5 off", "US€5 off"},
+    {"5¢ a page", "5% a page"},
+    {"width 10±2 mm", "width 10+2 mm"},
+    {"5 ± 2", "5 + 2"},
+    {"50% off", "50 off"},
+    {"2% more", "2‰ more"},
+    {"x ≥ 5", "x ≤ 5"},
+    {"x≥5", "x≤5"},
+    {"x = 5", "x ≠ 5"},
+    {"x <= 5", "x >= 5"},
+    {"a &lt; b", "a &gt; b"},
+    {"speed < safety", "speed > safety"},
+    {"temperature -5°C", "temperature 5°C"},
+    {"temperature \u22125°C", "temperature +5°C"},
+    {"Dow \u20131.2% at noon", "Dow 1.2% at noon"},
+    {"C developer", "C# developer"},
+    {"F# developer", "F developer"},
+    {"C++ developer", "C developer"},
+    {"C++, Java", "C, Java"},
+    {"Nocturne in F♯ minor", "Nocturne in F♭ minor"},
+    {"grade A+", "grade A-"},
+    {"grade A+", "grade A"},
+    {"blood type 0+", "blood type 0-"},
+    {"1½ cups", "11/2 cups"},
+    {"10½", "101/2"},
+    {"m² of x²", "m2 of x2"},
+    {"2³ = 8", "23 = 8"},
+    {"10<sup>2</sup> m", "102 m"},
+    {"Ｃ＋＋ 开发", "Ｃ＃ 开发"},
+    {"涨幅+5", "涨幅-5"},
+    {"涨幅＋5", "涨幅\u22125"},
+    {"3 + 4", "3 × 4"},
+    {"3+4", "3×4"},
+    {"8÷2", "8×2"},
+    {"https://e.org/a?id=1", "https://e.org/a?id=2"},
+    {"https://e.org/?p=1", "https://e.org/?p=2"},
+    {"https://app.e.org/#/item/1", "https://app.e.org/#/item/2"},
+    {"https://mp.weixin.qq.com/s?__biz=MzA&mid=1&idx=1&sn=a",
+     "https://mp.weixin.qq.com/s?__biz=MzA&mid=2&idx=1&sn=b"},
+    {"https://e.org/?si=AAA", "https://e.org/?si=BBB"},
+    {"https://zh.wikipedia.org/wiki/%E4%B8%AD", "https://zh.wikipedia.org/wiki/%E4%B8%AE"},
+    {"https://e.org/s?q=c%2B%2B", "https://e.org/s?q=c%23"},
+    {"https://news.ycombinator.com/item?id=1&amp;utm_source=x",
+     "https://news.ycombinator.com/item?id=2&amp;utm_source=x"},
+    {"www.e.org/x?id=1", "www.e.org/x?id=2"},
+    {"气温-5度", "气温5度"},
+};
+
+TEST(Normaliser, KeepsDifferentTextsApart) {
+  for (const auto& [one, other] : kDifferent) {
+    EXPECT_NE(Normal(one), Normal(other)) << one;
+    for (const std::string_view text : {one, other})
+      EXPECT_EQ(Normal(Normal(text)), Normal(text)) << "again: " << text;
+  }
+}
+
+constexpr Pair kCopies[] = {
+    {"Hello, world!", "Hello world"},
+    {"He said “yes”", "He said \"yes\""},
+    {"'quoted'", "quoted"},
+    {"a - b", "a \u2013 b"},
+    {"one \u2014 two", "one -- two"},
+    {"well-known", "well\u2010known"},
+    {"well-known", "well known"},
+    {"well\u2011known", "well\u2013known"},
+    {"wait...", "wait…"},
+    {"wait…", "wait"},
+    {"#news of today", "news of today"},
+    {"@jo said", "jo said"},
+    {"2-3 days", "2\u20133 days"},
+    {"1990\u20131995", "1990-1995"},
+    {"Really?!", "Really"},
+    {"(aside)", "aside"},
+    {"Yes.", "Yes!"},
+    {"**bold** move", "bold move"},
+    {"it's", "it’s"},
+    {"- item", "• item"},
+    {"===== Title =====", "Title"},
+    {"a → b", "a -> b"},
+    {"-5", "\u22125"},
+    {"\u20135 °C", "-5 °C"},
+    {"＋5％", "+5%"},
+    {"℃ 5", "°C 5"},
+    {"½ cup", "1/2 cup"},
+    {"1½ cups", "1 1/2 cups"},
+    {"H₂O", "H2O"},
+    {"10²", "10^2"},
+    {"x&sup2;", "x²"},
+    {"https://e.org/a?utm_source=x", "https://e.org/a"},
+    {"https://e.org/a?fbclid=x&gclid=y", "https://e.org/a"},
+    {"https://e.org/a?id=5&utm_medium=m", "https://e.org/a?id=5"},
+    {"https://youtu.be/AAA?si=xyz", "https://youtu.be/AAA"},
+    {"https://e.org/a#top", "https://e.org/a"},
+    {"http://e.org/a", "https://e.org/a"},
+    {"https://e.org/", "https://e.org"},
+    {"&lt;p&gt;Hello&lt;/p&gt;", "<p>Hello</p>"},
+    {"&amp;lt;p&amp;gt;Hello&amp;lt;/p&amp;gt;", "Hello"},
+    {"a<o:p></o:p>", "a"},
+    {"5%-10%", "5%\u201310%"},
+    {"$5-$10", "$5\u2013$10"},
+    {"C#/.NET", "C#, .NET"},
+    {"C++17", "C++ 17"},
+    {"取%的结果", "取 % 的結果"},
+    {"鸡腿+可乐", "鸡腿 + 可乐"},
+    {"涨幅+5%，价格$5", "涨幅 +5% ，价格 $5"},
+};
+
+TEST(Normaliser, TakesCopiesForCopies) {
+  for (const auto& [one, other] : kCopies) EXPECT_EQ(Normal(one), Normal(other)) << one;
+}
+
+constexpr Case kSigns[] = {
+    {"a sign belongs to the word that it touches", "C++, 18+, +1 and $5: AT&T", "c++ 18+ +1 and $5 at&t"},
+    {"a sign between two words", "C++17 US$5 3+4 107+deb12 x>=5 R&D",
+     "c++ 17 us$ 5 3+ 4 107+ deb12 x>=5 r&d"},
+    {"a minus sign", "-5 to 2-3, (-7), a-8, --9, -$6, \u221210, \uff0d11", "-5 to 2 3 -7 a 8 9 -$6 -10 -11"},
+    {"hyphens and dashes", "well-known - a \u2013 b -- c", "well known a b c"},
+    {"hashtags and mentions", "#tag #5 @jo #话题#", "tag 5 jo话题"},
+    {"sharps", "C# F#m C#开发 and ABC# C##", "c# f#m c#开发and abc c#"},
+    {"ornaments", "===== a +++ b $$$ c <<< d+++", "a b c d"},
+    {"more signs than any word has", "a+-+-+-+-+b", "a b"},
+    {"Markdown", "**bold** _it_ `code` ~~x~~ | y", "bold it code x y"},
+    {"a heading of a wiki", "==Head== text", "head text"},
+    {"unknown tags", "install <package> now", "install package now"},
+    {"a quoted line", "a word\n> and another", "a word and another"},
+    {"an ampersand alone", "fish & chips", "fish chips"},
+    {"signs alone beside a number", "5 % of 3 + 4 = x", "5 % of 3 + 4 = x"},
+    {"signs alone beside none", "a + b % $ c", "a b c"},
+    {"a comparison at an end", "< a >", "a"},
+    {"arrows", "a \u2192 b -> c --> d", "a b c d"},
+    {"full-width signs", "Ｃ＋＋ ５％ ￥６", "c++ 5% ¥6"},
+    {"digits of another script", "-٣ و ٥ %", "-٣ و ٥ %"},
+    {"powers", "x\u00b2\u00b3 10\u207b\u00b9 H\u2082O Cl\u207b", "x^23 10^-1 h2o cl"},
+    {"an emoticon", "^_^ ok ^o^", "ok o"},
+    {"a minus sign after a letter without spaces", "气温-5度 5-6度", "气温-5度5 6度"},
+    {"a minus sign after a sign", "x<-5 5%-10% $5-$10 a--5", "x<-5 5% 10% $5 $10 a 5"},
+    {"angle brackets in Chinese", "＜号外＞东京 <热门>话题 价>5", "号外东京热门话题价>5"},
+    {"signs beside Chinese", "价格＄5的5％ A＆B", "价格$5的5% a&b"},
+};
+INSTANTIATE_TEST_SUITE_P(Signs, NormaliserCases, testing::ValuesIn(kSigns));
+
+// StripMarkup leaves an ASCII text nearly as it is compared. A letter beyond ASCII takes the other way.
+TEST(Normaliser, ReadsAsciiInBothWaysAlike) {
+  std::mt19937_64 random(19);
+  constexpr std::string_view kPieces[] = {"+",    "-",     "#",    "$",     "%",         "&",       "<",
+                                          ">",    "=",     "^",    "5",     "c",         "word",    " ",
+                                          "\n",   ".",     "?",    "*",     "http://x/", "~",       "<b>",
+                                          "</p>", "&amp;", "&lt;", "<sup>", "&gt;",      "utm_id=", "www."};
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text;
+    for (size_t left = random() % 12; left > 0; --left) text += kPieces[random() % std::size(kPieces)];
+    const std::string ascii = Normal(text);
+    // The letter is a word of its own: nothing of the text touches it.
+    std::string other = Normal(text + " . é");
+    ASSERT_TRUE(other.ends_with("é")) << text;
+    other.resize(other.size() - 2);
+    if (other.ends_with(' ')) other.pop_back();
+    if (other != ascii) {
+      // A comparison at the end stands between two words only if the letter follows.
+      ASSERT_TRUE(other.starts_with(ascii) && other.find_first_not_of("<=> ", ascii.size()) == other.npos)
+          << testing::PrintToString(text) << ": " << ascii << " and " << other;
+    }
+  }
+}
+
+TEST(Normaliser, ReadsTextsOfEarlierVersionsAsBefore) {
+  TextRules before;
+  before.version = 2;
+  for (const auto& [one, other] : kDifferent)
+    EXPECT_EQ(Normal(one, "", before), Normal(other, "", before)) << one;
+  EXPECT_EQ(Normal("Ｃ＋＋ <package> a=5 H\u00b2", "", before), "c package a 5 h2");
 }
 
 }  // namespace
