@@ -43,6 +43,7 @@ finish() {
   if [ "$1" != --build ]; then
     python_tools convert-tools convert-python.txt
     python_tools compare-tools compare-python.txt
+    python_tools schema-tools schema-python.txt
   fi
   if [ "$1" = --check ]; then python_tools check-tools check-python.txt; fi
 }

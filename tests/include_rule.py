@@ -15,8 +15,9 @@ import tempfile
 
 LEVELS = [
     ["base"],
-    ["model"],
+    ["model", "http_client"],
     ["decode", "filter", "owner"],
+    ["binary"],
     ["similar/port"],
     ["similar/text", "flow"],
     ["similar/groups", "rows"],
@@ -46,25 +47,26 @@ PROGRAMS = {"app", "tools"}  # what one program alone is made of
 THIRD_PARTY = {
     "librdkafka": {"kafka"},
     "rocksdb": {"rocks", "store", "similar/store"},
-    "simdjson.h": {"decode", "similar/port"},
+    "simdjson.h": {"decode", "binary", "similar/port"},
     "xxhash.h": {"model", "filter", "similar/text", "kafka"},
     "unicode": {"similar/text"},
     "re2": {"similar/port"},
     "boost": {"serve"},
     "openssl": {"serve"},
-    "curl": {"tools"},
+    "curl": {"http_client"},
     "prometheus": {"serve"},
-    "nlohmann": {"owner", "serve", "config", "query", "app", "tools"},
+    "nlohmann": {"binary", "owner", "serve", "config", "query", "app", "tools"},
+    "google": {"binary"},
     "CLI": {"config", "tools"},
     "spdlog": {"base"},
     "fmt": ANY,
-    "tl": {"base", "decode", "similar/port", "config", "app"},
+    "tl": {"base", "http_client", "decode", "binary", "similar/port", "config", "app"},
     "zlib.h": {"tools"},
     "zstd.h": {"rows", "tools"},
     "zstd_errors.h": {"tools"},
     "jemalloc": {"app"},
 }
-SOURCE_FILES_ONLY = {"spdlog", "fmt"}
+SOURCE_FILES_ONLY = {"google", "spdlog", "fmt"}
 SYSTEM_FOLDERS = {"arpa", "linux", "net", "netinet", "sys"}
 SYSTEM_HEADER = re.compile(r"[a-z_0-9]+(\.h)?")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -92,9 +92,11 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
                     config_.store.directory + (status.reason.empty() ? "" : "; " + status.reason);
   } else if (held_since_ms != 0 && status.state != "held") {
     status.state = "held";
-    const bool for_letters = status.held_by == HoldReason::kDeadLettersFull;
-    status.reason = std::string("waiting for the ") + (for_letters ? "dead-letter topic" : "store") +
-                    " for " + std::to_string(clock_.WallNow().value - held_since_ms) + " ms";
+    const std::string_view awaited = status.held_by == HoldReason::kDeadLettersFull ? "dead-letter topic"
+                                     : status.held_by == HoldReason::kSchema        ? "schema registry"
+                                                                                    : "store";
+    status.reason = "waiting for the " + std::string(awaited) + " for " +
+                    std::to_string(clock_.WallNow().value - held_since_ms) + " ms";
   }
   if (!status.assigned && status.state != "stopped") {
     status.state = "unassigned";
@@ -187,6 +189,7 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
   }
   if (state != nullptr) status.state_topic = state->GetStatus();
   status.losses = losses_.Look();
+  if (config_.input.format.binary) status.schema_troubles = config_.input.format.binary->Troubles();
   status.items = std::move(items);
   status.item_groups = std::move(item_groups);
   // Before the daemon has joined the group, it may still get partitions.

@@ -83,6 +83,8 @@ struct ItemsConfig {
   uint64_t text_bytes_max = 0;
   std::optional<std::string> idf_file;       // nullopt: the bundled table
   std::optional<Segmentation> segmentation;  // nullopt: the index's own; kDefaultSegmentation for a new index
+  std::optional<Numbers> numbers;            // nullopt: the index's own; kDefaultNumbers for a new one
+  std::optional<uint32_t> tokens_min;        // nullopt: the index's own; kDefaultTokensMin for a new one
   std::shared_ptr<const Boilerplate> boilerplate;  // nullptr: none
   ItemFormat format;                               // for ItemDecoder
 };

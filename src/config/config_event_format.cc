@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "binary/binary_format.h"
 #include "decode/event_plan.h"
 #include "model/segment_kind.h"
 
@@ -137,13 +138,54 @@ class Reader : private ConfigFieldReader {
       format.filters.push_back({ReadScenes(ConfigMember(filters[i], "scenes"), path + ".scenes"),
                                 ReadConditions(ConfigMember(filters[i], "when"), path + ".when")});
     }
+    if (errors().size() == before) ReadBinaryFormat(input, format);
     if (errors().size() == before) {
-      if (auto plan = EventPlan::Make(format); !plan) Fail(plan.error().path, plan.error().message);
+      const auto plan = EventPlan::Make(format);
+      if (!plan) {
+        Fail(plan.error().path, plan.error().message);
+      } else if (format.binary) {
+        if (auto wrong = format.binary->Check(*plan)) Fail(std::move(wrong->path), std::move(wrong->message));
+      }
     }
     return format;
   }
 
  private:
+  void ReadBinaryFormat(const ConfigJson& input, EventFormat& format) {
+    const auto choice = [&](const char* name, std::span<const std::string_view> names) {
+      const auto found = std::find(names.begin(), names.end(), TextOf(input, name));
+      return static_cast<uint8_t>(found == names.end() ? 0 : found - names.begin());
+    };
+    const auto text = [](const ConfigJson& from, const char* name) {
+      std::string value = TextOf(from, name);
+      return value.empty() ? std::nullopt : std::optional(std::move(value));
+    };
+    BinaryOptions options;
+    options.encoding = static_cast<EventEncoding>(choice("format", kEventEncodingNames));
+    options.framing = static_cast<EventFraming>(choice("framing", kEventFramingNames));
+    options.schema_file = text(input, "schema_file");
+    options.protobuf_message = text(input, "protobuf_message");
+    if (const ConfigJson& registry = ConfigMember(input, "schema_registry");
+        !TextOf(registry, "url").empty()) {
+      options.registry = RegistryOptions{TextOf(registry, "url"),
+                                         TextOf(registry, "user"),
+                                         TextOf(registry, "password"),
+                                         TextOf(registry, "ca"),
+                                         TextOf(registry, "certificate"),
+                                         TextOf(registry, "key"),
+                                         std::chrono::seconds(registry.at("unknown_s").get<int64_t>())};
+    }
+    format.framed = options.framing == EventFraming::kConfluent;
+    auto binary = MakeBinaryFormat(options);
+    if (!binary) return Fail(binary.error().path, binary.error().message);
+    format.binary = std::move(*binary);
+  }
+
+  static std::string TextOf(const ConfigJson& object, const char* name) {
+    const ConfigJson& value = ConfigMember(object, name);
+    return value.is_string() ? value.get<std::string>() : std::string();
+  }
+
   std::optional<std::vector<KindMapping>> ReadKinds(const ConfigJson& value) {
     if (value.is_null()) return std::nullopt;
     if (!value.is_object() || value.empty() || value.size() > KindMapping::kMappingsMax) {

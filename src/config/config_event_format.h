@@ -1,7 +1,7 @@
 #pragma once
 // Reads the keys that say how events are written, and which filter covers which events: input.fields,
-// input.ids_ignored, input.kinds, input.only_if, input.items_..., input.lenient, filters[].scenes,
-// filters[].when.
+// input.ids_ignored, input.kinds, input.format and what belongs to it, input.only_if, input.items_...,
+// input.lenient, filters[].scenes, filters[].when.
 
 #include <initializer_list>
 #include <optional>

@@ -103,6 +103,8 @@ GroupOptions GroupOptionsOf(const ItemsConfig& items) {
 
 TextRules TextRulesOf(const ItemsConfig& items) {
   return {.segmentation = items.segmentation.value_or(kDefaultSegmentation),
+          .numbers = items.numbers.value_or(kDefaultNumbers),
+          .tokens_min = items.tokens_min.value_or(kDefaultTokensMin),
           .boilerplate = items.boilerplate};
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "binary/binary_format.h"
 #include "config/config_rows.h"
 #include "filter/snapshot_format.h"
 #include "similar/port/options.h"
@@ -37,6 +38,12 @@ constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warnin
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 constexpr std::array<std::string_view, 2> kAuditUsers = {"hashed", "plain"};
 constexpr std::array<std::string_view, 2> kRoles = {"owner", "replica"};
+constexpr TextRule kMessageName = {
+    "names of a-z, A-Z, 0-9 and '_', separated by dots; example: shop.Exposure",
+    "[a-zA-Z_][a-zA-Z0-9_]*([.][a-zA-Z_][a-zA-Z0-9_]*)*", 512};
+constexpr TextRule kUrl = {"http://HOST[:PORT] or https://HOST[:PORT], perhaps with a path",
+                           "https?://[^\\s/@?#]+(/[^\\s@?#]*)?", 2048};
+constexpr TextRule kLine = {"a text of 1 to 4096 bytes without line breaks", "[^\\r\\n]+", 4096};
 constexpr TextRule kFilterName = {"1 to 64 characters of a-z, 0-9, '_' and '-'", "[a-z0-9_-]{1,64}", 64};
 constexpr std::array<std::string_view, 2> kWindowBys = {"exposed_at", "item_created_at"};
 constexpr std::array<std::string_view, 2> kSizes = {"fewest", "power_of_two"};
@@ -93,6 +100,31 @@ constexpr ConfigKey kKeys[] = {
     Text("input.dead_letter_topic", R"("exposures-dead-letters")", kTopicName,
          "Topic for records that seend can't decode. Their headers have the reason.")
         .Into<&Config::input, &InputConfig::dead_letter_topic>(),
+    Choice("input.format", R"("json")", kEventEncodingNames,
+           "How events are written. avro and protobuf need a schema: docs/BINARY-EVENTS.md."),
+    Choice("input.framing", R"("none")", kEventFramingNames,
+           "confluent: a schema registry's five bytes stand before each event."),
+    Text("input.schema_file", "null", kPath,
+         "Schema of the events, if input.format isn't json: a schema of Avro (.avsc), or a FileDescriptorSet "
+         "of "
+         "Protobuf. With a registry: the schema as which Avro's events are read."),
+    Text("input.protobuf_message", "null", kMessageName,
+         "Full name of the events' message in input.schema_file, such as shop.Exposure."),
+    Section("input.schema_registry", "{}",
+            "Registry of the schemas that the events name, with input.framing confluent."),
+    Text("input.schema_registry.url", "null", kUrl, "Address of the registry. null: there is none."),
+    Text("input.schema_registry.user", "null", kLine, "User, or API key. null: the registry asks for none."),
+    Text("input.schema_registry.password", "null", kLine, "Password of the user, or secret of the API key.")
+        .Secret(),
+    Text(
+        "input.schema_registry.ca", "null", kPath,
+        "PEM file with the CAs that sign the registry's certificate. null: the CAs that the machine trusts."),
+    Text("input.schema_registry.certificate", "null", kPath,
+         "PEM file with seend's certificate for the registry. null: none."),
+    Text("input.schema_registry.key", "null", kPath,
+         "PEM file with the private key of that certificate, without a passphrase."),
+    Whole("input.schema_registry.unknown_s", "seconds", "60", {0, 3600},
+          "How long events wait whose schema the registry doesn't know. Then they become dead letters."),
     Whole("input.event_bytes_max", "bytes", "1048576", {256, 67'108'864},
           "A longer event becomes a dead letter.")
         .Into<&Config::input, &InputConfig::event_bytes_max>(),
@@ -297,6 +329,16 @@ constexpr ConfigKey kKeys[] = {
            "What the 3-shingles of Chinese and Japanese are made of: characters (\"trigrams\"), words by "
            "ICU's dictionary, or several of these. null: as the index has it; a new one gets \"trigrams\".")
         .Into<&Config::items, &ItemsConfig::segmentation>(),
+    Choice(
+        "items.numbers", "null", kNumbersNames,
+        "\"distinct\": two texts whose numbers differ aren't similar, unless these are less than a tenth of "
+        "their numbers. \"ignored\": a number is a word like any other. null: as the index has it; a new "
+        "one gets \"distinct\".")
+        .Into<&Config::items, &ItemsConfig::numbers>(),
+    Whole("items.tokens_min", "words", "null", {0, 1000},
+          "A text of fewer different words is similar to equal texts only. null: as the index has it; a new "
+          "one gets 6.")
+        .Into<&Config::items, &ItemsConfig::tokens_min>(),
     Shaped("items.boilerplate", "[]", kBoilerplateShape,
            "Patterns of text that reposts add, such as source lines. The daemon takes out each match before "
            "it compares texts."),

@@ -11,7 +11,7 @@ namespace seen {
 
 RecordKeyer NewEventKeyer(const std::shared_ptr<const EventPlan>& plan, uint64_t event_bytes_max,
                           std::chrono::milliseconds future_skew_max) {
-  return [decoder = std::make_shared<EventDecoder>(event_bytes_max, plan),
+  return [decoder = std::make_shared<EventDecoder>(event_bytes_max, plan, MissingSchema::kGiveUp),
           future_skew_max](const Record& record) -> tl::expected<RecordKey, Rejection> {
     const auto event = decoder->Decode(record.value);
     if (!event) return tl::unexpected<Rejection>(event.error());
@@ -132,6 +132,7 @@ RekeyFlow::Step RekeyFlow::Send(std::string_view key, const Record& record, Reke
 }
 
 RekeyFlow::Step RekeyFlow::Reject(const Rejection& rejection, const Record& record, RekeyReport& report) {
+  if (rejection.reason == RejectReason::kSchemaPending) return Step::kHeld;
   if (!dead_letters_.TrySend({rejection, options_.partition, &record})) return Step::kHeld;
   Pass(record.offset);
   ++report.rejected[static_cast<size_t>(rejection.reason)];

@@ -11,23 +11,12 @@
 #include <vector>
 
 #include "decode/document_values.h"
+#include "decode/event_buffers.h"
 #include "decode/event_plan.h"
 #include "decode/pointer_tree.h"
 #include "model/event.h"
 
 namespace seen {
-
-/// The buffers for an event's items, for both ways of reading it.
-/// Grows, never shrinks; overwritten by each event.
-struct EventBuffers {
-  std::vector<ExposedItem> items;
-  std::vector<ItemDetails> details;  // one per item, or none at all
-
-  void Clear() {
-    items.clear();
-    details.clear();
-  }
-};
 
 /// Reads the items of a batch event, which may be in several arrays. Room decode only.
 /// One per thread; `plan` outlives it. No allocation per accepted event once warm.

@@ -1,6 +1,6 @@
 #pragma once
-// JSON bytes of a front-end event -> Event. schemas/exposure_event.schema.json says what is accepted by
-// default. An EventFormat describes a topic whose events differ.
+// Bytes of a front-end event -> Event. schemas/exposure_event.schema.json says what is accepted by default.
+// An EventFormat describes a topic whose events differ.
 
 #include <memory>
 #include <span>
@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 
 #include "base/clock.h"
+#include "decode/binary_reader.h"
 #include "decode/event_plan.h"
 #include "model/event.h"
 
@@ -18,7 +19,8 @@ namespace seen {
 class EventDecoder {
  public:
   explicit EventDecoder(size_t event_bytes_max,
-                        const std::shared_ptr<const EventPlan>& plan = EventPlan::Default());
+                        const std::shared_ptr<const EventPlan>& plan = EventPlan::Default(),
+                        MissingSchema missing = MissingSchema::kWait);
   ~EventDecoder();
   EventDecoder(EventDecoder&&) noexcept;
   EventDecoder& operator=(EventDecoder&&) noexcept;
@@ -26,12 +28,13 @@ class EventDecoder {
   /// The event's views are valid as long as `payload`, and at most until the next call. A rejection isn't an
   /// error of this program, so this isn't a Result. The record goes to the dead-letter topic with the
   /// rejection's reason and field. If the plan has conditions, or kinds to be skipped, check the event's
-  /// `skip` first.
+  /// `skip` first. kSchemaPending is no rejection: the caller gives the record again later.
   tl::expected<Event, Rejection> Decode(std::string_view payload);
 
  private:
   struct Buffers;
   struct Readers;
+  tl::expected<Event, Rejection> DecodeBinary(std::string_view payload);
   size_t event_bytes_max_;
   std::unique_ptr<Buffers> buffers_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,6 +63,8 @@ struct Wanted {
   bool item_created_at = false;
 };
 
+class BinaryFormat;
+
 /// The default: schemas/exposure_event.schema.json.
 struct EventFormat {
   static constexpr size_t kItemStarsMax = 3;    // "*" steps of `items`
@@ -79,6 +82,8 @@ struct EventFormat {
   std::optional<std::vector<KindMapping>> kinds;  // nullopt: kinds under their own names
   std::vector<Coverage> filters;                  // in the configuration's order; none: all cover everything
   Wanted wanted;
+  bool framed = false;                   // JSON may stand behind a schema registry's bytes
+  std::shared_ptr<BinaryFormat> binary;  // how the events are read; nullptr: they are JSON
 };
 
 }  // namespace seen

@@ -61,9 +61,12 @@ class Planner {
                     !plan_->coverage.covers_all() || plan_->chooses_user ||
                     (*plan_)[Field::kExposedAt].unit != TimeUnit::kMilliseconds;
     plan_->lenient = format_.lenient;
+    plan_->framed = format_.framed;
+    plan_->binary = format_.binary;
     plan_->items_skip_invalid = format_.items_skip_invalid;
     if (any_mapped_ || format_.kinds || !plan_->only_if.empty() || !plan_->coverage.covers_all() ||
-        plan_->chooses_user || plan_->lenient || plan_->items_skip_invalid || !plan_->items_only_if.empty()) {
+        plan_->chooses_user || plan_->lenient || plan_->items_skip_invalid || !plan_->items_only_if.empty() ||
+        plan_->binary) {
       EventFormat own;
       own.declared_kinds = format_.declared_kinds;
       own.wanted = wanted;
@@ -194,6 +197,8 @@ class Planner {
   }
 
   void Add(PointerTree& pointers, NameTable& names, const Steps& steps, uint8_t slot) {
+    const bool of_element = &pointers == &plan_->element_pointers;
+    (of_element ? plan_->element_places : plan_->event_places).push_back({steps, slot});
     pointers.Add(steps, slot);
     // The short way can read only the members of a flat object, each in one role.
     if (steps.size() != 1 || names.Add(steps.front(), slot) != slot) plan_->plain = false;

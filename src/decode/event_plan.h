@@ -46,10 +46,20 @@ struct EventPlan {
   bool elements_may_be_text = false;  // an element of `items` may be a string that holds an object
   bool lenient = false;
   bool items_skip_invalid = false;
-  bool chooses_user = false;  // several pointers, or ids that are no user's
+  bool framed = false;                   // as EventFormat
+  std::shared_ptr<BinaryFormat> binary;  // likewise
+  bool chooses_user = false;             // several pointers, or ids that are no user's
 
   std::vector<uint8_t> user_slots;  // in the order in which they are tried
   NameTable ids_ignored;
+
+  // For readers of events that aren't JSON: the places of all slots, in the event and in an element of
+  // `items`.
+  struct Place {
+    std::vector<std::string> steps;
+    uint8_t slot;
+  };
+  std::vector<Place> event_places, element_places;
 
   // For the long way.
   PointerTree event_pointers;

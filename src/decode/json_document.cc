@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "decode/binary_reader.h"
 #include "decode/record_events.h"
 
 namespace seen {
@@ -74,7 +75,7 @@ tl::expected<dom::object, Rejection> JsonDocument::ParseObject(std::string_view 
     root = within;
   }
   if (error) {
-    if (const std::string what = LooksLike(payload); !what.empty())
+    if (const std::string what = LooksLike(payload, names_); !what.empty())
       return Reject(RejectReason::kNotJson, {}, Message("not JSON", what));
   }
   if (error == simdjson::UTF8_ERROR) return Reject(RejectReason::kInvalidUtf8, {}, "not UTF-8");
@@ -332,7 +333,7 @@ bool ReplaceBrokenStrings(std::span<char> json) {
   return changed;
 }
 
-std::string LooksLike(std::string_view payload) {
+std::string LooksLike(std::string_view payload, const DocumentNames& names) {
   const auto begins = [&](std::string_view bytes) { return payload.starts_with(bytes); };
   constexpr const char* kCompressed =
       "; the value itself is compressed: send it as it is, and let the producer's compression.type do this";
@@ -345,12 +346,11 @@ std::string LooksLike(std::string_view payload) {
   const bool utf16 = begins("\xff\xfe") || begins("\xfe\xff") || begins(std::string_view("{\0", 2)) ||
                      begins(std::string_view("\0{", 2));
   if (utf16) return "it looks like UTF-16; send UTF-8";
-  if (payload.size() > 5 && payload[0] == '\0') {
-    uint32_t schema = 0;
-    for (const char byte : payload.substr(1, 4)) schema = schema << 8 | static_cast<unsigned char>(byte);
+  if (IsFramed(payload) && payload.size() > kFrameBytes) {
+    const uint32_t schema = SchemaIdOf(payload);
     if (schema == 0) return "it begins with zero bytes";  // a registry counts from 1; a crash leaves zeros
     return "it begins with a schema registry's prefix (magic byte 0, schema id " + std::to_string(schema) +
-           "); send JSON without it";
+           "); " + std::string(names.framed);
   }
   return {};
 }

@@ -21,6 +21,7 @@ namespace seen {
 struct DocumentNames {
   std::string_view what = "an event";
   std::string_view limit = "input.event_bytes_max";
+  std::string_view framed = "set input.framing to \"confluent\", and input.format if the rest isn't JSON";
 };
 
 /// No allocation once it has parsed a payload of the size. One per thread.
@@ -112,6 +113,6 @@ bool IsBrokenString(simdjson::dom::element value);
 bool ReplaceBrokenStrings(std::span<char> json);
 
 /// What bytes that aren't JSON look like: "gzip", "UTF-16 text", "several JSON documents". Empty: unknown.
-std::string LooksLike(std::string_view payload);
+std::string LooksLike(std::string_view payload, const DocumentNames& names);
 
 }  // namespace seen

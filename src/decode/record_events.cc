@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "decode/binary_reader.h"
+
 namespace seen {
 namespace {
 
@@ -102,6 +104,7 @@ bool SplitLines(std::string_view text, std::vector<std::string_view>& events) {
 
 bool SplitEvents(std::string_view value, std::vector<std::string_view>& events) {
   events.clear();
+  if (IsFramed(value)) value.remove_prefix(kFrameBytes);
   if (value.starts_with("\xef\xbb\xbf")) value.remove_prefix(3);
   const std::string_view text = Trimmed(value);
   if (text.starts_with('[')) {

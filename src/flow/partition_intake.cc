@@ -57,6 +57,7 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   BatchReport report;
   report.partition = options_.partition;
   ++batch_number_;
+  awaits_schema_ = false;
   now_ = clock_.WallNow();
   time_limit_ = {now_.value + options_.future_skew_max.count()};
   // A replay fills the log, so a lag says nothing about the live events in between.
@@ -372,6 +373,8 @@ void PartitionIntake::NoteDirty(Tail::UserSlot& slot, FilterMask filters, const 
 }
 
 bool PartitionIntake::Reject(const Record& record, const Rejection& rejection, BatchReport& report) {
+  awaits_schema_ = rejection.reason == RejectReason::kSchemaPending;
+  if (awaits_schema_) return false;
   dead_letters_full_ = !dead_letters_.TrySend({rejection, options_.partition, &record});
   if (dead_letters_full_) return false;
   rejected_.push_back(AnchorOf(several_ ? *several_ : record));
@@ -580,6 +583,7 @@ bool PartitionIntake::BacklogHasEnded() const {
 }
 
 HoldReason PartitionIntake::HeldBy() const {
+  if (awaits_schema_) return HoldReason::kSchema;
   if (dead_letters_full_) return HoldReason::kDeadLettersFull;
   if (!TailIsFull()) return HoldReason::kNone;
   if (store_.Level0Files() > options_.level0_files_max) return HoldReason::kLevel0Files;

@@ -49,9 +49,9 @@ class PartitionIntake {
   const Anchor& last_read() const { return anchor_; }
 
   /// Takes `records` (ascending, all of this partition) in order and returns how many it took. It takes fewer
-  /// than all while the tail or the dead-letter queue is full. Call it again with the rest once Freeze or
-  /// time has made space. Records below the next offset are skipped. kRefused: the log isn't the one that was
-  /// read.
+  /// than all while the tail or the dead-letter queue is full, or a record's schema isn't known yet. Call it
+  /// again with the rest once Freeze or time has made space. Records below the next offset are skipped.
+  /// kRefused: the log isn't the one that was read.
   Result<size_t> Apply(std::span<const Record> records);
   /// The log's end is at `end_offset`, and everything before it was delivered.
   void ReachedEnd(int64_t end_offset);
@@ -122,7 +122,9 @@ class PartitionIntake {
   std::vector<Tail::UserSlot*> dirty_slots_;
   std::vector<TimeMs> exposed_;
   uint32_t batch_number_ = 0;
+  // Why the last record to be rejected couldn't be.
   bool dead_letters_full_ = false;
+  bool awaits_schema_ = false;
   TimeMs now_;         // of the batch, by the clock
   TimeMs time_limit_;  // of the batch: timestamps beyond it don't move partition time
 

@@ -16,15 +16,16 @@
 namespace seen {
 
 /// Why a partition takes no records at the moment.
-enum class HoldReason : uint8_t { kNone, kDiskFull, kDeadLettersFull, kLevel0Files, kTailFull };
+enum class HoldReason : uint8_t { kNone, kDiskFull, kDeadLettersFull, kLevel0Files, kTailFull, kSchema };
 
 inline constexpr std::array kHoldReasons = {HoldReason::kDiskFull, HoldReason::kDeadLettersFull,
-                                            HoldReason::kLevel0Files, HoldReason::kTailFull};
+                                            HoldReason::kLevel0Files, HoldReason::kTailFull,
+                                            HoldReason::kSchema};
 
 /// As in labels of metrics: "disk_full".
 constexpr std::string_view HoldReasonName(HoldReason reason) {
-  constexpr std::string_view kNames[] = {"none", "disk_full", "dead_letters_full", "level0_files",
-                                         "tail_full"};
+  constexpr std::string_view kNames[] = {"none",         "disk_full", "dead_letters_full",
+                                         "level0_files", "tail_full", "schema"};
   return kNames[static_cast<size_t>(reason)];
 }
 

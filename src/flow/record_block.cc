@@ -25,7 +25,7 @@ RecordBlock::RecordBlock(const PartitionOptions& options, const FilterMasks& fil
       filters_(filters),
       rules_(options, filters),
       journal_(journal),
-      decoder_(options.event_bytes_max, options.plan),
+      decoder_(options.event_bytes_max, options.plan, MissingSchema::kGiveUp),
       ids_(std::make_unique<char[]>(kRecordsMax * kIdBytesMax)) {}
 
 size_t RecordBlock::Read(std::span<const Record> records, int64_t next_offset, const Tail& tail, TimeMs now) {

@@ -97,18 +97,23 @@ enum class RejectReason : uint8_t {
   kMissingField,
   kWrongType,
   kEmptyId,
-  kIdTooLong,    // over kIdBytesMax
-  kOutOfRange,   // a time before 1970 or after 2106, an integer id beyond 64 bits
-  kTooFarAhead,  // exposed_at further ahead of its record than input.future_skew_s_max
-  kUnknownKind,  // neither built in nor declared nor mapped by input.kinds
+  kIdTooLong,      // over kIdBytesMax
+  kOutOfRange,     // a time before 1970 or after 2106, an integer id beyond 64 bits
+  kTooFarAhead,    // exposed_at further ahead of its record than input.future_skew_s_max
+  kUnknownKind,    // neither built in nor declared nor mapped by input.kinds
+  kNotDecodable,   // not a whole value of the schema that it was written with
+  kUnknownSchema,  // the schema registry doesn't know its schema, or has no schema that can be used
+  // Not a rejection: nothing is known about the record's schema yet, so the record is given again.
+  kSchemaPending,
 };
-inline constexpr size_t kRejectReasons = 11;
+inline constexpr size_t kRejectReasons = static_cast<size_t>(RejectReason::kSchemaPending);
 
 /// snake_case, e.g. "missing_field": the `reason` header and metric label.
 constexpr std::string_view RejectReasonName(RejectReason reason) {
-  constexpr std::string_view kNames[kRejectReasons] = {
-      "null_value", "too_large",   "not_json",     "invalid_utf8",  "missing_field", "wrong_type",
-      "empty_id",   "id_too_long", "out_of_range", "too_far_ahead", "unknown_kind"};
+  constexpr std::string_view kNames[kRejectReasons + 1] = {
+      "null_value",   "too_large",     "not_json",       "invalid_utf8",  "missing_field",
+      "wrong_type",   "empty_id",      "id_too_long",    "out_of_range",  "too_far_ahead",
+      "unknown_kind", "not_decodable", "unknown_schema", "schema_pending"};
   return kNames[static_cast<size_t>(reason)];
 }
 

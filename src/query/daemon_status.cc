@@ -148,6 +148,8 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
   }
   // With these, users get answers nevertheless.
   for (const TopicProblem& topic : status.topics) readiness.troubles.push_back(topic.text);
+  const auto& schemas = status.schema_troubles;
+  readiness.troubles.insert(readiness.troubles.end(), schemas.begin(), schemas.end());
   AddUnsentUpdates(status.partitions, readiness.troubles);
   if (!status.dead_letters_problem.empty()) readiness.troubles.push_back(status.dead_letters_problem);
   AddLosses(status.losses, readiness.troubles);

@@ -82,6 +82,7 @@ struct DaemonStatus {
   std::optional<StateTopicStatus> state_topic;  // nullopt: there is none
   std::vector<TopicLoss> losses;                // of the topics that this daemon reads
   std::vector<TopicProblem> topics;             // of all topics that the daemon uses
+  std::vector<std::string> schema_troubles;     // see BinaryFormat::Troubles
   std::string dead_letters_problem;             // why letters aren't taken; empty: they are
   FillFigures fills;
   std::vector<MemoryShare> memory;

@@ -179,7 +179,7 @@ Status WaitFor(DaemonClient& daemon, Missing missing_of, std::chrono::duration<d
 }  // namespace
 
 Result<DaemonClient> DaemonClient::Make(const DaemonAddress& address) {
-  auto http = HttpClient::Make(address);
+  auto http = DaemonHttp::Make(address);
   if (!http) return Fail(http.error());
   return DaemonClient(std::move(*http));
 }

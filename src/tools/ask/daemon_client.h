@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "tools/ask/http_client.h"
+#include "tools/ask/daemon_http.h"
 
 namespace seen {
 
@@ -72,8 +72,8 @@ class DaemonClient {
   Result<SortedJson> AskJson(std::string_view method, std::string_view target);
 
  private:
-  explicit DaemonClient(HttpClient http) : http_(std::move(http)) {}
-  HttpClient http_;
+  explicit DaemonClient(DaemonHttp http) : http_(std::move(http)) {}
+  DaemonHttp http_;
 };
 
 /// Waits until the daemon is ready, and until it and the owners in its routes have applied all records below

@@ -138,6 +138,8 @@ Status EventJudge::ReadOne(const Record& record, int16_t source, const Visit& vi
     return Malformed(record, source, fmt::format("more than {} bytes", rules_.event_bytes_max));
   const auto event = decoder_.Decode(record.value);
   if (!event) {
+    if (event.error().reason == RejectReason::kSchemaPending)
+      return Fail(Code::kUnavailable, event.error().message);
     several_ = MayHoldSeveral(event.error());
     return Malformed(record, source, event.error().message);
   }

@@ -28,13 +28,15 @@ struct PairSide {
   ItemFeatures features;
   std::string compared;  // the text as it is compared
   std::vector<uint64_t> shingles;
+  std::vector<std::string> numbers;  // in text order
   std::vector<WeighedToken> tokens;
 };
 
 PairSide ReadItem(const PairItem& item, FeatureReader& reader) {
-  PairSide read{item, {item.title, item.text, item.lang}, {}, {}, {}, {}};
+  PairSide read{item, {item.title, item.text, item.lang}, {}, {}, {}, {}, {}};
   reader.Read(read.text, read.features);
   read.compared = reader.Normalised(read.text);
+  read.numbers = reader.NumbersOf(read.text);
   read.shingles = reader.Shingles(read.text);
   read.tokens = reader.Explain(read.text);
   return read;
@@ -43,17 +45,21 @@ PairSide ReadItem(const PairItem& item, FeatureReader& reader) {
 double Rounded(double value) { return std::round(value * 1e4) / 1e4; }
 std::string Hex(uint64_t value) { return fmt::format("{:016x}", value); }
 
+std::string_view LengthName(LengthClass length) {
+  constexpr std::string_view kNames[] = {"empty", "short", "long", "too_short"};
+  return kNames[static_cast<size_t>(length)];
+}
+
 OrderedJson About(const PairSide& read) {
   return {{"item_id", read.item.item_id},
           {"title", read.item.title},
           {"lang", read.item.lang},
           {"created_at", read.item.created_at.value},
           {"words", read.features.words},
-          {"length", read.features.length == LengthClass::kEmpty   ? "empty"
-                     : read.features.length == LengthClass::kShort ? "short"
-                                                                   : "long"},
+          {"length", LengthName(read.features.length)},
           {"script", read.features.script == ScriptClass::kAlphabetic ? "alphabetic" : "dictionary"},
           {"shingles", read.shingles.size()},
+          {"numbers", read.numbers},
           {"cut", read.features.cut},
           {"compared_text", read.compared}};
 }
@@ -97,14 +103,37 @@ Measured Measure(const PairSide& a, const PairSide& b, const GroupRules& rules) 
 
 struct Verdict {
   bool alike = false;
-  std::string because;  // "copy", "simhash", "minhash", "both"; "no_text", "window", "no_candidate", "sketch"
+  // "copy", "simhash", "minhash", "both"; "no_text", "placeholder", "window", "too_short", "numbers",
+  // "no_candidate", "sketch"
+  std::string because;
   std::string why;
 };
 
+// The numbers of `a` that `b` doesn't have, in text order: "1, 2 and 3 more".
+std::string NumbersOnlyIn(const PairSide& a, const PairSide& b) {
+  constexpr size_t kShownMax = 5;
+  std::map<std::string_view, size_t> of_b;
+  for (const std::string& number : b.numbers) ++of_b[number];
+  std::string shown;
+  size_t count = 0;
+  for (const std::string& number : a.numbers) {
+    if (const auto found = of_b.find(number); found != of_b.end() && found->second > 0) {
+      --found->second;
+    } else if (++count <= kShownMax) {
+      shown += fmt::format("{}{}", shown.empty() ? "" : ", ", number);
+    }
+  }
+  if (count > kShownMax) shown += fmt::format(" and {} more", count - kShownMax);
+  return shown.empty() ? "none" : shown;
+}
+
 Verdict Decide(const PairSide& a, const PairSide& b, const Measured& m, const GroupOptions& rules) {
   for (const PairSide* read : {&a, &b}) {
-    if (read->features.length == LengthClass::kEmpty)
+    if (read->features.length != LengthClass::kEmpty) continue;
+    if (read->features.words == 0)
       return {false, "no_text", fmt::format("{} has no word: nothing is like it", read->item.item_id)};
+    return {false, "placeholder",
+            fmt::format("the text of {} stands for a missing text: nothing is like it", read->item.item_id)};
   }
   const double days = static_cast<double>(std::abs(a.item.created_at.value - b.item.created_at.value)) /
                       static_cast<double>(kMsPerDay);
@@ -121,6 +150,17 @@ Verdict Decide(const PairSide& a, const PairSide& b, const Measured& m, const Gr
     return {true, because,
             fmt::format("a candidate, and the sketches say {:.2f}, at least similarity_min {:.2f}",
                         m.sketch_similarity, rules.similarity_min)};
+  }
+  for (const PairSide* read : {&a, &b}) {
+    if (read->features.length != LengthClass::kTooShort) continue;
+    return {false, "too_short",
+            fmt::format("{} has fewer different words than tokens_min: only an equal text is like it",
+                        read->item.item_id)};
+  }
+  if (NumbersDiffer(a.features.numbers, b.features.numbers)) {
+    return {false, "numbers",
+            fmt::format("their numbers differ: {} in the first, {} in the second", NumbersOnlyIn(a, b),
+                        NumbersOnlyIn(b, a))};
   }
   const bool by_simhash = UsesSimHash(rules.method) && m.distance <= m.distance_max;
   const bool by_minhash = UsesMinHash(rules.method) && m.bands_in_common > 0;

@@ -267,6 +267,14 @@ int RunReplay(ReplayOptions& options, const CLI::App& app) {
     if (Status has = CheckStateTopic(options.config, target->config); !has) return ExitWith(has.error());
   }
   const bool sends = !options.dry_run && !BuildsState(options);
+  if (sends && target->config.input.format.binary && options.history.from_topics.empty()) {
+    return ExitWith(
+        {Code::kInvalidArgument,
+         fmt::format("replay: {}: input.format isn't \"json\", and files hold JSON. Remedy: build "
+                     "the state with --into-state or --into-state-topic, or send the events with "
+                     "a producer of your own",
+                     options.config)});
+  }
   const auto lock = sends ? LockManifest(options.run.manifest_path) : Result<std::optional<FileLock>>();
   if (!lock) return ExitWith(lock.error());
   // The limits of topics are in their ranges.

@@ -126,7 +126,7 @@ HistoryTimes TimesOfExposures(const HistoryOptions& options, const HistoryTimes&
   return options.from_topics.empty() ? times : HistoryTimes();
 }
 
-Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options, const ReplayTarget& target,
+Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options, ReplayTarget& target,
                                                    std::string_view replayed_into, const HistoryTimes& times,
                                                    const Manifest& manifest, bool reaches_target) {
   // Called after the arguments are checked, and before much is read.
@@ -144,7 +144,9 @@ Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options
     }
     return MakeTopicSource(*ranges, manifest);
   }
-  const EventFormat& format = target.config.input.format;
+  EventFormat& format = target.config.input.format;
+  format.binary = nullptr;
+  format.framed = false;
   auto files = FindHistoryFiles(options.files);
   if (!files) return Fail(files.error());
   for (HistoryFile& file : *files) file.may_be_broken = format.lenient;

@@ -45,8 +45,9 @@ HistoryTimes TimesOfExposures(const HistoryOptions& options, const HistoryTimes&
 
 /// `target`: gives the event format, and the brokers of the topics unless the options name others.
 /// `replayed_into`: a topic that must not be its own source; empty: any topic may be read. `reaches_target`:
-/// the target's brokers must answer before much is read. kUnavailable: some brokers don't answer.
-Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options, const ReplayTarget& target,
+/// the target's brokers must answer before much is read. kUnavailable: some brokers don't answer. Files hold
+/// JSON: then `target` gets that format.
+Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options, ReplayTarget& target,
                                                    std::string_view replayed_into, const HistoryTimes& times,
                                                    const Manifest& manifest, bool reaches_target = false);
 

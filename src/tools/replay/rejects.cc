@@ -154,6 +154,7 @@ Result<std::optional<Event>> EntryJudge::Judge(const HistoryEntry& entry) {
   auto event = decoder_.Decode(entry.event);
   if (!event) {
     const auto& [reason, message] = std::pair(event.error().reason, event.error().message);
+    if (reason == RejectReason::kSchemaPending) return Fail(Code::kUnavailable, message);
     const bool is_cut = reason == RejectReason::kTooLarge && entry.event.size() >= LineReader::kLineBytesMax;
     return reject(RejectReasonName(reason), is_cut ? "more than " + message : message);
   }

@@ -30,6 +30,10 @@ TEST(ItemsConfig, HasDefaultsForAll) {
   EXPECT_FALSE(items.idf_file);
   EXPECT_EQ(items.segmentation, std::nullopt) << "an index that is there keeps its own";
   EXPECT_EQ(TextRulesOf(items).segmentation, Segmentation::kTrigrams);
+  EXPECT_EQ(items.numbers, std::nullopt);
+  EXPECT_EQ(TextRulesOf(items).numbers, Numbers::kDistinct);
+  EXPECT_EQ(items.tokens_min, std::nullopt);
+  EXPECT_EQ(TextRulesOf(items).tokens_min, kDefaultTokensMin);
   EXPECT_EQ(TextRulesOf(items).folding_version, kFoldingVersion);
   EXPECT_EQ(items.boilerplate, nullptr);
   for (const auto& rule : items.format.fields) EXPECT_FALSE(rule);

@@ -1,5 +1,3 @@
-#include "tools/ask/http_client.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,16 +7,17 @@
 
 #include "tiny_server.h"
 #include "tools/ask/daemon_client.h"
+#include "tools/ask/daemon_http.h"
 
 namespace seen {
 namespace {
 
-TEST(HttpClient, KeepsItsConnectionAndReadsHeaders) {
+TEST(DaemonHttp, KeepsItsConnectionAndReadsHeaders) {
   TinyServer server([](int, const std::string& request) {
     return TinyServer::Response(200, request.substr(0, request.find('\r')), "Seen-As-Of: 17; lag=0\r\n");
   });
   {
-    auto client = HttpClient::Make({server.base()});
+    auto client = DaemonHttp::Make({server.base()});
     ASSERT_TRUE(client);
     for (int i = 0; i < 5; ++i) {
       const auto answer = client->Ask("GET", "/v1/status?x=" + std::to_string(i));
@@ -31,12 +30,12 @@ TEST(HttpClient, KeepsItsConnectionAndReadsHeaders) {
   EXPECT_EQ(server.connections(), 1);
 }
 
-TEST(HttpClient, ConnectsAgainWhereAKeptConnectionWasClosed) {
+TEST(DaemonHttp, ConnectsAgainWhereAKeptConnectionWasClosed) {
   TinyServer server([](int number, const std::string&) {
     return number == 1 ? std::string() : TinyServer::Response(200, std::to_string(number));
   });
   {
-    auto client = HttpClient::Make({server.base()});
+    auto client = DaemonHttp::Make({server.base()});
     EXPECT_EQ(client->Ask("GET", "/")->body, "0");
     const auto answer = client->Ask("GET", "/");
     ASSERT_TRUE(answer) << answer.error().message;
@@ -45,44 +44,44 @@ TEST(HttpClient, ConnectsAgainWhereAKeptConnectionWasClosed) {
   EXPECT_EQ(server.connections(), 2);
 }
 
-TEST(HttpClient, GivesUpOnASilentServer) {
+TEST(DaemonHttp, GivesUpOnASilentServer) {
   TinyServer server([](int, const std::string&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     return std::string();
   });
-  auto client = HttpClient::Make({server.base()}, std::chrono::milliseconds(50));
+  auto client = DaemonHttp::Make({server.base()}, std::chrono::milliseconds(50));
   const auto answer = client->Ask("GET", "/slow");
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, Code::kUnavailable);
   EXPECT_NE(answer.error().message.find("/slow"), std::string::npos);
 }
 
-TEST(HttpClient, NamesTheAddressThatDoesNotAnswer) {
-  auto client = HttpClient::Make({"http://127.0.0.1:1"});
+TEST(DaemonHttp, NamesTheAddressThatDoesNotAnswer) {
+  auto client = DaemonHttp::Make({"http://127.0.0.1:1"});
   const auto answer = client->Ask("GET", "/");
   ASSERT_FALSE(answer);
   EXPECT_NE(answer.error().message.find("http://127.0.0.1:1/"), std::string::npos) << answer.error().message;
 }
 
-TEST(HttpClient, TakesAddressesOfHttpAndHttpsOnly) {
+TEST(DaemonHttp, TakesAddressesOfHttpAndHttpsOnly) {
   for (const char* good : {"http://127.0.0.1:8080", "http://localhost:8080/", "http://[::1]:8080",
                            "http://seend", "https://seend", "https://127.0.0.1:8443/"})
-    EXPECT_TRUE(HttpClient::Make({good})) << good;
+    EXPECT_TRUE(DaemonHttp::Make({good})) << good;
   for (const char* bad :
        {"", "127.0.0.1:8080", "ftp://x:1", "https://", "http://", "http://:80", "http://x:0",
         "http://x:65536", "http://x:8o", "http://x:80/path", "http://u@x:80"}) {
-    const auto client = HttpClient::Make({bad});
+    const auto client = DaemonHttp::Make({bad});
     ASSERT_FALSE(client) << bad;
     EXPECT_EQ(client.error().code, Code::kInvalidArgument);
   }
 }
 
-TEST(HttpClient, NamesTheFileThatCantBeRead) {
-  const auto token = HttpClient::Make(DaemonAddress{"http://x:1", "/nonexistent/token", ""});
+TEST(DaemonHttp, NamesTheFileThatCantBeRead) {
+  const auto token = DaemonHttp::Make(DaemonAddress{"http://x:1", "/nonexistent/token", ""});
   ASSERT_FALSE(token);
   EXPECT_NE(token.error().message.find("--token-file: /nonexistent/token"), std::string::npos)
       << token.error().message;
-  const auto ca = HttpClient::Make(DaemonAddress{"https://x:1", "", "/nonexistent/ca"});
+  const auto ca = DaemonHttp::Make(DaemonAddress{"https://x:1", "", "/nonexistent/ca"});
   ASSERT_FALSE(ca);
   EXPECT_NE(ca.error().message.find("--ca: "), std::string::npos) << ca.error().message;
 }

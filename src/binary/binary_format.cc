@@ -1,0 +1,385 @@
+#include "binary/binary_format.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "binary/avro_reader.h"
+#include "binary/protobuf_reader.h"
+#include "binary/schema_book.h"
+#include "decode/event_format.h"
+
+namespace seen {
+namespace {
+
+/// The field that the key of a configuration maps; empty: it maps none.
+std::string_view FieldOfPath(std::string_view path) {
+  for (size_t i = 0; i < kFields; ++i) {
+    const std::string_view name = FieldName(static_cast<Field>(i));
+    if (path == "input.fields." + std::string(name)) return name;
+  }
+  return {};
+}
+
+Rejection RejectionOf(const FormatError& error) {
+  const std::string_view field = FieldOfPath(error.path);
+  return {field.empty() ? RejectReason::kUnknownSchema : RejectReason::kWrongType, field,
+          error.path.empty() ? error.message : error.path + ": " + error.message};
+}
+
+/// Events of a schema of Avro, read as the schema in input.schema_file wants them, if there is one.
+class AvroWriter final : public WriterSchema {
+ public:
+  AvroWriter(std::shared_ptr<const AvroSchema> writer, std::shared_ptr<const AvroSchema> reader)
+      : writer_(std::move(writer)), reader_(std::move(reader)) {}
+
+  tl::expected<std::unique_ptr<BinaryReader>, FormatError> NewReader(
+      std::shared_ptr<const EventPlan> plan) const override {
+    auto reader = AvroReader::Make(writer_, reader_, plan);
+    if (reader) return std::unique_ptr<BinaryReader>(std::move(*reader));
+    FormatError& error = reader.error();
+    if (error.path == "reader_schema") error.path = "input.schema_file";
+    if (error.path == "schema") error.path.clear();
+    return tl::unexpected(std::move(error));
+  }
+
+ private:
+  std::shared_ptr<const AvroSchema> writer_, reader_;
+};
+
+/// Events of a message of Protobuf.
+class ProtobufWriter final : public WriterSchema {
+ public:
+  explicit ProtobufWriter(std::shared_ptr<const ProtobufSchema> schema) : schema_(std::move(schema)) {}
+
+  tl::expected<std::unique_ptr<BinaryReader>, FormatError> NewReader(
+      std::shared_ptr<const EventPlan> plan) const override {
+    auto reader = ProtobufReader::Make(schema_, std::move(plan));
+    if (reader) return std::unique_ptr<BinaryReader>(std::move(*reader));
+    return tl::unexpected(std::move(reader.error()));
+  }
+
+ private:
+  std::shared_ptr<const ProtobufSchema> schema_;
+};
+
+/// Behind the id of a registry's schema stands which of its messages the record is.
+class ProtobufMessages final : public WriterSchema {
+ public:
+  explicit ProtobufMessages(std::shared_ptr<const ProtobufSchema> first) : first_(std::move(first)) {}
+
+  tl::expected<std::unique_ptr<BinaryReader>, FormatError> NewReader(
+      std::shared_ptr<const EventPlan> plan) const override {
+    return std::make_unique<Reader>(first_, std::move(plan));
+  }
+
+ private:
+  class Reader final : public BinaryReader {
+   public:
+    Reader(std::shared_ptr<const ProtobufSchema> first, std::shared_ptr<const EventPlan> plan)
+        : first_(std::move(first)), plan_(std::move(plan)) {}
+
+    bool Read(std::string_view payload, EventBuffers& buffers, Event& event) override {
+      if (!TakeMessageIndexes(payload, indexes_)) return false;
+      BinaryReader* const reader = ReaderOf();
+      return reader != nullptr && reader->Read(payload, buffers, event);
+    }
+
+    tl::expected<void, Rejection> AppendJson(std::string_view payload, std::string& json) override {
+      if (!TakeMessageIndexes(payload, indexes_)) {
+        return tl::unexpected(
+            Rejection{RejectReason::kNotDecodable,
+                      {},
+                      "the message indexes behind the schema's id are cut off or too many"});
+      }
+      BinaryReader* reader = ReaderOf();
+      if (reader == nullptr) {
+        if (auto made = Make(); !made) return tl::unexpected(std::move(made.error()));
+        reader = ReaderOf();
+      }
+      return reader->AppendJson(payload, json);
+    }
+
+   private:
+    static constexpr size_t kMessagesMax = 100;
+
+    BinaryReader* ReaderOf() {
+      if (last_ != nullptr && indexes_ == last_indexes_) return last_;
+      const auto found = readers_.find(indexes_);
+      if (found == readers_.end()) return nullptr;
+      last_indexes_ = indexes_;
+      last_ = found->second.get();
+      return last_;
+    }
+
+    tl::expected<void, Rejection> Make() {
+      const auto message = first_->MessageAt(indexes_);
+      if (!message) return tl::unexpected(Rejection{RejectReason::kNotDecodable, {}, message.error()});
+      if (readers_.size() == kMessagesMax) {
+        return tl::unexpected(
+            Rejection{RejectReason::kUnknownSchema,
+                      {},
+                      fmt::format("the topic has more than {} messages of one schema", kMessagesMax)});
+      }
+      auto reader = ProtobufReader::Make(*message, plan_);
+      if (!reader) return tl::unexpected(RejectionOf(reader.error()));
+      readers_[indexes_] = std::move(*reader);
+      return {};
+    }
+
+    const std::shared_ptr<const ProtobufSchema> first_;
+    const std::shared_ptr<const EventPlan> plan_;
+    std::map<std::vector<int32_t>, std::unique_ptr<BinaryReader>> readers_;
+    std::vector<int32_t> indexes_, last_indexes_;
+    BinaryReader* last_ = nullptr;
+  };
+
+  std::shared_ptr<const ProtobufSchema> first_;
+};
+
+/// Each record is an event of one schema.
+class FileFormat final : public BinaryFormat {
+ public:
+  explicit FileFormat(WriterSchemaPointer schema) : schema_(std::move(schema)) {}
+
+  std::unique_ptr<BinaryReader> NewReader(std::shared_ptr<const EventPlan> plan,
+                                          MissingSchema /*missing*/) override {
+    auto reader = schema_->NewReader(std::move(plan));
+    return reader ? std::move(*reader) : nullptr;
+  }
+  std::optional<FormatError> Check(const std::shared_ptr<const EventPlan>& plan) const override {
+    auto reader = schema_->NewReader(plan);
+    if (reader) return std::nullopt;
+    FormatError& error = reader.error();
+    if (error.path.empty()) error.path = "input.schema_file";
+    return std::move(error);
+  }
+  std::vector<std::string> Troubles() const override { return {}; }
+
+ private:
+  WriterSchemaPointer schema_;
+};
+
+/// Each record says which schema of a registry it has. Readers are made when the first record needs them.
+class RegistryReader final : public BinaryReader {
+ public:
+  RegistryReader(std::shared_ptr<SchemaBook> book, std::shared_ptr<const EventPlan> plan,
+                 MissingSchema missing)
+      : book_(std::move(book)), plan_(std::move(plan)), missing_(missing) {}
+
+  bool Read(std::string_view payload, EventBuffers& buffers, Event& event) override {
+    if (!IsFramed(payload)) return false;
+    BinaryReader* const reader = ReaderOf(SchemaIdOf(payload));
+    return reader != nullptr && reader->Read(payload.substr(kFrameBytes), buffers, event);
+  }
+
+  tl::expected<void, Rejection> AppendJson(std::string_view payload, std::string& json) override {
+    if (!IsFramed(payload)) return Reject(RejectReason::kNotDecodable, {}, NotFramedText(payload));
+    const uint32_t id = SchemaIdOf(payload);
+    BinaryReader* reader = ReaderOf(id);
+    if (reader == nullptr) {
+      if (auto made = Make(id); !made) return tl::unexpected(std::move(made.error()));
+      reader = ReaderOf(id);
+    }
+    return reader->AppendJson(payload.substr(kFrameBytes), json);
+  }
+
+ private:
+  static tl::unexpected<Rejection> Reject(RejectReason reason, std::string_view field, std::string message) {
+    return tl::unexpected(Rejection{reason, field, std::move(message)});
+  }
+  static std::string NotFramedText(std::string_view payload) {
+    if (payload.size() < kFrameBytes)
+      return fmt::format("{} bytes, fewer than the {} of input.framing \"confluent\"", payload.size(),
+                         kFrameBytes);
+    return fmt::format(
+        "begins with the byte {}, not with the 0 of input.framing \"confluent\"; if no record has the bytes "
+        "of a "
+        "schema registry, set input.framing to \"none\"",
+        static_cast<unsigned>(static_cast<unsigned char>(payload.front())));
+  }
+
+  BinaryReader* ReaderOf(uint32_t id) {
+    if (last_ != nullptr && id == last_id_) return last_;
+    const auto found = readers_.find(id);
+    if (found == readers_.end()) return nullptr;
+    last_id_ = id;
+    last_ = found->second.get();
+    return last_;
+  }
+
+  tl::expected<void, Rejection> Make(uint32_t id) {
+    SchemaBook::Answer answer = book_->Find(id, missing_);
+    if (answer.schema != nullptr) {
+      auto reader = answer.schema->NewReader(plan_);
+      if (reader) {
+        readers_[id] = std::move(*reader);
+        return {};
+      }
+      book_->Refuse(id, reader.error());
+      answer = book_->Find(id, missing_);
+    }
+    Rejection rejection = RejectionOf({answer.problem.path, answer.problem.message});
+    rejection.message = fmt::format("schema {}: {}", id, rejection.message);
+    if (!answer.is_final) rejection.reason = RejectReason::kSchemaPending;
+    return tl::unexpected(std::move(rejection));
+  }
+
+  const std::shared_ptr<SchemaBook> book_;
+  const std::shared_ptr<const EventPlan> plan_;
+  const MissingSchema missing_;
+  std::map<uint32_t, std::unique_ptr<BinaryReader>> readers_;
+  uint32_t last_id_ = 0;
+  BinaryReader* last_ = nullptr;
+};
+
+class RegistryFormat final : public BinaryFormat {
+ public:
+  /// `wanted`: the schema that all events are read as; nullptr: each is read as its own schema says.
+  RegistryFormat(SchemaBook::Options options, WriterSchemaPointer wanted)
+      : book_(std::make_shared<SchemaBook>(std::move(options))), wanted_(std::move(wanted)) {}
+
+  std::unique_ptr<BinaryReader> NewReader(std::shared_ptr<const EventPlan> plan,
+                                          MissingSchema missing) override {
+    return std::make_unique<RegistryReader>(book_, std::move(plan), missing);
+  }
+  std::optional<FormatError> Check(const std::shared_ptr<const EventPlan>& plan) const override {
+    return wanted_ == nullptr ? std::nullopt : FileFormat(wanted_).Check(plan);
+  }
+  std::vector<std::string> Troubles() const override { return book_->Troubles(); }
+
+ private:
+  std::shared_ptr<SchemaBook> book_;
+  WriterSchemaPointer wanted_;
+};
+
+tl::unexpected<FormatError> Wrong(std::string path, std::string message) {
+  return tl::unexpected(FormatError{std::move(path), std::move(message)});
+}
+
+tl::expected<std::string, FormatError> ReadSchemaFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Wrong("input.schema_file", fmt::format("\"{}\": can't be read; give the path of a schema", path));
+  return std::move(text).str();
+}
+
+/// Which options go together.
+std::optional<FormatError> FindConflict(const BinaryOptions& options) {
+  const bool is_json = options.encoding == EventEncoding::kJson;
+  const bool is_framed = options.framing == EventFraming::kConfluent;
+  const std::string format(kEventEncodingNames[static_cast<size_t>(options.encoding)]);
+  const auto wrong = [](std::string path, std::string message) {
+    return FormatError{std::move(path), std::move(message)};
+  };
+  if (is_json && options.schema_file)
+    return wrong("input.schema_file",
+                 "input.format is \"json\", which needs no schema; set input.format, or null");
+  if (is_json && options.registry)
+    return wrong(
+        "input.schema_registry.url",
+        "input.format is \"json\", which needs no schema; set input.format, or null. input.framing alone "
+        "says that JSON stands behind a registry's bytes");
+  if (options.encoding != EventEncoding::kProtobuf && options.protobuf_message)
+    return wrong("input.protobuf_message", "is for input.format \"protobuf\"; set null");
+  if (is_json) return std::nullopt;
+  if (options.encoding == EventEncoding::kProtobuf && is_framed && options.schema_file)
+    return wrong("input.schema_file",
+                 "each record of input.framing \"confluent\" names its schema; set null");
+  if (options.schema_file.has_value() != options.protobuf_message.has_value() &&
+      options.encoding == EventEncoding::kProtobuf) {
+    return wrong("input.protobuf_message",
+                 "goes with input.schema_file, which has the message; give both, or neither");
+  }
+  if (is_framed && !options.registry)
+    return wrong("input.schema_registry.url",
+                 "missing; input.framing \"confluent\" needs the registry, because each record names a "
+                 "schema by its id");
+  if (!is_framed && options.registry)
+    return wrong(
+        "input.schema_registry.url",
+        "input.framing is \"none\", so no record names a schema; set input.framing to \"confluent\", or "
+        "null");
+  if (!is_framed && !options.schema_file)
+    return wrong("input.schema_file", "missing; input.format \"" + format +
+                                          "\" needs the schema's file, or input.framing \"confluent\" "
+                                          "and input.schema_registry");
+  return std::nullopt;
+}
+
+/// A schema of a file.
+tl::expected<WriterSchemaPointer, std::string> SchemaOfFile(const BinaryOptions& options,
+                                                            const std::string& text,
+                                                            std::shared_ptr<const AvroSchema>& avro) {
+  if (options.encoding == EventEncoding::kProtobuf) {
+    auto protobuf = ProtobufSchema::FromFileSet(text, *options.protobuf_message);
+    if (!protobuf) return tl::unexpected(std::move(protobuf.error()));
+    return std::make_shared<ProtobufWriter>(std::move(*protobuf));
+  }
+  auto parsed = AvroSchema::Parse(text);
+  if (!parsed) return tl::unexpected(std::move(parsed.error()));
+  avro = *parsed;
+  return std::make_shared<AvroWriter>(avro, nullptr);
+}
+
+/// `wanted`: the schema as which events of Avro are read; nullptr: as their own.
+tl::expected<WriterSchemaPointer, std::string> SchemaOf(const RegisteredSchema& schema,
+                                                        EventEncoding encoding,
+                                                        const std::shared_ptr<const AvroSchema>& wanted) {
+  const bool is_avro = encoding == EventEncoding::kAvro;
+  if (schema.type != (is_avro ? "AVRO" : "PROTOBUF")) {
+    return tl::unexpected(fmt::format("is of type {}, and input.format is \"{}\"", schema.type,
+                                      kEventEncodingNames[static_cast<size_t>(encoding)]));
+  }
+  if (!is_avro) {
+    std::vector<ProtobufSchema::Source> imports;
+    imports.reserve(schema.references.size());
+    for (const auto& [name, text] : schema.references) imports.push_back({name, text});
+    auto protobuf = ProtobufSchema::FromText(schema.text, imports);
+    if (!protobuf) return tl::unexpected(std::move(protobuf.error()));
+    return std::make_shared<ProtobufMessages>(std::move(*protobuf));
+  }
+  std::vector<std::string> referenced;
+  referenced.reserve(schema.references.size());
+  for (const auto& reference : schema.references) referenced.push_back(reference.text);
+  auto avro = AvroSchema::Parse(schema.text, referenced);
+  if (!avro) return tl::unexpected(std::move(avro.error()));
+  return std::make_shared<AvroWriter>(std::move(*avro), wanted);
+}
+
+}  // namespace
+
+tl::expected<std::shared_ptr<BinaryFormat>, FormatError> MakeBinaryFormat(const BinaryOptions& options) {
+  if (auto conflict = FindConflict(options)) return tl::unexpected(std::move(*conflict));
+  if (options.encoding == EventEncoding::kJson) return nullptr;
+  WriterSchemaPointer of_file;
+  std::shared_ptr<const AvroSchema> wanted;
+  if (options.schema_file) {
+    const auto text = ReadSchemaFile(*options.schema_file);
+    if (!text) return tl::unexpected(text.error());
+    auto schema = SchemaOfFile(options, *text, wanted);
+    if (!schema) return Wrong("input.schema_file", "\"" + *options.schema_file + "\": " + schema.error());
+    of_file = std::move(*schema);
+  }
+  if (!options.registry) return std::make_shared<FileFormat>(std::move(of_file));
+  SchemaBook::Options book;
+  book.registry = options.registry->url;
+  book.unknown_after = options.registry->unknown_after;
+  book.unknown_again = 10 * book.unknown_after;
+  book.fetch = [registry = std::make_shared<SchemaRegistry>(*options.registry), encoding = options.encoding,
+                wanted](uint32_t id) -> tl::expected<WriterSchemaPointer, SchemaProblem> {
+    const auto registered = registry->Ask(id);
+    if (!registered) return tl::unexpected(registered.error());
+    auto schema = SchemaOf(*registered, encoding, wanted);
+    if (!schema)
+      return tl::unexpected(SchemaProblem{SchemaProblem::Kind::kUnusable, std::move(schema.error())});
+    return std::move(*schema);
+  };
+  return std::make_shared<RegistryFormat>(std::move(book), std::move(of_file));
+}
+
+}  // namespace seen

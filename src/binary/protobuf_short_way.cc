@@ -1,0 +1,274 @@
+#include <simdjson.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "binary/protobuf_steps.h"
+#include "binary/protobuf_types.h"
+
+namespace seen {
+namespace {
+
+using Kind = BinaryValue::Kind;
+using Take = ProtobufSteps::Take;
+using Step = ProtobufSteps::Step;
+
+BinaryValue Integer(int64_t number) { return {Kind::kInteger, {}, number}; }
+BinaryValue Unsigned(uint64_t number) {
+  const bool is_great = number > static_cast<uint64_t>(INT64_MAX);
+  return {is_great ? Kind::kUnsigned : Kind::kInteger, {}, static_cast<int64_t>(number)};
+}
+
+template <typename Number>
+int64_t UnZigzag(Number number) {
+  return static_cast<std::make_signed_t<Number>>((number >> 1) ^ (0 - (number & 1)));
+}
+
+/// Most texts are, and they are too short for simdjson's way.
+bool IsAscii(std::string_view text) {
+  uint64_t bits = 0, eight = 0;
+  for (; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
+    std::memcpy(&eight, text.data(), sizeof eight);
+    bits |= eight;
+  }
+  for (const char c : text) bits |= static_cast<unsigned char>(c);
+  return (bits & 0x8080808080808080) == 0;
+}
+
+/// The wire type of a value that isn't packed.
+uint32_t WireOf(Take take) {
+  switch (take) {
+    case Take::kFixed32:
+    case Take::kSfixed32:
+    case Take::kFloat:
+      return ProtobufCursor::kFixed32;
+    case Take::kFixed64:
+    case Take::kSfixed64:
+    case Take::kDouble:
+      return ProtobufCursor::kFixed64;
+    case Take::kText:
+    case Take::kTimestamp:
+    case Take::kWrapper:
+    case Take::kMessage:
+      return ProtobufCursor::kBytes;
+    default:
+      return ProtobufCursor::kVarint;
+  }
+}
+
+BinaryValue EmptyValueOf(Take take) {
+  switch (take) {
+    case Take::kText:
+      return {Kind::kString};
+    case Take::kBool:
+      return {Kind::kBoolean};
+    case Take::kFloat:
+    case Take::kDouble:
+      return {Kind::kFraction};
+    default:
+      return {Kind::kInteger};
+  }
+}
+
+bool IsEmpty(const BinaryValue& value) {
+  return value.kind == Kind::kString ? value.text.empty() : value.integer == 0 && value.fraction == 0;
+}
+
+bool ReadTimestamp(std::string_view bytes, BinaryValue& value) {
+  ProtobufCursor cursor(bytes);
+  uint64_t seconds = 0, nanos = 0;
+  while (!cursor.AtEnd()) {
+    uint32_t number = 0, wire = 0;
+    if (!cursor.TakeTag(number, wire)) return false;
+    if (number > 2) {
+      if (!cursor.Skip(wire)) return false;
+    } else if (wire != ProtobufCursor::kVarint || !cursor.TakeVarint(number == 1 ? seconds : nanos)) {
+      return false;
+    }
+  }
+  value = {
+      Kind::kTime, {}, MillisecondsOfTimestamp(static_cast<int64_t>(seconds), static_cast<int32_t>(nanos))};
+  return true;
+}
+
+}  // namespace
+
+const Step* ProtobufSteps::Message::Find(uint32_t number) const {
+  if (number < kDirect) return direct[number] == 0 ? nullptr : &steps[direct[number] - 1u];
+  const auto at = std::lower_bound(steps.begin(), steps.end(), number,
+                                   [](const Step& step, uint32_t wanted) { return step.number < wanted; });
+  return at != steps.end() && at->number == number ? &*at : nullptr;
+}
+
+bool ProtobufShortWay::Read(std::string_view payload, EventBuffers& buffers, Event& event) {
+  if (!is_for_plan_) return false;
+  event_.Begin(buffers);
+  return Run(steps_.messages.front(), payload, false) && event_.Finish(event);
+}
+
+bool ProtobufShortWay::Run(const ProtobufSteps::Message& message, std::string_view bytes, bool of_item) {
+  for (const ProtobufSteps::Default& each : message.defaults) Put(each.slots, of_item, each.value);
+  ProtobufCursor cursor(bytes);
+  uint64_t once = 0;  // bits of the numbers that came
+  while (!cursor.AtEnd()) {
+    uint32_t number = 0, wire = 0;
+    if (!cursor.TakeTag(number, wire)) return false;
+    const Step* const step = message.Find(number);
+    if (step == nullptr) {
+      if (!cursor.Skip(wire)) return false;
+      continue;
+    }
+    if (step->once != 0) {
+      const uint64_t bit = uint64_t{1} << (step->once & 63);
+      if (step->once > 63 || (once & bit) != 0) return false;
+      once |= bit;
+    }
+    if (!(step->is_items ? TakeItem(*step, wire, cursor) : TakeField(*step, wire, of_item, cursor)))
+      return false;
+  }
+  return true;
+}
+
+bool ProtobufShortWay::TakeField(const Step& step, uint32_t wire, bool of_item, ProtobufCursor& cursor) {
+  if (step.take == Take::kSkip) return cursor.Skip(wire);
+  if (step.take == Take::kMessage) {
+    std::string_view bytes;
+    if (wire != ProtobufCursor::kBytes || !cursor.TakeBytes(bytes)) return false;
+    Put(step.slots, of_item, {});
+    return Run(steps_.messages[step.child], bytes, of_item);
+  }
+  BinaryValue value;
+  if (!ReadValue(step.take, step, wire, cursor, value)) return false;
+  // Perhaps another value came before.
+  if (step.default_is_absent && IsEmpty(value)) return false;
+  Put(step.slots, of_item, value);
+  return true;
+}
+
+bool ProtobufShortWay::TakeItem(const Step& step, uint32_t wire, ProtobufCursor& cursor) {
+  const uint32_t own_wire = WireOf(step.take);
+  std::string_view bytes;
+  if (wire == ProtobufCursor::kBytes && own_wire != wire)
+    return cursor.TakeBytes(bytes) && TakePackedItems(step, bytes);
+  event_.BeginItems();
+  if (step.take != Take::kMessage) {
+    BinaryValue value;
+    return ReadValue(step.take, step, wire, cursor, value) && event_.AddItem(value);
+  }
+  event_.BeginItem();
+  return wire == own_wire && cursor.TakeBytes(bytes) && Run(steps_.messages[step.child], bytes, true) &&
+         event_.EndItem();
+}
+
+bool ProtobufShortWay::TakePackedItems(const Step& step, std::string_view bytes) {
+  ProtobufCursor cursor(bytes);
+  if (!cursor.AtEnd()) event_.BeginItems();
+  while (!cursor.AtEnd()) {
+    BinaryValue value;
+    if (!ReadValue(step.take, step, WireOf(step.take), cursor, value) || !event_.AddItem(value)) return false;
+  }
+  return true;
+}
+
+void ProtobufShortWay::Put(uint32_t slots, bool of_item, const BinaryValue& value) {
+  for (; slots != 0; slots &= slots - 1) {
+    const auto slot = static_cast<uint8_t>(std::countr_zero(slots));
+    of_item ? event_.TakeOfItem(slot, value) : event_.Take(slot, value);
+  }
+}
+
+// Left to the long way: what protobuf takes for an unknown field, and values that JSON leaves out.
+bool ProtobufShortWay::ReadValue(Take take, const Step& step, uint32_t wire, ProtobufCursor& cursor,
+                                 BinaryValue& value) const {
+  if (wire != WireOf(take)) return false;
+  uint64_t number = 0;
+  uint32_t number32 = 0;
+  std::string_view bytes;
+  switch (wire) {
+    case ProtobufCursor::kFixed32:
+      if (!cursor.TakeFixed(number32)) return false;
+      break;
+    case ProtobufCursor::kFixed64:
+      if (!cursor.TakeFixed(number)) return false;
+      break;
+    case ProtobufCursor::kBytes:
+      if (!cursor.TakeBytes(bytes)) return false;
+      break;
+    default:
+      if (!cursor.TakeVarint(number)) return false;
+  }
+  switch (take) {
+    case Take::kInt32:
+      value = Integer(static_cast<int32_t>(number));
+      return true;
+    case Take::kInt64:
+    case Take::kSfixed64:
+      value = Integer(static_cast<int64_t>(number));
+      return true;
+    case Take::kUint32:
+      value = Integer(static_cast<uint32_t>(number));
+      return true;
+    case Take::kUint64:
+    case Take::kFixed64:
+      value = Unsigned(number);
+      return true;
+    case Take::kSint32:
+      value = Integer(UnZigzag(static_cast<uint32_t>(number)));
+      return true;
+    case Take::kSint64:
+      value = Integer(UnZigzag(number));
+      return true;
+    case Take::kFixed32:
+      value = Integer(number32);
+      return true;
+    case Take::kSfixed32:
+      value = Integer(static_cast<int32_t>(number32));
+      return true;
+    case Take::kBool:
+      value = {Kind::kBoolean, {}, number != 0 ? 1 : 0};
+      return true;
+    case Take::kEnum: {
+      const auto& names = steps_.enums[step.child];
+      const auto at = std::lower_bound(
+          names.begin(), names.end(), static_cast<int32_t>(number),
+          [](const ProtobufSteps::EnumName& name, int32_t wanted) { return name.number < wanted; });
+      if (at == names.end() || at->number != static_cast<int32_t>(number)) return false;
+      value = {Kind::kString, at->name};
+      return true;
+    }
+    case Take::kFloat:
+      value = {Kind::kFraction, {}, 0, double{std::bit_cast<float>(number32)}};
+      return std::isfinite(value.fraction);
+    case Take::kDouble:
+      value = {Kind::kFraction, {}, 0, std::bit_cast<double>(number)};
+      return std::isfinite(value.fraction);
+    case Take::kText:
+      value = {Kind::kString, bytes};
+      return IsAscii(bytes) || simdjson::validate_utf8(bytes.data(), bytes.size());
+    case Take::kTimestamp:
+      return ReadTimestamp(bytes, value);
+    case Take::kWrapper:
+      return ReadWrapped(step, bytes, value);
+    default:
+      return false;
+  }
+}
+
+bool ProtobufShortWay::ReadWrapped(const Step& step, std::string_view bytes, BinaryValue& value) const {
+  ProtobufCursor cursor(bytes);
+  value = EmptyValueOf(step.wrapped);
+  while (!cursor.AtEnd()) {
+    uint32_t number = 0, wire = 0;
+    if (!cursor.TakeTag(number, wire)) return false;
+    if (number == 1) {
+      if (!ReadValue(step.wrapped, step, wire, cursor, value)) return false;
+    } else if (!cursor.Skip(wire)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace seen

@@ -1,0 +1,89 @@
+#include "binary/binary_format.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "unit/binary/avro_reader_of.h"
+
+namespace seen {
+namespace {
+
+constexpr auto kJson = EventEncoding::kJson;
+constexpr auto kAvro = EventEncoding::kAvro;
+constexpr auto kProtobuf = EventEncoding::kProtobuf;
+constexpr auto kNone = EventFraming::kNone;
+constexpr auto kConfluent = EventFraming::kConfluent;
+
+std::string WithFile(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+TEST(BinaryFormat, SaysWhichOptionsDontGoTogether) {
+  const RegistryOptions registry{.url = "http://registry:8081",
+                                 .user = {},
+                                 .password = {},
+                                 .ca_file = {},
+                                 .certificate_file = {},
+                                 .key_file = {}};
+  const std::string schema = WithFile("exposure.avsc", RecordWith(kBasics));
+  struct Case {
+    BinaryOptions options;
+    std::string path, says;
+  };
+  const Case cases[] = {
+      {{kJson, kNone, "a", {}, {}}, "input.schema_file", "needs no schema"},
+      {{kJson, kConfluent, {}, {}, registry}, "input.schema_registry.url", "needs no schema"},
+      {{kAvro, kNone, schema, "shop.Exposure", {}}, "input.protobuf_message", "is for input.format"},
+      {{kAvro, kNone, {}, {}, {}}, "input.schema_file", "missing"},
+      {{kAvro, kConfluent, schema, {}, {}}, "input.schema_registry.url", "missing"},
+      {{kAvro, kNone, schema, {}, registry}, "input.schema_registry.url", "input.framing is \"none\""},
+      {{kProtobuf, kNone, schema, {}, {}}, "input.protobuf_message", "give both"},
+      {{kProtobuf, kConfluent, schema, {}, registry}, "input.schema_file", "set null"},
+      {{kAvro, kNone, "/nowhere.avsc", {}, {}}, "input.schema_file", "\"/nowhere.avsc\": can't be read"},
+      {{kAvro, kNone, WithFile("broken.avsc", "{"), {}, {}}, "input.schema_file", "broken.avsc\": "},
+      {{kProtobuf, kNone, schema, "shop.Exposure", {}}, "input.schema_file", "no FileDescriptorSet"},
+  };
+  for (const Case& c : cases) {
+    const auto made = MakeBinaryFormat(c.options);
+    ASSERT_FALSE(made) << c.path << ": " << c.says;
+    EXPECT_EQ(made.error().path, c.path) << made.error().message;
+    EXPECT_NE(made.error().message.find(c.says), std::string::npos) << made.error().message;
+  }
+  EXPECT_EQ(*MakeBinaryFormat({kJson, kConfluent, {}, {}, {}}), nullptr);
+  EXPECT_NE(*MakeBinaryFormat({kAvro, kConfluent, {}, {}, registry}), nullptr);
+  EXPECT_NE(*MakeBinaryFormat({kProtobuf, kConfluent, {}, {}, registry}), nullptr);
+}
+
+TEST(BinaryFormat, ChecksTheFieldsAgainstTheFile) {
+  const std::string schema = WithFile("click.avsc", RecordWith(R"({"name":"uid","type":"string"})"));
+  EventFormat format;
+  format.binary = *MakeBinaryFormat({kAvro, kNone, schema, {}, {}});
+  const auto wrong = format.binary->Check(*EventPlan::Make(format));
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->path, "input.fields.user_id");
+}
+
+TEST(BinaryFormat, OwnEventsStayJsonAndTooLongOnesAreRejected) {
+  EventFormat format;
+  format.binary = *MakeBinaryFormat({kAvro, kNone, WithFile("basic.avsc", RecordWith(kBasics)), {}, {}});
+  EventDecoder decoder(100, *EventPlan::Make(format));
+  const std::string_view item = "n1";
+  const auto own = decoder.Decode(
+      EncodeOwnEvent({.user_id = "u1", .items = {&item, 1}, .kind = "removed", .at = {1763700000000}}));
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_EQ(own->kind, EventKind::kRemoved);
+  const std::string payload = std::string("\x04u1\x04n2", 6) + std::string("\xc0\xd7\xd4\xfa\xa9\x66", 6);
+  const auto event = decoder.Decode(payload);
+  ASSERT_TRUE(event) << event.error().message;
+  EXPECT_EQ(event->items.front().item_id, "n2");
+  EXPECT_EQ(decoder.Decode(std::string(101, 'x')).error().reason, RejectReason::kTooLarge);
+  EXPECT_EQ(decoder.Decode("{}").error().reason, RejectReason::kNotDecodable);
+  EXPECT_EQ(decoder.Decode("").error().reason, RejectReason::kNotDecodable);
+}
+
+}  // namespace
+}  // namespace seen
