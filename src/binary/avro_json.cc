@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "binary/avro_values.h"
+#include "binary/json_values.h"
 #include "decode/json_text.h"
 
 namespace seen {
@@ -49,8 +50,8 @@ tl::expected<void, Rejection> AvroJson::Append(std::string_view payload, std::st
   payload_ = payload;
   cursor_ = AvroCursor(payload);
   json_ = &json;
-  json_max_ = before + kBytesPerByte * payload.size() + kBytesBeside;
-  values_left_ = kBytesPerByte * payload.size() + kBytesBeside;
+  json_max_ = before + JsonBytesMax(payload.size());
+  values_left_ = JsonBytesMax(payload.size());
   path_.clear();
   Written written = Write(reading_[reading_.root], 1);
   if (written == Written::kNothing) written = Fail("null");

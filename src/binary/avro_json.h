@@ -18,9 +18,6 @@ class AvroJson {
 
   /// Values may be nested to this depth.
   static constexpr size_t kDepthMax = 64;
-  /// A few bytes may say that a list has 2^62 elements without bytes. So JSON may have so many bytes for each
-  /// byte of the payload, and so many beside. One byte is a boolean, and its name has perhaps 30.
-  static constexpr size_t kBytesPerByte = 32, kBytesBeside = size_t{64} << 10;
 
   /// As BinaryReader::AppendJson. After a rejection `json` is as before.
   tl::expected<void, Rejection> Append(std::string_view payload, std::string& json);

@@ -34,7 +34,7 @@ class AvroReader final : public BinaryReader {
   /// another value.
   bool Read(std::string_view payload, EventBuffers& buffers, Event& event) override;
   /// Rejections: kNotDecodable, with the record and the field. Values may be nested to a depth of 64. JSON
-  /// has at most 32 bytes for each byte of `payload`, and 64 KiB.
+  /// has at most JsonBytesMax bytes.
   tl::expected<void, Rejection> AppendJson(std::string_view payload, std::string& json) override;
 
  private:

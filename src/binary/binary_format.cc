@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/result.h"
 #include "binary/avro_reader.h"
 #include "binary/protobuf_reader.h"
 #include "binary/schema_book.h"
@@ -95,6 +96,8 @@ class ProtobufMessages final : public WriterSchema {
                       {},
                       "the message indexes behind the schema's id are cut off or too many"});
       }
+      if (const auto known = refused_.find(indexes_); known != refused_.end())
+        return tl::unexpected<Rejection>(known->second);
       BinaryReader* reader = ReaderOf();
       if (reader == nullptr) {
         if (auto made = Make(); !made) return tl::unexpected(std::move(made.error()));
@@ -118,14 +121,14 @@ class ProtobufMessages final : public WriterSchema {
     tl::expected<void, Rejection> Make() {
       const auto message = first_->MessageAt(indexes_);
       if (!message) return tl::unexpected(Rejection{RejectReason::kNotDecodable, {}, message.error()});
-      if (readers_.size() == kMessagesMax) {
+      if (readers_.size() + refused_.size() == kMessagesMax) {
         return tl::unexpected(
             Rejection{RejectReason::kUnknownSchema,
                       {},
                       fmt::format("the topic has more than {} messages of one schema", kMessagesMax)});
       }
       auto reader = ProtobufReader::Make(*message, plan_);
-      if (!reader) return tl::unexpected(RejectionOf(reader.error()));
+      if (!reader) return tl::unexpected<Rejection>(refused_[indexes_] = RejectionOf(reader.error()));
       readers_[indexes_] = std::move(*reader);
       return {};
     }
@@ -133,6 +136,7 @@ class ProtobufMessages final : public WriterSchema {
     const std::shared_ptr<const ProtobufSchema> first_;
     const std::shared_ptr<const EventPlan> plan_;
     std::map<std::vector<int32_t>, std::unique_ptr<BinaryReader>> readers_;
+    std::map<std::vector<int32_t>, Rejection> refused_;  // messages that the fields don't fit
     std::vector<int32_t> indexes_, last_indexes_;
     BinaryReader* last_ = nullptr;
   };
@@ -148,7 +152,8 @@ class FileFormat final : public BinaryFormat {
   std::unique_ptr<BinaryReader> NewReader(std::shared_ptr<const EventPlan> plan,
                                           MissingSchema /*missing*/) override {
     auto reader = schema_->NewReader(std::move(plan));
-    return reader ? std::move(*reader) : nullptr;
+    seen::Check(reader.has_value(), "the configuration was checked against the schema's file");
+    return std::move(*reader);
   }
   std::optional<FormatError> Check(const std::shared_ptr<const EventPlan>& plan) const override {
     auto reader = schema_->NewReader(plan);
@@ -184,7 +189,13 @@ class RegistryReader final : public BinaryReader {
       if (auto made = Make(id); !made) return tl::unexpected(std::move(made.error()));
       reader = ReaderOf(id);
     }
-    return reader->AppendJson(payload.substr(kFrameBytes), json);
+    auto appended = reader->AppendJson(payload.substr(kFrameBytes), json);
+    if (!appended && appended.error().reason != RejectReason::kNotDecodable) {
+      Rejection& rejection = appended.error();
+      book_->Refuse(id, {{}, rejection.message}, false);
+      rejection.message = fmt::format("schema {}: {}", id, rejection.message);
+    }
+    return appended;
   }
 
  private:
@@ -219,7 +230,7 @@ class RegistryReader final : public BinaryReader {
         readers_[id] = std::move(*reader);
         return {};
       }
-      book_->Refuse(id, reader.error());
+      book_->Refuse(id, reader.error(), true);
       answer = book_->Find(id, missing_);
     }
     Rejection rejection = RejectionOf({answer.problem.path, answer.problem.message});
@@ -287,13 +298,15 @@ std::optional<FormatError> FindConflict(const BinaryOptions& options) {
   if (options.encoding != EventEncoding::kProtobuf && options.protobuf_message)
     return wrong("input.protobuf_message", "is for input.format \"protobuf\"; set null");
   if (is_json) return std::nullopt;
-  if (options.encoding == EventEncoding::kProtobuf && is_framed && options.schema_file)
-    return wrong("input.schema_file",
-                 "each record of input.framing \"confluent\" names its schema; set null");
-  if (options.schema_file.has_value() != options.protobuf_message.has_value() &&
-      options.encoding == EventEncoding::kProtobuf) {
-    return wrong("input.protobuf_message",
-                 "goes with input.schema_file, which has the message; give both, or neither");
+  if (options.encoding == EventEncoding::kProtobuf) {
+    const std::string named =
+        "each record of input.framing \"confluent\" names its schema and message; set null";
+    if (is_framed && options.schema_file) return wrong("input.schema_file", named);
+    if (is_framed && options.protobuf_message) return wrong("input.protobuf_message", named);
+    if (options.schema_file && !options.protobuf_message)
+      return wrong("input.protobuf_message", "missing; give the full name of a message in input.schema_file");
+    if (options.protobuf_message && !options.schema_file)
+      return wrong("input.schema_file", "missing; input.protobuf_message is the name of a message in it");
   }
   if (is_framed && !options.registry)
     return wrong("input.schema_registry.url",
@@ -308,6 +321,12 @@ std::optional<FormatError> FindConflict(const BinaryOptions& options) {
     return wrong("input.schema_file", "missing; input.format \"" + format +
                                           "\" needs the schema's file, or input.framing \"confluent\" "
                                           "and input.schema_registry");
+  if (options.registry && HostOfAddress(options.registry->url, true).empty()) {
+    return wrong("input.schema_registry.url",
+                 fmt::format("\"{}\": expected http://HOST:PORT or https://HOST:PORT, "
+                             "perhaps with a path",
+                             options.registry->url));
+  }
   return std::nullopt;
 }
 
@@ -370,6 +389,7 @@ tl::expected<std::shared_ptr<BinaryFormat>, FormatError> MakeBinaryFormat(const 
   book.registry = options.registry->url;
   book.unknown_after = options.registry->unknown_after;
   book.unknown_again = 10 * book.unknown_after;
+  book.wait_max = book.unknown_after + std::chrono::minutes(1);
   book.fetch = [registry = std::make_shared<SchemaRegistry>(*options.registry), encoding = options.encoding,
                 wanted](uint32_t id) -> tl::expected<WriterSchemaPointer, SchemaProblem> {
     const auto registered = registry->Ask(id);

@@ -1,9 +1,11 @@
 #pragma once
 // Values of other formats as JSON. Room binary only.
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -12,6 +14,12 @@
 #include "decode/json_text.h"
 
 namespace seen {
+
+/// A few bytes may say that a list has 2^62 elements without bytes, and names aren't in the payload. So the
+/// JSON of an event may have so many bytes.
+constexpr size_t JsonBytesMax(size_t payload_bytes) {
+  return std::min(64 * payload_bytes + (size_t{64} << 10), 4 * payload_bytes + (size_t{4} << 20));
+}
 
 /// A fraction is written with the fewest digits that are read as the same number, and never as an integer.
 /// It is finite.

@@ -223,7 +223,7 @@ tl::expected<void, Rejection> ProtobufJson::Append(std::string_view payload, std
         "its " + std::to_string(payload.size()) +
         " bytes are cut off, of another message, nested too deeply, or a string in them isn't UTF-8");
   const size_t before = json.size();
-  JsonWriter writer(json, before + 64 * payload.size() + kBytesBeside);
+  JsonWriter writer(json, before + JsonBytesMax(payload.size()));
   if (writer.Write(*message, places_)) return {};
   json.resize(before);
   return reject("too many values for " + std::to_string(payload.size()) + " bytes");

@@ -18,10 +18,6 @@ class ProtobufJson {
   ProtobufJson(const ProtobufSchema& schema, const PlaceTree& places);
   ~ProtobufJson();
 
-  /// A byte may be the number of an enum's value, which JSON names. So JSON may have 64 bytes for each byte
-  /// of the payload, and this many.
-  static constexpr size_t kBytesBeside = size_t{64} << 10;
-
   /// As BinaryReader::AppendJson. After a rejection `json` is as before.
   tl::expected<void, Rejection> Append(std::string_view payload, std::string& json);
 

@@ -37,8 +37,8 @@ class ProtobufReader final : public BinaryReader {
   /// It checks only the values on the plan's ways. So it may take a payload that AppendJson rejects for
   /// another value.
   bool Read(std::string_view payload, EventBuffers& buffers, Event& event) override;
-  /// Rejections: kNotDecodable. Messages may be nested to a depth of 100. JSON has at most 64 bytes for each
-  /// byte of `payload`, and 64 KiB.
+  /// Rejections: kNotDecodable. Messages may be nested to a depth of 100. JSON has at most
+  /// JsonBytesMax bytes.
   tl::expected<void, Rejection> AppendJson(std::string_view payload, std::string& json) override;
 
  private:

@@ -40,7 +40,9 @@ SchemaBook::Answer SchemaBook::Find(uint32_t id, MissingSchema missing) {
   const Instant now = clock_.Now();
   if (!entries_.contains(id) && entries_.size() >= kIdsMax && !MakeRoom())
     return {nullptr, {Kind::kUnusable, fmt::format("the topic has more than {} schemas", kIdsMax)}, true};
-  Entry& entry = entries_[id];
+  const auto [found, is_new] = entries_.try_emplace(id);
+  Entry& entry = found->second;
+  if (is_new) entry.due = now;
   entry.asked = now;
   if (entry.answer.is_final && entry.answer.problem.kind == Kind::kUnknown && now >= entry.due)
     entry.wanted = true;
@@ -57,13 +59,15 @@ SchemaBook::Answer SchemaBook::Find(uint32_t id, MissingSchema missing) {
   return entries_[id].answer;
 }
 
-void SchemaBook::Refuse(uint32_t id, const FormatError& error) {
+void SchemaBook::Refuse(uint32_t id, const FormatError& error, bool whole) {
   const MutexLock lock(mutex_);
-  Entry& entry = entries_[id];
-  if (entry.answer.schema == nullptr) return;
+  entries_[id].asked = clock_.Now();
+  Answer& answer = entries_[id].answer;
+  if (answer.schema == nullptr || !answer.problem.message.empty()) return;
   log::Error("a schema doesn't fit the configuration; its records become dead letters",
              {{"schema", id}, {"field", error.path}, {"reason", error.message}});
-  entry.answer = {nullptr, {Kind::kUnusable, error.message, error.path}, true};
+  answer.problem = {Kind::kUnusable, error.message, error.path};
+  if (whole) answer.schema = nullptr;
 }
 
 // Forgets ids that the registry doesn't know.
@@ -106,22 +110,19 @@ void SchemaBook::Note(uint32_t id, Entry& entry, tl::expected<WriterSchemaPointe
   const Instant now = clock_.Now();
   if (answer) {
     log::Info("schema learned", {{"schema", id}, {"registry", options_.registry}});
-    away_.clear();
     entry.answer = {std::move(*answer), {}, true};
     entry.wanted = false;
     return;
   }
   SchemaProblem& problem = answer.error();
   if (problem.kind == Kind::kAway) {
-    if (away_.empty() && log_budget_.Allow(now))
+    if (log_budget_.Allow(now))
       log::Error("the schema registry doesn't answer; records of new schemas wait",
                  {{"schema", id}, {"reason", problem.message}});
-    away_ = problem.message;
     entry.due = now + options_.retry;
     if (!entry.answer.is_final) entry.answer.problem = std::move(problem);
     return;
   }
-  away_.clear();
   if (problem.kind == Kind::kUnusable) {
     log::Error("a schema can't be used; its records become dead letters",
                {{"schema", id}, {"reason", problem.message}});
@@ -135,7 +136,7 @@ void SchemaBook::Note(uint32_t id, Entry& entry, tl::expected<WriterSchemaPointe
   const bool is_final = was_final || has_waited || now < no_wait_until_;
   entry.answer = {nullptr, std::move(problem), is_final};
   entry.wanted = !is_final;
-  entry.due = now + (is_final ? options_.unknown_again : options_.retry);
+  entry.due = now + (has_waited ? options_.unknown_again : options_.retry);
   if (!is_final || was_final) return;
   if (has_waited) no_wait_until_ = now + options_.unknown_again;
   if (log_budget_.Allow(now))
@@ -147,36 +148,41 @@ std::vector<std::string> SchemaBook::Troubles() const {
   const MutexLock lock(mutex_);
   const Instant now = clock_.Now();
   std::vector<std::string> troubles;
-  std::vector<uint32_t> awaited, not_found, unknown;
+  std::vector<uint32_t> awaited, not_found, unknown, unusable;
+  std::string away, why;  // of the first id each
   for (const auto& [id, entry] : entries_) {
-    if (entry.answer.schema != nullptr || now - entry.asked > kConcerns) continue;
+    if (now - entry.asked > kConcerns) continue;
     const SchemaProblem& problem = entry.answer.problem;
+    if (entry.answer.is_final && problem.message.empty()) continue;
     if (!entry.answer.is_final) {
+      if (problem.kind != Kind::kUnknown && away.empty()) away = problem.message;
       (problem.kind == Kind::kUnknown ? not_found : awaited).push_back(id);
     } else if (problem.kind == Kind::kUnknown) {
       unknown.push_back(id);
     } else {
-      troubles.push_back(fmt::format("records of schema {} become dead letters: {}{}{}", id, problem.path,
-                                     problem.path.empty() ? "" : ": ", problem.message));
+      if (unusable.empty()) why = problem.path + (problem.path.empty() ? "" : ": ") + problem.message;
+      unusable.push_back(id);
     }
   }
-  if (!away_.empty() && !awaited.empty())
+  if (!away.empty())
     troubles.push_back(
-        fmt::format("the schema registry doesn't answer, so records of schemas {} wait, and all "
-                    "behind them: {}",
-                    IdsText(awaited), away_));
+        fmt::format("the schema registry doesn't answer, so records of schemas {} wait, and all behind "
+                    "them: {}",
+                    IdsText(awaited), away));
   if (!not_found.empty())
     troubles.push_back(
-        fmt::format("the schema registry {} doesn't know schemas {} yet. Their records wait for at "
-                    "most {} s, and all behind them",
+        fmt::format("the schema registry {} doesn't know schemas {} yet. Their records wait for at most {} "
+                    "s, and all behind them",
                     options_.registry, IdsText(not_found),
                     std::chrono::duration_cast<std::chrono::seconds>(options_.unknown_after).count()));
   if (!unknown.empty())
     troubles.push_back(
-        fmt::format("the schema registry {} doesn't know schemas {}, so their records become dead letters: "
-                    "is it the registry "
-                    "that the producers use (input.schema_registry.url)?",
+        fmt::format("the schema registry {} doesn't know schemas {}, so their records become dead "
+                    "letters: is it the registry that the producers use (input.schema_registry.url)?",
                     options_.registry, IdsText(unknown)));
+  if (!unusable.empty())
+    troubles.push_back(fmt::format("records of schemas {} become dead letters. Schema {}: {}",
+                                   IdsText(unusable), unusable.front(), why));
   return troubles;
 }
 

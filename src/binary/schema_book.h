@@ -55,12 +55,12 @@ class SchemaBook {
 
   struct Answer {
     WriterSchemaPointer schema;  // nullptr: there is a problem
-    SchemaProblem problem = {};
-    bool is_final = false;  // false: ask again
+    SchemaProblem problem = {};  // without a message: none
+    bool is_final = false;       // false: ask again
   };
   Answer Find(uint32_t id, MissingSchema missing);
-  /// A reader finds that it can't read events of this schema.
-  void Refuse(uint32_t id, const FormatError& error);
+  /// A reader finds that it can't read events of this schema; `whole` false: of a message of it.
+  void Refuse(uint32_t id, const FormatError& error, bool whole);
 
   /// What hinders records from being read, as far as records of the last ten minutes concern it.
   std::vector<std::string> Troubles() const;
@@ -87,7 +87,6 @@ class SchemaBook {
   ConditionVariable changed_;
   std::map<uint32_t, Entry> entries_ GUARDED_BY(mutex_);
   Instant no_wait_until_ GUARDED_BY(mutex_){};
-  std::string away_ GUARDED_BY(mutex_);  // the registry's problem; empty: it answers
   bool stops_ GUARDED_BY(mutex_) = false;
   std::thread asks_ GUARDED_BY(mutex_);  // begins with the first question
   LogBudget log_budget_;

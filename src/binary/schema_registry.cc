@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -38,6 +39,13 @@ std::string TextOf(const Json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+/// Not only a wrong path: 40401 is an unknown subject, 40402 a version, 40403 a schema.
+bool IsNotFound(const Json& body) {
+  const auto code = body.is_object() ? body.find("error_code") : body.end();
+  return body.is_object() && code != body.end() && code->is_number_integer() && *code >= 40401 &&
+         *code <= 40403;
+}
+
 std::string RemedyFor(unsigned status) {
   if (status == 401 || status == 403)
     return "; check input.schema_registry.user and password, and that this user may read all subjects";
@@ -56,10 +64,13 @@ SchemaRegistry::SchemaRegistry(const RegistryOptions& options)
     : url_(options.url), connection_(ConnectionOf(options)) {}
 
 tl::expected<SchemaRegistry::Found, SchemaProblem> SchemaRegistry::Get(const std::string& target) {
+  if (std::chrono::steady_clock::now() > until_)
+    return Problem(Kind::kAway, fmt::format("{}{}: slow: a schema and those it refers to took over {} s",
+                                            url_, target, kTimeout.count() / 1000));
   auto reply = connection_.Ask("GET", target);
   if (!reply) return Problem(Kind::kAway, reply.error().message);
   const Json body = Json::parse(reply->body, nullptr, false);
-  if (reply->status == 404 && body.is_object() && body.contains("error_code"))
+  if (reply->status == 404 && IsNotFound(body))
     return Problem(Kind::kUnknown, fmt::format("{}{}: {}", url_, target, TextOf(body, "message")));
   if (reply->status != 200) {
     const std::string said = body.is_object() ? TextOf(body, "message") : std::string();
@@ -106,6 +117,10 @@ std::optional<SchemaProblem> SchemaRegistry::AddReferences(const Found& found, R
 }
 
 tl::expected<RegisteredSchema, SchemaProblem> SchemaRegistry::Ask(uint32_t id) {
+  // Registries count from 1, in 31 bits. Some call another number a bad question.
+  if (id == 0 || id > static_cast<uint32_t>(std::numeric_limits<int32_t>::max()))
+    return Problem(Kind::kUnknown, fmt::format("{}: no registry has such an id", id));
+  until_ = std::chrono::steady_clock::now() + kTimeout;
   auto found = Get(fmt::format("/schemas/ids/{}", id));
   if (!found) return tl::unexpected(std::move(found.error()));
   RegisteredSchema schema{found->type, found->text, {}};

@@ -2,8 +2,9 @@
 // Asks a schema registry. Source: Confluent Schema Registry, "API reference", which Karapace, Apicurio and
 // Redpanda have as well.
 
+#include <chrono>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -44,6 +45,7 @@ class SchemaRegistry {
   std::optional<SchemaProblem> AddReferences(const Found& found, RegisteredSchema& schema, size_t depth);
 
   std::string url_;
+  std::chrono::steady_clock::time_point until_;  // for a schema and its references together
   HttpClient connection_;
 };
 

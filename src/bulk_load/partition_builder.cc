@@ -1,5 +1,8 @@
 #include "bulk_load/partition_builder.h"
 
+#include <chrono>
+#include <thread>
+
 namespace seen {
 
 class ChangeCollector::Writer final : public RowWriter {
@@ -36,6 +39,10 @@ namespace {
 // users and marks them. The daemon finds the marks at its first start.
 constexpr int64_t kFarAhead = int64_t{1} << 60;
 
+// Short, because a shutdown may wait for it.
+constexpr int kSchemaWaits = 40;
+constexpr std::chrono::milliseconds kSchemaWait{100};
+
 }  // namespace
 
 PartitionBuilder::PartitionBuilder(PartitionOptions options, StoredLimits limits, const std::string& folder,
@@ -45,11 +52,21 @@ PartitionBuilder::PartitionBuilder(PartitionOptions options, StoredLimits limits
       flow_(std::move(options), std::nullopt, from, kFarAhead, collector_, letters_, reporter, clock) {}
 
 Status PartitionBuilder::Apply(std::span<const Record> records) {
+  int waits = 0;
   while (!records.empty()) {
     const auto taken = flow_.intake.Apply(records);
     if (!taken) return Fail(taken.error());
     records = records.subspan(*taken);
     if (records.empty()) break;
+    if (flow_.intake.HeldBy() == HoldReason::kSchema) {
+      if (++waits > kSchemaWaits)
+        return Fail(Code::kUnavailable,
+                    "a record's schema isn't known: the schema registry doesn't answer, or "
+                    "doesn't know it (input.schema_registry)");
+      std::this_thread::sleep_for(kSchemaWait);
+      continue;
+    }
+    waits = 0;
     if (Status written = Checkpoint(); !written) return written;  // the tail is full
   }
   return {};

@@ -185,10 +185,7 @@ Status StateBuilder::Take(std::vector<RejectedLine>& rejected) {
 // First decodes all lines, to find their partitions. Then each partition takes its own records in order.
 Status StateBuilder::Process(Group& group) {
   if (Status decoded = InParallel(options_.threads, group.used,
-                                  [&](size_t batch) {
-                                    Decode(group.batches[batch]);
-                                    return Status();
-                                  });
+                                  [&](size_t batch) { return Decode(group.batches[batch]); });
       !decoded)
     return decoded;
   return InParallel(options_.threads, partitions_.size(), [&](size_t partition) -> Status {
@@ -205,7 +202,7 @@ Status StateBuilder::Process(Group& group) {
   });
 }
 
-void StateBuilder::Decode(Batch& batch) const {
+Status StateBuilder::Decode(Batch& batch) const {
   EventDecoder decoder(options_.config.input.event_bytes_max, plan_);
   batch.records.resize(partitions_.size());
   const auto reject = [&](const Batch::Line& line, std::string_view text, std::string_view reason,
@@ -221,6 +218,8 @@ void StateBuilder::Decode(Batch& batch) const {
     const std::string_view text = std::string_view(batch.text).substr(line.at, line.bytes);
     const auto event = decoder.Decode(text);
     if (!event) {
+      if (event.error().reason == RejectReason::kSchemaPending)
+        return Fail(Code::kUnavailable, event.error().message);
       reject(line, text, RejectReasonName(event.error().reason), event.error().message);
       continue;
     }
@@ -251,6 +250,7 @@ void StateBuilder::Decode(Batch& batch) const {
     record.value = text;
     batch.records[static_cast<size_t>(partition)].push_back(record);
   }
+  return {};
 }
 
 Status StateBuilder::Finish(std::vector<RejectedLine>& rejected) {

@@ -98,7 +98,7 @@ class StateBuilder {
   Status Hand(std::vector<RejectedLine>& rejected);
   Status Take(std::vector<RejectedLine>& rejected);
   Status Process(Group& group);
-  void Decode(Batch& batch) const;
+  Status Decode(Batch& batch) const;
 
   const Options options_;
   const std::shared_ptr<const EventPlan> plan_;

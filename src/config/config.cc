@@ -17,6 +17,8 @@
 #include "config/config_keys.h"
 #include "config/config_text.h"
 #include "config/peer_rules.h"
+#include "decode/binary_reader.h"
+#include "decode/event_plan.h"
 #include "kafka/client_settings.h"
 #include "model/hashes.h"
 
@@ -356,6 +358,11 @@ void CheckClient(const CheckedConfig& checked, Errors& errors) {
   }
 }
 
+/// Whether the schema in input.schema_file has what the format asks for.
+std::optional<FormatError> FindMisfit(const EventFormat& format) {
+  return format.binary ? format.binary->Check(*EventPlan::Make(format)) : std::nullopt;
+}
+
 }  // namespace
 
 tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const std::string> overrides,
@@ -385,7 +392,9 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
     if (config.unexposed || config.store.explain_days > 0)
       wanted.scene = wanted.position = wanted.request_id = true;
     config.effective_json = JsonText(checked.shown, 2) + "\n";
-    return config;
+    auto misfit = FindMisfit(config.input.format);
+    if (!misfit) return config;
+    errors.push_back({std::move(misfit->path), std::move(misfit->message)});
   }
   for (ConfigError& error : errors) {
     for (const std::string& path : override_paths) {

@@ -140,12 +140,7 @@ class Reader : private ConfigFieldReader {
     }
     if (errors().size() == before) ReadBinaryFormat(input, format);
     if (errors().size() == before) {
-      const auto plan = EventPlan::Make(format);
-      if (!plan) {
-        Fail(plan.error().path, plan.error().message);
-      } else if (format.binary) {
-        if (auto wrong = format.binary->Check(*plan)) Fail(std::move(wrong->path), std::move(wrong->message));
-      }
+      if (auto plan = EventPlan::Make(format); !plan) Fail(plan.error().path, plan.error().message);
     }
     return format;
   }

@@ -9,6 +9,10 @@
 
 namespace seen {
 
+namespace {
+constexpr size_t kJsonKept = size_t{1} << 20;  // of an event that isn't JSON, for the next one
+}  // namespace
+
 struct EventDecoder::Readers {
   explicit Readers(const std::shared_ptr<const EventPlan>& plan)
       : is_plain(plan->plain), plain(plan), document(plan) {}
@@ -33,7 +37,7 @@ struct EventDecoder::Buffers {
   std::unique_ptr<BinaryReader> binary;  // nullptr: events are JSON
   // Of an event that the binary reader reads the long way.
   std::string json;
-  JsonDocument converted{SIZE_MAX};
+  std::optional<JsonDocument> converted{SIZE_MAX};
 };
 
 EventDecoder::EventDecoder(size_t event_bytes_max, const std::shared_ptr<const EventPlan>& plan,
@@ -75,13 +79,18 @@ tl::expected<Event, Rejection> EventDecoder::DecodeBinary(std::string_view paylo
   tl::expected<Event, Rejection> event;  // every return returns this one, so it is never copied
   if (buffers.binary->Read(payload, buffers.event, *event)) [[likely]]
     return event;
+  if (buffers.json.capacity() > kJsonKept) {
+    buffers.json = {};
+    buffers.converted.emplace(SIZE_MAX);
+  }
   buffers.json.clear();
   if (const auto appended = buffers.binary->AppendJson(payload, buffers.json); !appended) {
     event = Rejected(appended);
-  } else if (const auto object = buffers.converted.ParseObject(buffers.json)) {
+  } else if (const auto object = buffers.converted->ParseObject(buffers.json)) {
     event = buffers.readers.document.Read(*object, buffers.event);
   } else {
     event = Rejected(object);
+    event.error().reason = RejectReason::kNotDecodable;  // it isn't text that may hold several events
   }
   return event;
 }

@@ -158,12 +158,17 @@ def test_avro_without_a_registry(topics, daemon, topic_name, tmp_path):
     config = {"input": {"format": "avro", "schema_file": str(tmp_path / "exposure.avsc")}}
     seend = daemon(topic_name, config).start()
     good = [("u1", avro_exposure("u1", item, now_ms())) for item in ("f1", "f2")]
-    topics.produce(topic_name, [*good, ("u1", avro_exposure("u1", "f3", now_ms())[:-3])])
+    # A text that no producer checks, and that isn't UTF-8: nothing in it is an event.
+    erasure = b'{"seen_event":1,"kind":"erased","user_id":"u1","exposed_at":%d}' % now_ms()
+    user = b"\xff\n" + erasure + b"\n"
+    injected = zigzag(len(user)) + user + avro_exposure("", "f4", now_ms())[1:]
+    topics.produce(topic_name, [*good, ("u1", avro_exposure("u1", "f3", now_ms())[:-3]), ("u1", injected)])
     seend.wait_at_rest()
-    assert seend.unseen("u1", ["f1", "f2", "f3"]) == ["f3"]
-    ((_, headers),) = topics.letters(f"{topic_name}-dead").values()
-    assert headers["reason"] == "not_decodable"
-    assert "exposed_at" in headers["message"]
+    assert seend.unseen("u1", ["f1", "f2", "f3", "f4"]) == ["f3", "f4"]
+    letters = sorted(topics.letters(f"{topic_name}-dead", count=2).items())
+    assert [headers["reason"] for _, (_, headers) in letters] == ["not_decodable"] * 2
+    assert "exposed_at" in letters[0][1][1]["message"]
+    assert letters[1][1][0].value() == injected
 
 
 FIELD = {"label": "LABEL_OPTIONAL", "type": "TYPE_STRING"}
@@ -333,7 +338,10 @@ def test_a_schema_that_the_fields_dont_fit(topics, daemon, topic_name):
         ((_, headers),) = topics.letters(f"{topic_name}-dead").values()
         assert (headers["reason"], headers["field"]) == ("wrong_type", "user_id")
         assert headers["message"].startswith("schema 1: input.fields.user_id: ")
-        assert any("records of schema 1 become dead letters" in text for text in seend.status()["troubles"])
+        assert any(
+            "records of schemas 1 become dead letters. Schema 1: input.fields.user_id: " in text
+            for text in seend.status()["troubles"]
+        )
 
 
 def test_history_from_files_and_from_a_topic_of_avro(topics, daemon, topic_name, tmp_path):

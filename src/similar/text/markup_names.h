@@ -14,7 +14,7 @@ enum class TagKind : uint8_t {
   kBreak,       // <p>
   kNotShown,    // <script>, <style>, <svg>: their content isn't shown either
 };
-inline constexpr size_t kTagNameMax = 24;
+inline constexpr size_t kTagNameMax = 48;
 /// Elements of HTML. `version`: of TextRules. From 3 on also those of MathML, AMP, Office and page plugins.
 TagKind TagKindOf(std::string_view lower_case_name, uint32_t version);
 

@@ -159,7 +159,8 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
             return {};
           },
           .keeps_headers = false,
-          .may_be_compacted = true};
+          .may_be_compacted = true,
+          .may_hold_several = !target.config.input.format.binary};
 }
 
 int List(const DeadLettersOptions& options, const TopicRange& range) {

@@ -45,6 +45,7 @@ Result<std::vector<TopicRange>> RangesOf(const HistoryOptions& options, const Re
     return text.empty() ? std::string(other) : text;
   };
   range.may_be_compacted = options.may_be_compacted;
+  range.may_hold_several = !target.config.input.format.binary;
   range.words =
       fmt::format("from {} to {}", or_else(options.from_offsets, or_else(options.since, "its start")),
                   or_else(options.to_offsets, or_else(options.until, "its end")));

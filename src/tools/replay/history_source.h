@@ -97,6 +97,7 @@ struct TopicRange {
   std::function<EntryProblem(const Record&)> problem_of = {};  // empty: only a null value is one
   bool keeps_headers = true;
   bool may_be_compacted = false;
+  bool may_hold_several = true;  // a record may hold several events, as text
 };
 /// Reads one topic after the other. kRefused: the manifest has another range of a topic.
 Result<std::unique_ptr<HistorySource>> MakeTopicSource(const std::vector<TopicRange>& ranges,

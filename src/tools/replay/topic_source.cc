@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "decode/record_events.h"
 #include "kafka/topic_reader.h"
+#include "tools/common_options.h"
 #include "tools/reach_brokers.h"
 #include "tools/replay/history_source.h"
 
@@ -122,7 +123,8 @@ class TopicSource final : public HistorySource {
         partition_ = partition;
         offset_ = record.offset;
         const EntryProblem problem = ProblemOf(part.range, record);
-        if (!problem.message.empty() || !SplitEvents(record.value, events_)) events_ = {record.value};
+        if (!part.range.may_hold_several || !problem.message.empty() || !SplitEvents(record.value, events_))
+          events_ = {record.value};
         for (size_t i = 0; i < events_.size() && used; ++i) {
           used = use({.ticket = begin(i + 1 == events_.size()),
                       .text = events_[i],

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include "decode/record_events.h"
 #include "unit/binary/avro_reader_of.h"
 
 namespace seen {
@@ -41,8 +42,10 @@ TEST(BinaryFormat, SaysWhichOptionsDontGoTogether) {
       {{kAvro, kNone, {}, {}, {}}, "input.schema_file", "missing"},
       {{kAvro, kConfluent, schema, {}, {}}, "input.schema_registry.url", "missing"},
       {{kAvro, kNone, schema, {}, registry}, "input.schema_registry.url", "input.framing is \"none\""},
-      {{kProtobuf, kNone, schema, {}, {}}, "input.protobuf_message", "give both"},
+      {{kProtobuf, kNone, schema, {}, {}}, "input.protobuf_message", "missing"},
       {{kProtobuf, kConfluent, schema, {}, registry}, "input.schema_file", "set null"},
+      {{kProtobuf, kConfluent, {}, "shop.Exposure", registry}, "input.protobuf_message", "set null"},
+      {{kProtobuf, kNone, {}, "shop.Exposure", {}}, "input.schema_file", "missing"},
       {{kAvro, kNone, "/nowhere.avsc", {}, {}}, "input.schema_file", "\"/nowhere.avsc\": can't be read"},
       {{kAvro, kNone, WithFile("broken.avsc", "{"), {}, {}}, "input.schema_file", "broken.avsc\": "},
       {{kProtobuf, kNone, schema, "shop.Exposure", {}}, "input.schema_file", "no FileDescriptorSet"},
@@ -81,6 +84,17 @@ TEST(BinaryFormat, OwnEventsStayJsonAndTooLongOnesAreRejected) {
   ASSERT_TRUE(event) << event.error().message;
   EXPECT_EQ(event->items.front().item_id, "n2");
   EXPECT_EQ(decoder.Decode(std::string(101, 'x')).error().reason, RejectReason::kTooLarge);
+  // No bytes of a record are looked at as text that may hold several events.
+  EventDecoder long_one(1000, *EventPlan::Make(format));
+  const std::string own_event = EncodeOwnEvent({.user_id = "u1", .items = {}, .kind = "erased", .at = {1}});
+  const std::string user = "\xff\n" + own_event + "\n";
+  std::string injected = {static_cast<char>(2 * user.size() & 0x7f | 0x80),
+                          static_cast<char>(2 * user.size() >> 7)};
+  injected += user + payload.substr(3);
+  const auto rejected = long_one.Decode(injected);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().reason, RejectReason::kNotDecodable) << rejected.error().message;
+  EXPECT_FALSE(MayHoldSeveral(rejected.error()));
   EXPECT_EQ(decoder.Decode("{}").error().reason, RejectReason::kNotDecodable);
   EXPECT_EQ(decoder.Decode("").error().reason, RejectReason::kNotDecodable);
 }

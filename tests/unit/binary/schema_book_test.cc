@@ -113,15 +113,23 @@ TEST(SchemaBook, ASchemaThatCannotBeUsedIsFinal) {
   SchemaBook book(registry.Options());
   EXPECT_EQ(book.Find(13, MissingSchema::kWait).problem.message, "no schema");
   EXPECT_NE(book.Find(1, MissingSchema::kWait).schema, nullptr);
-  book.Refuse(1, {"input.fields.user_id", "leads nowhere"});
+  book.Refuse(1, {"input.fields.user_id", "leads nowhere"}, true);
   const auto refused = book.Find(1, MissingSchema::kWait);
   EXPECT_EQ(refused.schema, nullptr);
   EXPECT_EQ(refused.problem.path, "input.fields.user_id");
   EXPECT_EQ(registry.asked, 2);
   const std::vector<std::string> expected = {
-      "records of schema 1 become dead letters: input.fields.user_id: leads nowhere",
-      "records of schema 13 become dead letters: no schema"};
+      "records of schemas 1, 13 become dead letters. Schema 1: input.fields.user_id: leads nowhere"};
   EXPECT_EQ(book.Troubles(), expected);
+}
+
+TEST(SchemaBook, OneMessageThatDoesntFitLeavesTheOthers) {
+  Registry registry;
+  SchemaBook book(registry.Options());
+  EXPECT_NE(book.Find(1, MissingSchema::kWait).schema, nullptr);
+  book.Refuse(1, {"", "input.fields.user_id: leads nowhere"}, false);
+  EXPECT_NE(book.Find(1, MissingSchema::kWait).schema, nullptr);
+  EXPECT_EQ(book.Troubles().size(), 1U);
 }
 
 TEST(SchemaBook, EndsWhileTheRegistryIsAway) {
