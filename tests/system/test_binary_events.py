@@ -364,9 +364,6 @@ def test_history_from_files_and_from_a_topic_of_avro(topics, daemon, topic_name,
         # The state has what isn't in the topic, so only the topic's own part can be verified.
         said = run("verify", config=config, http=seend.url, status=None)[0]
         assert " 1 exposures that count, 0 too old, 0 malformed, " in said, said
-    seend.stop()
-    said = run("verify", config=config, http=seend.url, status=None)[1]
-    assert said, "neither the daemon nor the registry is there"
 
 
 def test_a_registry_with_a_user(topics, daemon, topic_name, tmp_path):
