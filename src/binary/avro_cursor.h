@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "binary/varint.h"
+
 namespace seen {
 
 /// After a function has returned false, nothing more may be taken.
@@ -21,16 +23,11 @@ class AvroCursor {
   /// An int or a long: zigzag, in groups of seven bits.
   bool TakeLong(int64_t& value) {
     uint64_t raw = 0;
-    for (unsigned shift = 0; shift < 64 && at_ != end_; shift += 7) {
-      const auto byte = static_cast<uint8_t>(*at_++);
-      if (shift == 63 && byte > 1) return false;
-      raw |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) {
-        value = static_cast<int64_t>(raw >> 1 ^ (~(raw & 1) + 1));
-        return true;
-      }
-    }
-    return false;
+    const char* const behind = TakeVarint<true>(at_, end_, raw);
+    if (behind == nullptr) return false;
+    at_ = behind;
+    value = static_cast<int64_t>(raw >> 1 ^ (~(raw & 1) + 1));
+    return true;
   }
   bool Skip(uint64_t bytes) {
     if (bytes > left()) return false;

@@ -1,12 +1,11 @@
 #include "binary/avro_steps.h"
 
-#include <simdjson.h>
-
 #include <bit>
 #include <cmath>
 #include <unordered_map>
 
 #include "binary/avro_values.h"
+#include "binary/valid_text.h"
 
 namespace seen {
 namespace {
@@ -100,6 +99,31 @@ class StepMaker {
     Barrier();
   }
 
+  // One step instead of the last four or so, if they are those of a union of null and one simple value.
+  void MakeOptional() {
+    auto& steps = steps_.steps;
+    auto& branches = steps_.branches;
+    if (branches.size() < 2) return;
+    const size_t first = branches.size() - 2;
+    // The branch that is null has its kGo alone, and the other one step and a kGo.
+    if (steps.size() < 4) return;
+    const size_t branch = steps.size() - 4;
+    if (steps[branch].what != Do::kBranch || steps[branch].a != first || steps[branch].b != 2) return;
+    const bool null_is_first = branches[first + 1] == branches[first] + 1;
+    if (!null_is_first && branches[first + 1] != branches[first] + 2) return;
+    const AvroSteps::Step value = steps[null_is_first ? branch + 2 : branch + 1];
+    const uint32_t null_branch = null_is_first ? 0 : 1;
+    AvroSteps::Step step;
+    if (value.what == Do::kTake) step = {Do::kTakeOptional, value.a, null_branch};
+    if (value.what == Do::kSkipLong) step = {Do::kSkipOptionalLong, null_branch, 0};
+    if (value.what == Do::kSkipBytes) step = {Do::kSkipOptionalBytes, null_branch, 0};
+    if (step.what == Do::kEnd) return;
+    steps.resize(branch);
+    branches.resize(first);
+    steps.push_back(step);
+    Barrier();
+  }
+
   void MakeFields(const Node& node, Wish& wish, For part) {
     for (const AvroReading::Member& member : node.members) {
       Wish* const asked = member.kept ? wish.Find(member.name) : nullptr;
@@ -130,7 +154,8 @@ class StepMaker {
       case Type::kNull:
         return;
       case Type::kUnion:
-        return MakeBranches(node, [&](uint32_t branch) { MakeValue(branch, wish, part); });
+        MakeBranches(node, [&](uint32_t branch) { MakeValue(branch, wish, part); });
+        return MakeOptional();
       case Type::kRecord:
         if (wish.is_items) return void(Add(Do::kLongWay));
         MakeTakeOther(wish, part);
@@ -157,7 +182,15 @@ class StepMaker {
 
   void MakeTake(const Node& node, uint32_t slots, For part) {
     Add(Do::kTake, static_cast<uint32_t>(steps_.takes.size()));
-    steps_.takes.push_back({&node, slots, part});
+    AddTake(node, slots, part);
+  }
+  void AddTake(const Node& node, uint32_t slots, For part) {
+    const bool is_fraction = node.shown == Type::kFloat || node.shown == Type::kDouble;
+    steps_.takes.push_back({node.type, node.logical, is_fraction, part, slots, &node});
+  }
+  static bool IsSimpleItem(const Node& node) {
+    return node.mismatch.empty() && node.type >= Type::kBoolean && node.type <= Type::kEnum &&
+           node.logical != AvroLogical::kDuration && node.logical != AvroLogical::kDecimal;
   }
 
   void MakeTakeOther(const Wish& wish, For part) {
@@ -165,6 +198,11 @@ class StepMaker {
   }
 
   void MakeItems(const Node& node) {
+    const Node& item = reading_[node.within.front()];
+    if (IsSimpleItem(item)) {
+      Add(Do::kTakeItems, static_cast<uint32_t>(steps_.takes.size()));
+      return AddTake(item, 0, For::kItemItself);
+    }
     Add(Do::kBeginItems);
     MakeLoop(0, [&] { MakeItem(node.within.front()); });
   }
@@ -173,12 +211,10 @@ class StepMaker {
     const Node& node = reading_[at];
     if (node.type == Type::kUnion && node.mismatch.empty())
       return MakeBranches(node, [&](uint32_t branch) { MakeItem(branch); });
-    const bool is_simple = node.type >= Type::kBoolean && node.type <= Type::kEnum &&
-                           node.logical != AvroLogical::kDuration && node.logical != AvroLogical::kDecimal;
-    if (!node.mismatch.empty() || (node.type != Type::kRecord && !is_simple)) {
-      Add(Do::kLongWay);
-    } else if (is_simple) {
+    if (IsSimpleItem(node)) {
       MakeTake(node, 0, For::kItemItself);
+    } else if (!node.mismatch.empty() || node.type != Type::kRecord) {
+      Add(Do::kLongWay);
     } else {
       Add(Do::kBeginItem);
       MakeFields(node, item_wish_, For::kItem);
@@ -214,7 +250,8 @@ class StepMaker {
         Add(Do::kSkipBytes);
         return;
       case Type::kUnion:
-        return MakeBranches(node, [&](uint32_t branch) { MakeSkip(branch); });
+        MakeBranches(node, [&](uint32_t branch) { MakeSkip(branch); });
+        return MakeOptional();
       case Type::kMap:
         return MakeLoop(1, [&] {
           Add(Do::kSkipBytes);
@@ -283,67 +320,96 @@ std::string_view AvroShortWay::UuidOf(std::string_view bytes) {
   return {uuid.data(), uuid.size()};
 }
 
-bool AvroShortWay::TakeValue(const Node& node, AvroCursor& cursor, BinaryValue& value) {
-  using Kind = BinaryValue::Kind;
-  std::string_view& text = value.text;
-  switch (node.type) {
+bool AvroShortWay::TakeValue(const AvroSteps::Value& asked, AvroCursor& cursor, BinaryValue& value) {
+  std::string_view text;
+  switch (asked.type) {
     case Type::kBoolean:
-      value.kind = Kind::kBoolean;
       if (!cursor.Take(1, text) || static_cast<unsigned char>(text.front()) > 1) return false;
-      value.integer = static_cast<unsigned char>(text.front());
+      value = BinaryValue::Boolean(text.front() != 0);
       return true;
     case Type::kInt:
-    case Type::kLong:
-      if (!cursor.TakeLong(value.integer)) return false;
-      if (node.type == Type::kInt && value.integer != static_cast<int32_t>(value.integer)) return false;
-      value.kind = IsPointInTime(node.logical) ? Kind::kTime : Kind::kInteger;
-      value.integer = MillisecondsOf(node.logical, value.integer);
-      if (node.shown == Type::kFloat || node.shown == Type::kDouble) value.kind = Kind::kFraction;
+    case Type::kLong: {
+      int64_t number = 0;
+      if (!cursor.TakeLong(number)) return false;
+      if (asked.type == Type::kInt && number != static_cast<int32_t>(number)) return false;
+      value = asked.is_fraction              ? BinaryValue::Fraction(static_cast<double>(number))
+              : IsPointInTime(asked.logical) ? BinaryValue::Time(MillisecondsOf(asked.logical, number))
+                                             : BinaryValue::Integer(number);
       return true;
+    }
     case Type::kFloat: {
       float number = 0;
       if (!cursor.TakeNumber(number)) return false;
-      value.kind = Kind::kFraction;
-      value.fraction = double{number};
+      value = BinaryValue::Fraction(double{number});
       return true;
     }
-    case Type::kDouble:
-      value.kind = Kind::kFraction;
-      return cursor.TakeNumber(value.fraction);
+    case Type::kDouble: {
+      double number = 0;
+      if (!cursor.TakeNumber(number)) return false;
+      value = BinaryValue::Fraction(number);
+      return true;
+    }
     case Type::kEnum: {
+      const auto& symbols = asked.node->symbols;
       int64_t symbol = 0;
-      if (!cursor.TakeLong(symbol) || symbol < 0 || static_cast<uint64_t>(symbol) >= node.symbols.size())
+      if (!cursor.TakeLong(symbol) || symbol < 0 || static_cast<uint64_t>(symbol) >= symbols.size())
         return false;
-      const auto& name = node.symbols[static_cast<size_t>(symbol)];
-      value.kind = Kind::kString;
-      text = name ? std::string_view(*name) : std::string_view();
+      const auto& name = symbols[static_cast<size_t>(symbol)];
+      if (name) value = BinaryValue::String(*name);
       return name.has_value();
     }
     case Type::kBytes:
     case Type::kString:
-      value.kind = Kind::kString;
-      return cursor.TakeBytes(text) && simdjson::validate_utf8(text.data(), text.size());
+      if (!cursor.TakeBytes(text)) return false;
+      break;
     case Type::kFixed:
-      value.kind = Kind::kString;
-      if (!cursor.Take(node.size, text)) return false;
-      if (node.logical == AvroLogical::kUuid) text = UuidOf(text);
-      return simdjson::validate_utf8(text.data(), text.size());
+      if (!cursor.Take(asked.node->size, text)) return false;
+      if (asked.logical == AvroLogical::kUuid) text = UuidOf(text);
+      break;
     default:
       return false;
   }
+  value = BinaryValue::String(text);
+  return IsValidText(text);
+}
+
+bool AvroShortWay::Take(const AvroSteps::Value& asked, AvroCursor& cursor) {
+  const bool is_fraction = asked.is_fraction || asked.type == Type::kFloat || asked.type == Type::kDouble;
+  if (asked.part == For::kItemItself || is_fraction) [[unlikely]]
+    return TakeOther(asked, cursor);
+  const bool of_item = asked.part == For::kItem;
+  BinaryValue& value = event_.PlaceOf(static_cast<uint8_t>(std::countr_zero(asked.slots)), of_item);
+  if (!TakeValue(asked, cursor, value)) return false;
+  for (uint32_t slots = asked.slots & (asked.slots - 1); slots != 0; slots &= slots - 1)
+    event_.PlaceOf(static_cast<uint8_t>(std::countr_zero(slots)), of_item) = value;
+  return true;
 }
 
 // A value that the long way leaves out isn't taken.
-bool AvroShortWay::Take(const AvroSteps::Value& asked, AvroCursor& cursor) {
+bool AvroShortWay::TakeOther(const AvroSteps::Value& asked, AvroCursor& cursor) {
   BinaryValue value;
-  if (!TakeValue(*asked.node, cursor, value)) return false;
-  const bool is_null = value.kind == BinaryValue::Kind::kFraction && !std::isfinite(value.fraction);
+  if (!TakeValue(asked, cursor, value)) return false;
+  const bool is_null = value.kind() == BinaryValue::Kind::kFraction && !std::isfinite(value.fraction());
   if (asked.part == For::kItemItself) return !is_null && event_.AddItem(value);
-  for (uint32_t slots = is_null ? 0 : asked.slots; slots != 0; slots &= slots - 1) {
-    const auto slot = static_cast<uint8_t>(std::countr_zero(slots));
-    asked.part == For::kItem ? event_.TakeOfItem(slot, value) : event_.Take(slot, value);
-  }
+  for (uint32_t slots = is_null ? 0 : asked.slots; slots != 0; slots &= slots - 1)
+    event_.PlaceOf(static_cast<uint8_t>(std::countr_zero(slots)), asked.part == For::kItem) = value;
   return true;
+}
+
+bool AvroShortWay::TakeItems(const AvroSteps::Value& asked, AvroCursor& cursor) {
+  event_.BeginItems();
+  uint64_t count = 0;
+  int64_t bytes = 0;
+  while (cursor.TakeBlock(count, bytes)) {
+    if (count == 0) return true;
+    const size_t from = cursor.left();
+    if (count > from) return false;
+    for (; count != 0; --count) {
+      if (!TakeOther(asked, cursor)) return false;
+    }
+    if (bytes >= 0 && from - cursor.left() != static_cast<uint64_t>(bytes)) return false;
+  }
+  return false;
 }
 
 bool AvroShortWay::Run(std::string_view payload) {
@@ -400,6 +466,20 @@ bool AvroShortWay::Run(std::string_view payload) {
       }
       case Do::kTake:
         if (!Take(steps_.takes[step.a], cursor)) return false;
+        break;
+      case Do::kTakeOptional:
+        if (!cursor.TakeLong(number) || number < 0 || number > 1) return false;
+        if (number != int64_t{step.b} && !Take(steps_.takes[step.a], cursor)) return false;
+        break;
+      case Do::kSkipOptionalLong:
+      case Do::kSkipOptionalBytes:
+        if (!cursor.TakeLong(number) || number < 0 || number > 1) return false;
+        if (number == int64_t{step.a}) break;
+        if (!(step.what == Do::kSkipOptionalLong ? cursor.TakeLong(number) : cursor.TakeBytes(unused)))
+          return false;
+        break;
+      case Do::kTakeItems:
+        if (!TakeItems(steps_.takes[step.a], cursor)) return false;
         break;
       case Do::kTakeOther:
         for (uint32_t slots = step.a; slots != 0; slots &= slots - 1) {

@@ -1,12 +1,10 @@
-#include <simdjson.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "binary/protobuf_steps.h"
 #include "binary/protobuf_types.h"
+#include "binary/valid_text.h"
 
 namespace seen {
 namespace {
@@ -15,26 +13,9 @@ using Kind = BinaryValue::Kind;
 using Take = ProtobufSteps::Take;
 using Step = ProtobufSteps::Step;
 
-BinaryValue Integer(int64_t number) { return {Kind::kInteger, {}, number}; }
-BinaryValue Unsigned(uint64_t number) {
-  const bool is_great = number > static_cast<uint64_t>(INT64_MAX);
-  return {is_great ? Kind::kUnsigned : Kind::kInteger, {}, static_cast<int64_t>(number)};
-}
-
 template <typename Number>
 int64_t UnZigzag(Number number) {
   return static_cast<std::make_signed_t<Number>>((number >> 1) ^ (0 - (number & 1)));
-}
-
-/// Most texts are, and they are too short for simdjson's way.
-bool IsAscii(std::string_view text) {
-  uint64_t bits = 0, eight = 0;
-  for (; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
-    std::memcpy(&eight, text.data(), sizeof eight);
-    bits |= eight;
-  }
-  for (const char c : text) bits |= static_cast<unsigned char>(c);
-  return (bits & 0x8080808080808080) == 0;
 }
 
 /// The wire type of a value that isn't packed.
@@ -61,19 +42,20 @@ uint32_t WireOf(Take take) {
 BinaryValue EmptyValueOf(Take take) {
   switch (take) {
     case Take::kText:
-      return {Kind::kString};
+      return BinaryValue::String({});
     case Take::kBool:
-      return {Kind::kBoolean};
+      return BinaryValue::Boolean(false);
     case Take::kFloat:
     case Take::kDouble:
-      return {Kind::kFraction};
+      return BinaryValue::Fraction(0);
     default:
-      return {Kind::kInteger};
+      return BinaryValue::Integer(0);
   }
 }
 
 bool IsEmpty(const BinaryValue& value) {
-  return value.kind == Kind::kString ? value.text.empty() : value.integer == 0 && value.fraction == 0;
+  if (value.kind() == Kind::kString) return value.text().empty();
+  return value.kind() == Kind::kFraction ? value.fraction() == 0 : value.integer() == 0;
 }
 
 bool ReadTimestamp(std::string_view bytes, BinaryValue& value) {
@@ -88,8 +70,8 @@ bool ReadTimestamp(std::string_view bytes, BinaryValue& value) {
       return false;
     }
   }
-  value = {
-      Kind::kTime, {}, MillisecondsOfTimestamp(static_cast<int64_t>(seconds), static_cast<int32_t>(nanos))};
+  value =
+      BinaryValue::Time(MillisecondsOfTimestamp(static_cast<int64_t>(seconds), static_cast<int32_t>(nanos)));
   return true;
 }
 
@@ -139,11 +121,12 @@ bool ProtobufShortWay::TakeField(const Step& step, uint32_t wire, bool of_item, 
     Put(step.slots, of_item, {});
     return Run(steps_.messages[step.child], bytes, of_item);
   }
-  BinaryValue value;
+  if (step.slots == 0) return false;  // what stands within a text
+  BinaryValue& value = event_.PlaceOf(static_cast<uint8_t>(std::countr_zero(step.slots)), of_item);
   if (!ReadValue(step.take, step, wire, cursor, value)) return false;
   // Perhaps another value came before.
   if (step.default_is_absent && IsEmpty(value)) return false;
-  Put(step.slots, of_item, value);
+  if (const uint32_t others = step.slots & (step.slots - 1); others != 0) Put(others, of_item, value);
   return true;
 }
 
@@ -201,33 +184,33 @@ bool ProtobufShortWay::ReadValue(Take take, const Step& step, uint32_t wire, Pro
   }
   switch (take) {
     case Take::kInt32:
-      value = Integer(static_cast<int32_t>(number));
+      value = BinaryValue::Integer(static_cast<int32_t>(number));
       return true;
     case Take::kInt64:
     case Take::kSfixed64:
-      value = Integer(static_cast<int64_t>(number));
+      value = BinaryValue::Integer(static_cast<int64_t>(number));
       return true;
     case Take::kUint32:
-      value = Integer(static_cast<uint32_t>(number));
+      value = BinaryValue::Integer(static_cast<uint32_t>(number));
       return true;
     case Take::kUint64:
     case Take::kFixed64:
-      value = Unsigned(number);
+      value = BinaryValue::Unsigned(number);
       return true;
     case Take::kSint32:
-      value = Integer(UnZigzag(static_cast<uint32_t>(number)));
+      value = BinaryValue::Integer(UnZigzag(static_cast<uint32_t>(number)));
       return true;
     case Take::kSint64:
-      value = Integer(UnZigzag(number));
+      value = BinaryValue::Integer(UnZigzag(number));
       return true;
     case Take::kFixed32:
-      value = Integer(number32);
+      value = BinaryValue::Integer(number32);
       return true;
     case Take::kSfixed32:
-      value = Integer(static_cast<int32_t>(number32));
+      value = BinaryValue::Integer(static_cast<int32_t>(number32));
       return true;
     case Take::kBool:
-      value = {Kind::kBoolean, {}, number != 0 ? 1 : 0};
+      value = BinaryValue::Boolean(number != 0);
       return true;
     case Take::kEnum: {
       const auto& names = steps_.enums[step.child];
@@ -235,18 +218,18 @@ bool ProtobufShortWay::ReadValue(Take take, const Step& step, uint32_t wire, Pro
           names.begin(), names.end(), static_cast<int32_t>(number),
           [](const ProtobufSteps::EnumName& name, int32_t wanted) { return name.number < wanted; });
       if (at == names.end() || at->number != static_cast<int32_t>(number)) return false;
-      value = {Kind::kString, at->name};
+      value = BinaryValue::String(at->name);
       return true;
     }
     case Take::kFloat:
-      value = {Kind::kFraction, {}, 0, double{std::bit_cast<float>(number32)}};
-      return std::isfinite(value.fraction);
+      value = BinaryValue::Fraction(double{std::bit_cast<float>(number32)});
+      return std::isfinite(value.fraction());
     case Take::kDouble:
-      value = {Kind::kFraction, {}, 0, std::bit_cast<double>(number)};
-      return std::isfinite(value.fraction);
+      value = BinaryValue::Fraction(std::bit_cast<double>(number));
+      return std::isfinite(value.fraction());
     case Take::kText:
-      value = {Kind::kString, bytes};
-      return IsAscii(bytes) || simdjson::validate_utf8(bytes.data(), bytes.size());
+      value = BinaryValue::String(bytes);
+      return IsValidText(bytes);
     case Take::kTimestamp:
       return ReadTimestamp(bytes, value);
     case Take::kWrapper:

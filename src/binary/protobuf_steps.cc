@@ -173,16 +173,15 @@ class StepMaker {
   }
 
   static BinaryValue DefaultOf(const pb::FieldDescriptor& field) {
-    using Kind = BinaryValue::Kind;
     switch (MeaningOf(field)) {
       case ProtobufMeaning::kBoolean:
-        return {Kind::kBoolean};
+        return BinaryValue::Boolean(false);
       case ProtobufMeaning::kFraction:
-        return {Kind::kFraction};
+        return BinaryValue::Fraction(0);
       case ProtobufMeaning::kEnum:
-        return {Kind::kString, field.default_value_enum()->name()};
+        return BinaryValue::String(field.default_value_enum()->name());
       default:
-        return {Kind::kInteger};
+        return BinaryValue::Integer(0);
     }
   }
 

@@ -91,20 +91,21 @@ class Planner {
   }
 
   /// True: the field is read. A field that isn't wanted is read only if the default format promises to check
-  /// its type.
+  /// its type; a schema has checked it already.
   bool IsRead(Field field) const {
     const Wanted& wanted = plan_->wanted;
+    const bool is_checked = !any_mapped_ && !format_.binary;
     switch (field) {
       case Field::kKind:
         return wanted.kind;
       case Field::kItemCreatedAt:
         return wanted.item_created_at;
       case Field::kScene:
-        return wanted.scene || !any_mapped_;
+        return wanted.scene || is_checked;
       case Field::kPosition:
-        return wanted.position || !any_mapped_;
+        return wanted.position || is_checked;
       case Field::kRequestId:
-        return wanted.request_id || !any_mapped_;
+        return wanted.request_id || is_checked;
       case Field::kItems:
         return !single_only_;
       case Field::kItemsExposedAt:

@@ -9,7 +9,7 @@ namespace {
 using Kind = BinaryValue::Kind;
 
 bool IsInteger(const BinaryValue& value) {
-  return value.kind == Kind::kInteger || value.kind == Kind::kUnsigned;
+  return value.kind() == Kind::kInteger || value.kind() == Kind::kUnsigned;
 }
 
 }  // namespace
@@ -25,9 +25,9 @@ std::string_view SlotEvent::DigitsOf(const BinaryValue& value) {
   Digits& digits = (*digits_[digits_used_ / kBlock])[digits_used_ % kBlock];
   ++digits_used_;
   char* const end = digits.data() + digits.size();
-  const auto written = value.kind == Kind::kUnsigned
-                           ? std::to_chars(digits.data(), end, static_cast<uint64_t>(value.integer))
-                           : std::to_chars(digits.data(), end, value.integer);
+  const auto written = value.kind() == Kind::kUnsigned
+                           ? std::to_chars(digits.data(), end, static_cast<uint64_t>(value.integer()))
+                           : std::to_chars(digits.data(), end, value.integer());
   return {digits.data(), static_cast<size_t>(written.ptr - digits.data())};
 }
 
@@ -36,20 +36,20 @@ bool SlotEvent::ReadId(const BinaryValue& value, std::string_view& id) {
     id = DigitsOf(value);
     return true;
   }
-  id = value.text;
-  return value.kind == Kind::kString && !id.empty() && id.size() <= kIdBytesMax;
+  if (value.kind() != Kind::kString) return false;
+  id = value.text();
+  return !id.empty() && id.size() <= kIdBytesMax;
 }
 
 bool SlotEvent::ReadTime(Field field, const BinaryValue& value, TimeMs& time) const {
   const TimeUnit unit = (*plan_)[field].unit;
-  std::optional<TimeMs> read;
-  if (value.kind == Kind::kTime) {
-    read = TimeOf(value.integer, TimeUnit::kMilliseconds);
-  } else if (value.kind == Kind::kInteger) {
-    read = TimeOf(value.integer, unit);
-  } else if (value.kind == Kind::kString && unit == TimeUnit::kRfc3339) {
-    read = ParseTimestamp(value.text);
+  if (value.kind() == Kind::kTime || (value.kind() == Kind::kInteger && unit == TimeUnit::kMilliseconds)) {
+    time = {value.integer()};
+    return time.value >= 0 && time.value < kExposedAtEnd;
   }
+  std::optional<TimeMs> read;
+  if (value.kind() == Kind::kInteger) read = TimeOf(value.integer(), unit);
+  if (value.kind() == Kind::kString && unit == TimeUnit::kRfc3339) read = ParseTimestamp(value.text());
   time = read.value_or(TimeMs{});
   return read.has_value();
 }
@@ -62,20 +62,21 @@ bool SlotEvent::ReadText(Field field, std::string_view& text) {
     text = DigitsOf(value);
     return true;
   }
-  text = value.text;
-  return value.kind == Kind::kString;
+  if (value.kind() != Kind::kString) return false;
+  text = value.text();
+  return true;
 }
 
 Scalar SlotEvent::ScalarOf(const BinaryValue& value) {
-  switch (value.kind) {
+  switch (value.kind()) {
     case Kind::kString:
-      return {ScalarKind::kString, value.text};
+      return {ScalarKind::kString, value.text()};
     case Kind::kInteger:
     case Kind::kUnsigned:
     case Kind::kTime:
       return {ScalarKind::kInteger, DigitsOf(value)};
     case Kind::kBoolean:
-      return {ScalarKind::kBoolean, value.integer != 0 ? "true" : "false"};
+      return {ScalarKind::kBoolean, value.integer() != 0 ? "true" : "false"};
     default:
       return {ScalarKind::kOther, {}};
   }
@@ -85,9 +86,9 @@ bool SlotEvent::ReadItemDetails(const BinaryValue* position, const BinaryValue* 
                                 ItemDetails& details) const {
   if (position != nullptr) {
     if (!IsInteger(*position)) return false;
-    const bool is_great = position->kind == Kind::kUnsigned;
+    const bool is_great = position->kind() == Kind::kUnsigned;
     if (plan_->wanted.position)
-      details.position = is_great ? std::numeric_limits<int64_t>::max() : position->integer;
+      details.position = is_great ? std::numeric_limits<int64_t>::max() : position->integer();
   }
   if (created_at != nullptr && plan_->wanted.item_created_at) {
     TimeMs time;
@@ -99,14 +100,16 @@ bool SlotEvent::ReadItemDetails(const BinaryValue* position, const BinaryValue* 
 
 bool SlotEvent::AddItem(const BinaryValue& value) {
   // The text may be an object with the item's fields.
-  if (plan_->elements_may_be_text && value.kind == Kind::kString && value.text.starts_with('{')) return false;
+  if (plan_->elements_may_be_text && value.kind() == Kind::kString && value.text().starts_with('{'))
+    return false;
   return AddItemWithId(value);
 }
 
 bool SlotEvent::AddItemWithId(const BinaryValue& value) {
   std::string_view id;
   if (!ReadId(value, id) || buffers_->items.size() == kItemsMax) return false;
-  buffers_->items.push_back({id, FingerprintOf(id)});
+  // Not push_back, which would load at once what was just stored in parts: the processor waits for that.
+  buffers_->items.emplace_back().item_id = id;
   if (plan_->details) buffers_->details.push_back({});
   return true;
 }
@@ -130,8 +133,8 @@ bool SlotEvent::ReadKind(Event& event) {
   const BinaryValue& value = ValueOf(Field::kKind);
   if (IsInteger(value)) {
     name = DigitsOf(value);
-  } else if (value.kind == Kind::kString) {
-    name = value.text;
+  } else if (value.kind() == Kind::kString) {
+    name = value.text();
   } else {
     return false;
   }
@@ -174,6 +177,8 @@ bool SlotEvent::ReadItems(Event& event) {
   const bool one = Has(Field::kItemId);
   if (one == has_items_) return false;
   if (one && !AddItemWithId(ValueOf(Field::kItemId))) return false;
+  // All at once, so that the processor hashes several side by side.
+  for (ExposedItem& item : buffers_->items) item.fingerprint = FingerprintOf(item.item_id);
   event.items = buffers_->items;
   return !event.items.empty();
 }
@@ -190,8 +195,9 @@ bool SlotEvent::ReadDetails(Event& event) {
 
 bool SlotEvent::Finish(Event& event) {
   event = {};
-  const Attributes attributes = ReadAttributes();
-  if (!AllHold(plan_->only_if, attributes)) event.skip = SkipReason::kCondition;
+  const bool extras = plan_->extras;
+  const Attributes attributes = extras ? ReadAttributes() : Attributes();
+  if (extras && !AllHold(plan_->only_if, attributes)) event.skip = SkipReason::kCondition;
   if (event.skip != SkipReason::kNone) return true;
   if (!ReadKind(event)) return false;
   if (event.skip != SkipReason::kNone) return true;
@@ -199,9 +205,10 @@ bool SlotEvent::Finish(Event& event) {
   if (event.skip != SkipReason::kNone) return true;
   if (!Has(Field::kExposedAt) || !ReadTime(Field::kExposedAt, ValueOf(Field::kExposedAt), event.exposed_at))
     return false;
+  if (!ReadItems(event)) return false;
+  if (!extras) return true;
   std::string_view scene, request_id;
-  if (!ReadItems(event) || !ReadText(Field::kScene, scene) || !ReadDetails(event) ||
-      !ReadText(Field::kRequestId, request_id))
+  if (!ReadText(Field::kScene, scene) || !ReadDetails(event) || !ReadText(Field::kRequestId, request_id))
     return false;
   if (plan_->wanted.scene) event.scene = scene;
   if (plan_->wanted.request_id) event.request_id = request_id;

@@ -16,22 +16,58 @@
 
 namespace seen {
 
-/// A value that isn't nested. Null values aren't taken at all.
-struct BinaryValue {
+/// A value that isn't nested, in 16 bytes. Null values aren't taken at all.
+class BinaryValue {
+ public:
   enum class Kind : uint8_t {
-    kString,    // `text`, valid UTF-8
-    kInteger,   // `integer`
-    kUnsigned,  // `integer` holds the bits of an integer of 2^63 or more
-    kTime,      // `integer` in ms since 1970, whatever the unit of the schema
-    kFraction,  // `fraction`
-    kBoolean,   // `integer` is 0 or 1
-    kOther,     // bytes, a record, a list, a map
+    kOther,  // bytes, a record, a list, a map
+    kString,
+    kInteger,
+    kUnsigned,  // an integer of 2^63 or more
+    kTime,
+    kFraction,
+    kBoolean,
   };
-  Kind kind = Kind::kOther;
-  std::string_view text = {};
-  int64_t integer = 0;
-  double fraction = 0;
+
+  BinaryValue() = default;  // kOther
+  /// Valid UTF-8, of less than 4 GiB.
+  static BinaryValue String(std::string_view text) {
+    BinaryValue value(Kind::kString);
+    value.bytes_ = static_cast<uint32_t>(text.size());
+    value.text_ = text.data();
+    return value;
+  }
+  static BinaryValue Integer(int64_t number) { return {Kind::kInteger, number}; }
+  static BinaryValue Unsigned(uint64_t number) {
+    return {number > static_cast<uint64_t>(INT64_MAX) ? Kind::kUnsigned : Kind::kInteger,
+            static_cast<int64_t>(number)};
+  }
+  /// In ms since 1970, whatever the unit of the schema.
+  static BinaryValue Time(int64_t ms) { return {Kind::kTime, ms}; }
+  static BinaryValue Boolean(bool is) { return {Kind::kBoolean, is ? 1 : 0}; }
+  static BinaryValue Fraction(double number) {
+    BinaryValue value(Kind::kFraction);
+    value.fraction_ = number;
+    return value;
+  }
+
+  Kind kind() const { return kind_; }
+  std::string_view text() const { return {text_, bytes_}; }  // of kString
+  int64_t integer() const { return integer_; }   // of all kinds but these two; the bits of kUnsigned
+  double fraction() const { return fraction_; }  // of kFraction
+
+ private:
+  BinaryValue(Kind kind, int64_t integer = 0) : kind_(kind), integer_(integer) {}
+
+  Kind kind_ = Kind::kOther;
+  uint32_t bytes_ = 0;
+  union {
+    int64_t integer_ = 0;
+    double fraction_;
+    const char* text_;
+  };
 };
+static_assert(sizeof(BinaryValue) == 16);
 
 /// One per thread. Usage for each event: Begin, then Take and the functions of items in any order, then
 /// Finish.
@@ -53,6 +89,11 @@ class SlotEvent {
   void Take(uint8_t slot, const BinaryValue& value) {
     values_[slot] = value;
     present_ |= SlotBit(slot);
+  }
+  /// The place for a value, so that it needn't be copied. Of a value for several slots, Take copies it.
+  BinaryValue& PlaceOf(uint8_t slot, bool of_item) {
+    (of_item ? item_present_ : present_) |= SlotBit(slot);
+    return (of_item ? item_values_ : values_)[slot];
   }
   /// The event has the list `items`, perhaps an empty one.
   void BeginItems() { has_items_ = true; }
