@@ -54,7 +54,7 @@ class Resolver {
   }
 
  private:
-  static constexpr size_t kDepthMax = 1000;
+  static constexpr size_t kDepthMax = 200;
 
   AvroReading::Node& At(uint32_t node) { return reading_.nodes[node]; }
 
