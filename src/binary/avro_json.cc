@@ -1,9 +1,5 @@
 #include "binary/avro_json.h"
 
-#include <simdjson.h>
-
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -18,22 +14,6 @@ namespace {
 using Type = AvroType;
 
 constexpr size_t kDecimalBytesMax = 512;  // its digits take time as the square of its length
-
-void AppendHex(std::string_view bytes, std::string& out) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  out += '"';
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out.append({kHex[byte >> 4], kHex[byte & 15]});
-  }
-  out += '"';
-}
-
-void AppendInteger(int64_t value, std::string& out) {
-  std::array<char, 20> digits;
-  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  out.append(digits.data(), written.ptr);
-}
 
 }  // namespace
 
@@ -142,28 +122,19 @@ AvroJson::Written AvroJson::WriteInteger(const Node& node) {
     return Fail("an int of more than 32 bits");
   if (node.shown == Type::kFloat) return WriteFraction(static_cast<float>(value));
   if (node.shown == Type::kDouble) return WriteFraction(static_cast<double>(value));
-  AppendInteger(MillisecondsOf(node.logical, value), *json_);
+  AppendJsonNumber(MillisecondsOf(node.logical, value), *json_);
   return Written::kValue;
 }
 
-// The shortest text that is read as the same number, and never as an integer.
 template <typename Number>
 AvroJson::Written AvroJson::WriteFraction(Number number) {
   if (!std::isfinite(number)) return Written::kNothing;
-  std::array<char, 32> text;
-  const auto written = std::to_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view digits(text.data(), static_cast<size_t>(written.ptr - text.data()));
-  *json_ += digits;
-  if (digits.find_first_of(".e") == std::string_view::npos) *json_ += ".0";
+  AppendJsonNumber(number, *json_);
   return Written::kValue;
 }
 
 AvroJson::Written AvroJson::WriteText(std::string_view bytes, bool is_string) {
-  if (is_string || simdjson::validate_utf8(bytes.data(), bytes.size())) {
-    AppendJsonString(bytes, *json_);
-  } else {
-    AppendHex(bytes, *json_);
-  }
+  is_string ? AppendJsonString(bytes, *json_) : AppendJsonBytes(bytes, *json_);
   return Written::kValue;
 }
 

@@ -31,6 +31,28 @@ Rejection RejectionOf(const FormatError& error) {
           error.path.empty() ? error.message : error.path + ": " + error.message};
 }
 
+/// Readers that are made when the first record needs them. Most records need the same one as the last.
+template <typename Key>
+class MadeReaders {
+ public:
+  /// nullptr: it isn't made yet.
+  BinaryReader* Find(const Key& key) {
+    if (last_ != nullptr && key == last_key_) return last_;
+    const auto found = readers_.find(key);
+    if (found == readers_.end()) return nullptr;
+    last_key_ = key;
+    last_ = found->second.get();
+    return last_;
+  }
+  void Add(const Key& key, std::unique_ptr<BinaryReader> reader) { readers_[key] = std::move(reader); }
+  size_t size() const { return readers_.size(); }
+
+ private:
+  std::map<Key, std::unique_ptr<BinaryReader>> readers_;
+  Key last_key_{};
+  BinaryReader* last_ = nullptr;
+};
+
 /// Events of a schema of Avro, read as the schema in input.schema_file wants them, if there is one.
 class AvroWriter final : public WriterSchema {
  public:
@@ -85,7 +107,7 @@ class ProtobufMessages final : public WriterSchema {
 
     bool Read(std::string_view payload, EventBuffers& buffers, Event& event) override {
       if (!TakeMessageIndexes(payload, indexes_)) return false;
-      BinaryReader* const reader = ReaderOf();
+      BinaryReader* const reader = readers_.Find(indexes_);
       return reader != nullptr && reader->Read(payload, buffers, event);
     }
 
@@ -98,25 +120,16 @@ class ProtobufMessages final : public WriterSchema {
       }
       if (const auto known = refused_.find(indexes_); known != refused_.end())
         return tl::unexpected<Rejection>(known->second);
-      BinaryReader* reader = ReaderOf();
+      BinaryReader* reader = readers_.Find(indexes_);
       if (reader == nullptr) {
         if (auto made = Make(); !made) return tl::unexpected(std::move(made.error()));
-        reader = ReaderOf();
+        reader = readers_.Find(indexes_);
       }
       return reader->AppendJson(payload, json);
     }
 
    private:
     static constexpr size_t kMessagesMax = 100;
-
-    BinaryReader* ReaderOf() {
-      if (last_ != nullptr && indexes_ == last_indexes_) return last_;
-      const auto found = readers_.find(indexes_);
-      if (found == readers_.end()) return nullptr;
-      last_indexes_ = indexes_;
-      last_ = found->second.get();
-      return last_;
-    }
 
     tl::expected<void, Rejection> Make() {
       const auto message = first_->MessageAt(indexes_);
@@ -129,16 +142,15 @@ class ProtobufMessages final : public WriterSchema {
       }
       auto reader = ProtobufReader::Make(*message, plan_);
       if (!reader) return tl::unexpected<Rejection>(refused_[indexes_] = RejectionOf(reader.error()));
-      readers_[indexes_] = std::move(*reader);
+      readers_.Add(indexes_, std::move(*reader));
       return {};
     }
 
     const std::shared_ptr<const ProtobufSchema> first_;
     const std::shared_ptr<const EventPlan> plan_;
-    std::map<std::vector<int32_t>, std::unique_ptr<BinaryReader>> readers_;
+    MadeReaders<std::vector<int32_t>> readers_;
     std::map<std::vector<int32_t>, Rejection> refused_;  // messages that the fields don't fit
-    std::vector<int32_t> indexes_, last_indexes_;
-    BinaryReader* last_ = nullptr;
+    std::vector<int32_t> indexes_;
   };
 
   std::shared_ptr<const ProtobufSchema> first_;
@@ -177,17 +189,17 @@ class RegistryReader final : public BinaryReader {
 
   bool Read(std::string_view payload, EventBuffers& buffers, Event& event) override {
     if (!IsFramed(payload)) return false;
-    BinaryReader* const reader = ReaderOf(SchemaIdOf(payload));
+    BinaryReader* const reader = readers_.Find(SchemaIdOf(payload));
     return reader != nullptr && reader->Read(payload.substr(kFrameBytes), buffers, event);
   }
 
   tl::expected<void, Rejection> AppendJson(std::string_view payload, std::string& json) override {
     if (!IsFramed(payload)) return Reject(RejectReason::kNotDecodable, {}, NotFramedText(payload));
     const uint32_t id = SchemaIdOf(payload);
-    BinaryReader* reader = ReaderOf(id);
+    BinaryReader* reader = readers_.Find(id);
     if (reader == nullptr) {
       if (auto made = Make(id); !made) return tl::unexpected(std::move(made.error()));
-      reader = ReaderOf(id);
+      reader = readers_.Find(id);
     }
     auto appended = reader->AppendJson(payload.substr(kFrameBytes), json);
     if (!appended && appended.error().reason != RejectReason::kNotDecodable) {
@@ -208,18 +220,8 @@ class RegistryReader final : public BinaryReader {
                          kFrameBytes);
     return fmt::format(
         "begins with the byte {}, not with the 0 of input.framing \"confluent\"; if no record has the bytes "
-        "of a "
-        "schema registry, set input.framing to \"none\"",
+        "of a schema registry, set input.framing to \"none\"",
         static_cast<unsigned>(static_cast<unsigned char>(payload.front())));
-  }
-
-  BinaryReader* ReaderOf(uint32_t id) {
-    if (last_ != nullptr && id == last_id_) return last_;
-    const auto found = readers_.find(id);
-    if (found == readers_.end()) return nullptr;
-    last_id_ = id;
-    last_ = found->second.get();
-    return last_;
   }
 
   tl::expected<void, Rejection> Make(uint32_t id) {
@@ -227,7 +229,7 @@ class RegistryReader final : public BinaryReader {
     if (answer.schema != nullptr) {
       auto reader = answer.schema->NewReader(plan_);
       if (reader) {
-        readers_[id] = std::move(*reader);
+        readers_.Add(id, std::move(*reader));
         return {};
       }
       book_->Refuse(id, reader.error(), true);
@@ -242,9 +244,7 @@ class RegistryReader final : public BinaryReader {
   const std::shared_ptr<SchemaBook> book_;
   const std::shared_ptr<const EventPlan> plan_;
   const MissingSchema missing_;
-  std::map<uint32_t, std::unique_ptr<BinaryReader>> readers_;
-  uint32_t last_id_ = 0;
-  BinaryReader* last_ = nullptr;
+  MadeReaders<uint32_t> readers_;
 };
 
 class RegistryFormat final : public BinaryFormat {
