@@ -53,7 +53,12 @@ def main():
     partitions = range(question["partitions"])
     consumer.assign([confluent_kafka.TopicPartition(question["from"], p, 0) for p in partitions])
     producer = confluent_kafka.Producer(
-        {"bootstrap.servers": question["brokers"], "linger.ms": 50, "queue.buffering.max.messages": 200_000}
+        {
+            "bootstrap.servers": question["brokers"],
+            "compression.type": "lz4",  # as the topic of JSON
+            "linger.ms": 500,  # so that batches are full
+            "queue.buffering.max.messages": 200_000,
+        }
     )
     open_partitions = set(partitions)
     while open_partitions:

@@ -22,11 +22,10 @@ class AvroCursor {
 
   /// An int or a long: zigzag, in groups of seven bits.
   bool TakeLong(int64_t& value) {
-    uint64_t raw = 0;
-    const char* const behind = TakeVarint<true>(at_, end_, raw);
-    if (behind == nullptr) return false;
-    at_ = behind;
-    value = static_cast<int64_t>(raw >> 1 ^ (~(raw & 1) + 1));
+    const TakenVarint taken = TakeVarint<true>(at_, end_);
+    if (taken.behind == nullptr) return false;
+    at_ = taken.behind;
+    value = static_cast<int64_t>(taken.value >> 1 ^ (~(taken.value & 1) + 1));
     return true;
   }
   bool Skip(uint64_t bytes) {

@@ -99,6 +99,10 @@ class StepMaker {
     Barrier();
   }
 
+  static bool MayBeOptional(Do what) {
+    return what == Do::kSkipLong || what == Do::kSkipBytes || what == Do::kTake || what == Do::kTakeText ||
+           what == Do::kTakeNumber || what == Do::kTakeTime;
+  }
   // One step instead of the last four or so, if they are those of a union of null and one simple value.
   void MakeOptional() {
     auto& steps = steps_.steps;
@@ -111,13 +115,9 @@ class StepMaker {
     if (steps[branch].what != Do::kBranch || steps[branch].a != first || steps[branch].b != 2) return;
     const bool null_is_first = branches[first + 1] == branches[first] + 1;
     if (!null_is_first && branches[first + 1] != branches[first] + 2) return;
-    const AvroSteps::Step value = steps[null_is_first ? branch + 2 : branch + 1];
-    const uint32_t null_branch = null_is_first ? 0 : 1;
-    AvroSteps::Step step;
-    if (value.what == Do::kTake) step = {Do::kTakeOptional, value.a, null_branch};
-    if (value.what == Do::kSkipLong) step = {Do::kSkipOptionalLong, null_branch, 0};
-    if (value.what == Do::kSkipBytes) step = {Do::kSkipOptionalBytes, null_branch, 0};
-    if (step.what == Do::kEnd) return;
+    AvroSteps::Step step = steps[null_is_first ? branch + 2 : branch + 1];
+    if (!MayBeOptional(step.what)) return;
+    step.b = null_is_first ? 0 : 1;
     steps.resize(branch);
     branches.resize(first);
     steps.push_back(step);
@@ -173,21 +173,32 @@ class StepMaker {
     }
     if (node.logical == AvroLogical::kDuration) return MakeSkip(at);
     // The step may lead into JSON in the text.
-    const bool is_text = node.type == Type::kString || node.type == Type::kBytes || node.type == Type::kFixed;
-    if (wish.is_items || (is_text && !wish.within.empty()) || node.logical == AvroLogical::kDecimal)
+    const bool may_be_json = IsText(node) || node.type == Type::kFixed;
+    if (wish.is_items || (may_be_json && !wish.within.empty()) || node.logical == AvroLogical::kDecimal)
       return void(Add(Do::kLongWay));
     if (wish.slots == 0) return MakeSkip(at);
     MakeTake(node, wish.slots, part);
   }
 
   void MakeTake(const Node& node, uint32_t slots, For part) {
-    Add(Do::kTake, static_cast<uint32_t>(steps_.takes.size()));
+    const Do quick = std::has_single_bit(slots) && part == For::kEvent ? QuickTake(node) : Do::kTake;
+    if (quick != Do::kTake)
+      return void(Add(quick, static_cast<uint32_t>(std::countr_zero(slots)), AvroSteps::kNoUnion));
+    Add(Do::kTake, static_cast<uint32_t>(steps_.takes.size()), AvroSteps::kNoUnion);
     AddTake(node, slots, part);
   }
   void AddTake(const Node& node, uint32_t slots, For part) {
     const bool is_fraction = node.shown == Type::kFloat || node.shown == Type::kDouble;
     steps_.takes.push_back({node.type, node.logical, is_fraction, part, slots, &node});
   }
+  // The usual types of a feed's events have steps of their own.
+  static Do QuickTake(const Node& node) {
+    if (IsText(node)) return Do::kTakeText;
+    if (node.type != Type::kLong || node.shown != Type::kLong) return Do::kTake;
+    if (!IsPointInTime(node.logical)) return Do::kTakeNumber;
+    return MillisecondsOf(node.logical, 1) == 1 ? Do::kTakeTime : Do::kTake;
+  }
+  static bool IsText(const Node& node) { return node.type == Type::kString || node.type == Type::kBytes; }
   static bool IsSimpleItem(const Node& node) {
     return node.mismatch.empty() && node.type >= Type::kBoolean && node.type <= Type::kEnum &&
            node.logical != AvroLogical::kDuration && node.logical != AvroLogical::kDecimal;
@@ -200,6 +211,7 @@ class StepMaker {
   void MakeItems(const Node& node) {
     const Node& item = reading_[node.within.front()];
     if (IsSimpleItem(item)) {
+      if (IsText(item)) return void(Add(Do::kTakeTexts));
       Add(Do::kTakeItems, static_cast<uint32_t>(steps_.takes.size()));
       return AddTake(item, 0, For::kItemItself);
     }
@@ -243,18 +255,18 @@ class StepMaker {
       case Type::kInt:
       case Type::kLong:
       case Type::kEnum:
-        Add(Do::kSkipLong);
+        Add(Do::kSkipLong, 0, AvroSteps::kNoUnion);
         return;
       case Type::kBytes:
       case Type::kString:
-        Add(Do::kSkipBytes);
+        Add(Do::kSkipBytes, 0, AvroSteps::kNoUnion);
         return;
       case Type::kUnion:
         MakeBranches(node, [&](uint32_t branch) { MakeSkip(branch); });
         return MakeOptional();
       case Type::kMap:
         return MakeLoop(1, [&] {
-          Add(Do::kSkipBytes);
+          Add(Do::kSkipBytes, 0, AvroSteps::kNoUnion);
           MakeSkip(node.within.front());
         });
       case Type::kArray:
@@ -396,16 +408,21 @@ bool AvroShortWay::TakeOther(const AvroSteps::Value& asked, AvroCursor& cursor) 
   return true;
 }
 
-bool AvroShortWay::TakeItems(const AvroSteps::Value& asked, AvroCursor& cursor) {
+template <typename TakeItem>
+bool AvroShortWay::TakeItems(AvroCursor& given, const TakeItem& take_item) {
   event_.BeginItems();
+  AvroCursor cursor = given;
   uint64_t count = 0;
   int64_t bytes = 0;
   while (cursor.TakeBlock(count, bytes)) {
-    if (count == 0) return true;
+    if (count == 0) {
+      given = cursor;
+      return true;
+    }
     const size_t from = cursor.left();
     if (count > from) return false;
     for (; count != 0; --count) {
-      if (!TakeOther(asked, cursor)) return false;
+      if (!take_item(cursor)) return false;
     }
     if (bytes >= 0 && from - cursor.left() != static_cast<uint64_t>(bytes)) return false;
   }
@@ -413,21 +430,46 @@ bool AvroShortWay::TakeItems(const AvroSteps::Value& asked, AvroCursor& cursor) 
 }
 
 bool AvroShortWay::Run(std::string_view payload) {
-  AvroCursor cursor(payload), outer;
+  AvroCursor cursor(payload), outer;  // stays in registers: no function that isn't in line gets its address
   size_t depth = 0;
-  std::string_view unused;
+  std::string_view text;
+  const AvroSteps::Step* const steps = steps_.steps.data();
+  // Of a union with null: whether it is null.
+  const auto take_branch = [&](uint32_t null_branch, bool& is_null) {
+    int64_t branch = 0;
+    if (!cursor.TakeLong(branch) || branch < 0 || branch > 1) return false;
+    is_null = branch == int64_t{null_branch};
+    return true;
+  };
   for (uint32_t at = 0;; ++at) {
-    const AvroSteps::Step& step = steps_.steps[at];
+    const AvroSteps::Step& step = steps[at];
     int64_t number = 0;
+    bool is_null = false;
     switch (step.what) {
       case Do::kSkip:
         if (!cursor.Skip(step.a)) return false;
         break;
       case Do::kSkipLong:
-        if (!cursor.TakeLong(number)) return false;
+        if (step.b != AvroSteps::kNoUnion && !take_branch(step.b, is_null)) return false;
+        if (!is_null && !cursor.TakeLong(number)) return false;
         break;
       case Do::kSkipBytes:
-        if (!cursor.TakeBytes(unused)) return false;
+        if (step.b != AvroSteps::kNoUnion && !take_branch(step.b, is_null)) return false;
+        if (!is_null && !cursor.TakeBytes(text)) return false;
+        break;
+      case Do::kTakeText:
+        if (step.b != AvroSteps::kNoUnion && !take_branch(step.b, is_null)) return false;
+        if (is_null) break;
+        if (!cursor.TakeBytes(text) || !IsValidText(text)) return false;
+        event_.PlaceOf(static_cast<uint8_t>(step.a), false) = BinaryValue::String(text);
+        break;
+      case Do::kTakeNumber:
+      case Do::kTakeTime:
+        if (step.b != AvroSteps::kNoUnion && !take_branch(step.b, is_null)) return false;
+        if (is_null) break;
+        if (!cursor.TakeLong(number)) return false;
+        event_.PlaceOf(static_cast<uint8_t>(step.a), false) =
+            step.what == Do::kTakeTime ? BinaryValue::Time(number) : BinaryValue::Integer(number);
         break;
       case Do::kSkipBlocks:
         for (uint64_t count = 1; count != 0;) {
@@ -465,22 +507,29 @@ bool AvroShortWay::Run(std::string_view payload) {
         break;
       }
       case Do::kTake:
-        if (!Take(steps_.takes[step.a], cursor)) return false;
+        if (step.b != AvroSteps::kNoUnion && !take_branch(step.b, is_null)) return false;
+        if (is_null) break;
+        if (AvroCursor copy = cursor; Take(steps_.takes[step.a], copy)) {
+          cursor = copy;
+          break;
+        }
+        return false;
+      case Do::kTakeItems: {
+        AvroCursor copy = cursor;
+        const auto take = [&](AvroCursor& item) { return TakeOther(steps_.takes[step.a], item); };
+        if (!TakeItems(copy, take)) return false;
+        cursor = copy;
         break;
-      case Do::kTakeOptional:
-        if (!cursor.TakeLong(number) || number < 0 || number > 1) return false;
-        if (number != int64_t{step.b} && !Take(steps_.takes[step.a], cursor)) return false;
+      }
+      case Do::kTakeTexts: {
+        AvroCursor copy = cursor;
+        const auto take = [&](AvroCursor& item) {
+          return item.TakeBytes(text) && IsValidText(text) && event_.AddText(text);
+        };
+        if (!TakeItems(copy, take)) return false;
+        cursor = copy;
         break;
-      case Do::kSkipOptionalLong:
-      case Do::kSkipOptionalBytes:
-        if (!cursor.TakeLong(number) || number < 0 || number > 1) return false;
-        if (number == int64_t{step.a}) break;
-        if (!(step.what == Do::kSkipOptionalLong ? cursor.TakeLong(number) : cursor.TakeBytes(unused)))
-          return false;
-        break;
-      case Do::kTakeItems:
-        if (!TakeItems(steps_.takes[step.a], cursor)) return false;
-        break;
+      }
       case Do::kTakeOther:
         for (uint32_t slots = step.a; slots != 0; slots &= slots - 1) {
           const auto slot = static_cast<uint8_t>(std::countr_zero(slots));

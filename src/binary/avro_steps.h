@@ -22,21 +22,21 @@ struct AvroSteps {
   /// What a step does. `a` and `b` are its numbers.
   enum class Do : uint8_t {
     kSkip,        // `a` bytes
-    kSkipLong,    // an int, a long or an enum
-    kSkipBytes,   // bytes or a string, with its length
+    kSkipLong,    // an int, a long or an enum; `b`: as of kTake
+    kSkipBytes,   // bytes or a string, with its length; `b`: as of kTake
     kSkipBlocks,  // an array of elements of `a` bytes each
-    kBlocks,  // the next block of an array or a map; at its end go to `a`. `b` 1: nobody needs the elements
-    kNext,    // the next element begins at `a`, or the next block at `b`
-    kTake,    // the value `takes[a]`
-    kTakeOther,  // a value with parts, into the slots of the set `a`; `b` 1: of an element of items
-    // Most values are of a union with null, and most items are simple. One step for the whole is quicker.
-    kTakeOptional,      // as kTake, of a union whose branch `b` is null
-    kSkipOptionalLong,  // likewise, with the branch `a`
-    kSkipOptionalBytes,
-    kTakeItems,  // an array of values `takes[a]`
-    kBranch,     // a union of `b` types: go to `branches[a + type]`
-    kGo,         // to `a`
-    kCall,       // the steps from `a` on, until kReturn
+    kBlocks,    // the next block of an array or a map; at its end go to `a`. `b` 1: nobody needs the elements
+    kNext,      // the next element begins at `a`, or the next block at `b`
+    kTake,      // the value `takes[a]`, perhaps of a union with null, whose branch is `b`; else kNoUnion
+    kTakeText,  // likewise a string or bytes, for one slot of the event, `a`
+    kTakeNumber,  // likewise a long that is a number
+    kTakeTime,    // likewise a long that is a time in milliseconds
+    kTakeOther,   // a value with parts, into the slots of the set `a`; `b` 1: of an element of items
+    kTakeItems,   // an array of values `takes[a]`
+    kTakeTexts,   // items: an array of strings or bytes
+    kBranch,      // a union of `b` types: go to `branches[a + type]`
+    kGo,          // to `a`
+    kCall,        // the steps from `a` on, until kReturn
     kReturn,
     kBeginItems,
     kBeginItem,
@@ -46,6 +46,7 @@ struct AvroSteps {
     kLongWay,  // the event needs the long way
     kEnd,
   };
+  static constexpr uint32_t kNoUnion = 2;
   struct Step {
     Do what = Do::kEnd;
     uint32_t a = 0;
@@ -87,7 +88,8 @@ class AvroShortWay {
   };
   bool Run(std::string_view payload);
   bool Take(const AvroSteps::Value& asked, AvroCursor& cursor);
-  bool TakeItems(const AvroSteps::Value& asked, AvroCursor& cursor);
+  template <typename TakeItem>
+  bool TakeItems(AvroCursor& cursor, const TakeItem& take_item);
   bool TakeOther(const AvroSteps::Value& asked, AvroCursor& cursor);
   bool TakeValue(const AvroSteps::Value& asked, AvroCursor& cursor, BinaryValue& value);
   std::string_view UuidOf(std::string_view bytes);

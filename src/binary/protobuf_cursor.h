@@ -21,11 +21,15 @@ class ProtobufCursor {
   std::string_view rest() const { return {at_, left()}; }
 
   bool TakeVarint(uint64_t& value) {
-    const char* const behind = seen::TakeVarint<false>(at_, end_, value);
-    if (behind == nullptr) return false;
-    at_ = behind;
+    const TakenVarint taken = seen::TakeVarint<false>(at_, end_);
+    if (taken.behind == nullptr) return false;
+    at_ = taken.behind;
+    value = taken.value;
     return true;
   }
+  /// Not at the end.
+  uint8_t NextByte() const { return static_cast<uint8_t>(*at_); }
+  void SkipByte() { ++at_; }
   bool TakeTag(uint32_t& number, uint32_t& wire) {
     uint64_t tag = 0;
     if (!TakeShort(tag) || tag > UINT32_MAX || tag < 8) return false;

@@ -12,6 +12,7 @@ namespace {
 using Kind = BinaryValue::Kind;
 using Take = ProtobufSteps::Take;
 using Step = ProtobufSteps::Step;
+using Quick = ProtobufSteps::Quick;
 
 template <typename Number>
 int64_t UnZigzag(Number number) {
@@ -92,25 +93,56 @@ bool ProtobufShortWay::Read(std::string_view payload, EventBuffers& buffers, Eve
 
 bool ProtobufShortWay::Run(const ProtobufSteps::Message& message, std::string_view bytes, bool of_item) {
   for (const ProtobufSteps::Default& each : message.defaults) Put(each.slots, of_item, each.value);
-  ProtobufCursor cursor(bytes);
-  uint64_t once = 0;  // bits of the numbers that came
+  ProtobufCursor cursor(bytes);  // stays in registers: no function that isn't in line gets its address
+  uint64_t once = 0;             // bits of the numbers that came
+  std::string_view text;
+  uint64_t number = 0;
   while (!cursor.AtEnd()) {
-    uint32_t number = 0, wire = 0;
-    if (!cursor.TakeTag(number, wire)) return false;
-    const Step* const step = message.Find(number);
-    if (step == nullptr) {
-      if (!cursor.Skip(wire)) return false;
+    const uint8_t tag = cursor.NextByte();
+    const Quick quick = tag < ProtobufSteps::Message::kQuickEnd ? message.quick[tag] : Quick();
+    if (quick.what == Quick::Do::kStep) {
+      ProtobufCursor copy = cursor;
+      if (!TakeAny(message, of_item, once, copy)) return false;
+      cursor = copy;
       continue;
     }
-    if (step->once != 0) {
-      const uint64_t bit = uint64_t{1} << (step->once & 63);
-      if (step->once > 63 || (once & bit) != 0) return false;
-      once |= bit;
+    cursor.SkipByte();
+    switch (quick.what) {
+      case Quick::Do::kSkipVarint:
+        if (!cursor.TakeVarint(number)) return false;
+        break;
+      case Quick::Do::kTakeNumber:
+        if (!cursor.TakeVarint(number) || (number == 0 && quick.default_is_absent)) return false;
+        event_.PlaceOf(quick.slot, false) = BinaryValue::Integer(static_cast<int64_t>(number));
+        break;
+      case Quick::Do::kTakeText:
+        if (!cursor.TakeBytes(text) || !IsValidText(text) || (text.empty() && quick.default_is_absent))
+          return false;
+        event_.PlaceOf(quick.slot, false) = BinaryValue::String(text);
+        break;
+      case Quick::Do::kTakeTextItem:
+        event_.BeginItems();
+        if (!cursor.TakeBytes(text) || !IsValidText(text) || !event_.AddText(text)) return false;
+        break;
+      default:  // kSkipBytes
+        if (!cursor.TakeBytes(text)) return false;
     }
-    if (!(step->is_items ? TakeItem(*step, wire, cursor) : TakeField(*step, wire, of_item, cursor)))
-      return false;
   }
   return true;
+}
+
+bool ProtobufShortWay::TakeAny(const ProtobufSteps::Message& message, bool of_item, uint64_t& once,
+                               ProtobufCursor& cursor) {
+  uint32_t number = 0, wire = 0;
+  if (!cursor.TakeTag(number, wire)) return false;
+  const Step* const step = message.Find(number);
+  if (step == nullptr) return cursor.Skip(wire);
+  if (step->once != 0) {
+    const uint64_t bit = uint64_t{1} << (step->once & 63);
+    if (step->once > 63 || (once & bit) != 0) return false;
+    once |= bit;
+  }
+  return step->is_items ? TakeItem(*step, wire, cursor) : TakeField(*step, wire, of_item, cursor);
 }
 
 bool ProtobufShortWay::TakeField(const Step& step, uint32_t wire, bool of_item, ProtobufCursor& cursor) {

@@ -3,6 +3,7 @@
 #include <google/protobuf/descriptor.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "binary/protobuf_types.h"
@@ -13,6 +14,7 @@ namespace {
 namespace pb = google::protobuf;
 using Take = ProtobufSteps::Take;
 using Step = ProtobufSteps::Step;
+using Quick = ProtobufSteps::Quick;
 
 class StepMaker {
  public:
@@ -53,8 +55,25 @@ class StepMaker {
       if (steps[i].number < ProtobufSteps::Message::kDirect)
         making.message.direct[steps[i].number] = static_cast<uint16_t>(i + 1);
     }
+    for (uint8_t tag = 0; tag < ProtobufSteps::Message::kQuickEnd; ++tag)
+      making.message.quick[tag] = QuickOf(tag, making.message, of_item);
     steps_.messages[at] = std::move(making.message);
     return static_cast<uint16_t>(at);
+  }
+
+  static Quick QuickOf(uint8_t tag, const ProtobufSteps::Message& message, bool of_item) {
+    const bool is_bytes = (tag & 7) == ProtobufCursor::kBytes;
+    if (tag < 8 || (!is_bytes && (tag & 7) != ProtobufCursor::kVarint)) return {};
+    const Step* const step = message.Find(tag >> 3u);
+    if (step == nullptr) return {is_bytes ? Quick::Do::kSkipBytes : Quick::Do::kSkipVarint};
+    const bool is_text = is_bytes && step->take == Take::kText;
+    if (step->is_items) return {is_text ? Quick::Do::kTakeTextItem : Quick::Do::kStep};
+    if (step->once != 0 || of_item || !std::has_single_bit(step->slots)) return {};
+    Quick quick{Quick::Do::kStep, static_cast<uint8_t>(std::countr_zero(step->slots)),
+                step->default_is_absent};
+    if (is_text) quick.what = Quick::Do::kTakeText;
+    if (!is_bytes && step->take == Take::kInt64) quick.what = Quick::Do::kTakeNumber;
+    return quick;
   }
 
   static Step StepOf(const pb::FieldDescriptor& field) {

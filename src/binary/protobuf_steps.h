@@ -54,7 +54,23 @@ struct ProtobufSteps {
     uint32_t slots = 0;
     BinaryValue value;
   };
+  /// What the usual fields need, by their tag of one byte: the field's number and wire type.
+  struct Quick {
+    enum class Do : uint8_t {
+      kStep,  // there is more to it: the field's step
+      kSkipVarint,
+      kSkipBytes,
+      kTakeText,
+      kTakeNumber,
+      kTakeTextItem,
+    };
+    Do what = Do::kStep;
+    uint8_t slot = 0;  // of the event
+    bool default_is_absent = false;
+  };
   struct Message {
+    static constexpr uint8_t kQuickEnd = 128;
+    std::array<Quick, kQuickEnd> quick;
     static constexpr size_t kDirect = 64;
     std::array<uint16_t, kDirect> direct{};  // by number: the step's place in `steps` from 1 on; 0: none
     std::vector<Step> steps;                 // by number
@@ -87,6 +103,7 @@ class ProtobufShortWay {
   using Take = ProtobufSteps::Take;
 
   bool Run(const ProtobufSteps::Message& message, std::string_view bytes, bool of_item);
+  bool TakeAny(const ProtobufSteps::Message& message, bool of_item, uint64_t& once, ProtobufCursor& cursor);
   bool TakeField(const Step& step, uint32_t wire, bool of_item, ProtobufCursor& cursor);
   bool TakeItem(const Step& step, uint32_t wire, ProtobufCursor& cursor);
   bool TakePackedItems(const Step& step, std::string_view bytes);

@@ -27,8 +27,9 @@ enum class MissingSchema : uint8_t {
 class BinaryReader {
  public:
   virtual ~BinaryReader() = default;
-  /// The short way. The event's views point into `payload`, `buffers` and this reader. False: the long way
-  /// reads the event; `event` means nothing. One pass, no allocation once the buffers are large enough.
+  /// The short way. `event`: a new one; its views point into `payload`, `buffers` and this reader. False: the
+  /// long way reads the event; `event` means nothing. One pass, no allocation once the buffers are large
+  /// enough.
   virtual bool Read(std::string_view payload, EventBuffers& buffers, Event& event) = 0;
   /// The long way: appends the event as a JSON object. Rejections: kNotDecodable: `payload` isn't a whole
   /// event of its schema. kUnknownSchema. kWrongType: the plan's fields don't fit the schema. kSchemaPending:

@@ -31,17 +31,17 @@ std::string_view SlotEvent::DigitsOf(const BinaryValue& value) {
   return {digits.data(), static_cast<size_t>(written.ptr - digits.data())};
 }
 
-bool SlotEvent::ReadId(const BinaryValue& value, std::string_view& id) {
+inline bool SlotEvent::ReadId(const BinaryValue& value, std::string_view& id) {
   if (IsInteger(value)) {
     id = DigitsOf(value);
     return true;
   }
   if (value.kind() != Kind::kString) return false;
   id = value.text();
-  return !id.empty() && id.size() <= kIdBytesMax;
+  return IsId(id);
 }
 
-bool SlotEvent::ReadTime(Field field, const BinaryValue& value, TimeMs& time) const {
+inline bool SlotEvent::ReadTime(Field field, const BinaryValue& value, TimeMs& time) const {
   const TimeUnit unit = (*plan_)[field].unit;
   if (value.kind() == Kind::kTime || (value.kind() == Kind::kInteger && unit == TimeUnit::kMilliseconds)) {
     time = {value.integer()};
@@ -55,7 +55,7 @@ bool SlotEvent::ReadTime(Field field, const BinaryValue& value, TimeMs& time) co
 }
 
 // A string; for a mapped field also an integer.
-bool SlotEvent::ReadText(Field field, std::string_view& text) {
+inline bool SlotEvent::ReadText(Field field, std::string_view& text) {
   if (!Has(field)) return true;
   const BinaryValue& value = ValueOf(field);
   if (IsInteger(value) && (*plan_)[field].mapped) {
@@ -99,19 +99,12 @@ bool SlotEvent::ReadItemDetails(const BinaryValue* position, const BinaryValue* 
 }
 
 bool SlotEvent::AddItem(const BinaryValue& value) {
-  // The text may be an object with the item's fields.
-  if (plan_->elements_may_be_text && value.kind() == Kind::kString && value.text().starts_with('{'))
-    return false;
-  return AddItemWithId(value);
+  return value.kind() == Kind::kString ? AddText(value.text()) : AddItemWithId(value);
 }
 
 bool SlotEvent::AddItemWithId(const BinaryValue& value) {
   std::string_view id;
-  if (!ReadId(value, id) || buffers_->items.size() == kItemsMax) return false;
-  // Not push_back, which would load at once what was just stored in parts: the processor waits for that.
-  buffers_->items.emplace_back().item_id = id;
-  if (plan_->details) buffers_->details.push_back({});
-  return true;
+  return ReadId(value, id) && AddId(id);
 }
 
 bool SlotEvent::EndItem() {
@@ -127,7 +120,7 @@ bool SlotEvent::EndItem() {
   return true;
 }
 
-bool SlotEvent::ReadKind(Event& event) {
+inline bool SlotEvent::ReadKind(Event& event) {
   if (!plan_->wanted.kind || !Has(Field::kKind)) return true;
   std::string_view name;
   const BinaryValue& value = ValueOf(Field::kKind);
@@ -147,7 +140,7 @@ bool SlotEvent::ReadKind(Event& event) {
 }
 
 // The first place with an id that isn't ignored. Left to the long way: a value that can't be an id.
-bool SlotEvent::ReadUser(Event& event) {
+inline bool SlotEvent::ReadUser(Event& event) {
   SkipReason skip = SkipReason::kNone;
   for (const uint8_t slot : plan_->user_slots) {
     if ((present_ >> slot & 1) == 0) continue;
@@ -173,7 +166,7 @@ Attributes SlotEvent::ReadAttributes() {
   return {scalars_.data(), asked};
 }
 
-bool SlotEvent::ReadItems(Event& event) {
+inline bool SlotEvent::ReadItems(Event& event) {
   const bool one = Has(Field::kItemId);
   if (one == has_items_) return false;
   if (one && !AddItemWithId(ValueOf(Field::kItemId))) return false;
@@ -194,7 +187,6 @@ bool SlotEvent::ReadDetails(Event& event) {
 }
 
 bool SlotEvent::Finish(Event& event) {
-  event = {};
   const bool extras = plan_->extras;
   const Attributes attributes = extras ? ReadAttributes() : Attributes();
   if (extras && !AllHold(plan_->only_if, attributes)) event.skip = SkipReason::kCondition;

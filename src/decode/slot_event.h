@@ -106,12 +106,25 @@ class SlotEvent {
   bool EndItem();
   /// An element that is no record: the item's id.
   bool AddItem(const BinaryValue& id);
-  /// False: the long way reads the event.
+  /// As AddItem, of a text.
+  bool AddText(std::string_view id) {
+    // The text may be an object with the item's fields.
+    return !(plan_->elements_may_be_text && id.starts_with('{')) && IsId(id) && AddId(id);
+  }
+  /// `event`: a new one. False: the long way reads the event.
   bool Finish(Event& event);
 
  private:
   bool Has(Field field) const { return (present_ >> static_cast<size_t>(field) & 1) != 0; }
   const BinaryValue& ValueOf(Field field) const { return values_[static_cast<size_t>(field)]; }
+  static bool IsId(std::string_view id) { return !id.empty() && id.size() <= kIdBytesMax; }
+  bool AddId(std::string_view id) {
+    if (buffers_->items.size() == kItemsMax) return false;
+    // Not push_back, which would load at once what was just stored in parts: the processor waits for that.
+    buffers_->items.emplace_back().item_id = id;
+    if (plan_->details) buffers_->details.push_back({});
+    return true;
+  }
   bool AddItemWithId(const BinaryValue& id);
   bool ReadId(const BinaryValue& value, std::string_view& id);
   bool ReadTime(Field field, const BinaryValue& value, TimeMs& time) const;
