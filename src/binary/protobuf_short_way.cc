@@ -79,7 +79,6 @@ bool ReadTimestamp(std::string_view bytes, BinaryValue& value) {
 }  // namespace
 
 const Step* ProtobufSteps::Message::Find(uint32_t number) const {
-  if (number < kDirect) return direct[number] == 0 ? nullptr : &steps[direct[number] - 1u];
   const auto at = std::lower_bound(steps.begin(), steps.end(), number,
                                    [](const Step& step, uint32_t wanted) { return step.number < wanted; });
   return at != steps.end() && at->number == number ? &*at : nullptr;

@@ -51,10 +51,6 @@ class StepMaker {
     }
     auto& steps = making.message.steps;
     std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.number < b.number; });
-    for (size_t i = 0; i < steps.size(); ++i) {
-      if (steps[i].number < ProtobufSteps::Message::kDirect)
-        making.message.direct[steps[i].number] = static_cast<uint16_t>(i + 1);
-    }
     for (uint8_t tag = 0; tag < ProtobufSteps::Message::kQuickEnd; ++tag)
       making.message.quick[tag] = QuickOf(tag, making.message, of_item);
     steps_.messages[at] = std::move(making.message);

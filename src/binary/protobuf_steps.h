@@ -70,10 +70,8 @@ struct ProtobufSteps {
   };
   struct Message {
     static constexpr uint8_t kQuickEnd = 128;
-    std::array<Quick, kQuickEnd> quick;
-    static constexpr size_t kDirect = 64;
-    std::array<uint16_t, kDirect> direct{};  // by number: the step's place in `steps` from 1 on; 0: none
-    std::vector<Step> steps;                 // by number
+    std::array<Quick, kQuickEnd> quick;  // by tag
+    std::vector<Step> steps;             // by number
     std::vector<Default> defaults;
 
     const Step* Find(uint32_t number) const;
