@@ -271,12 +271,53 @@ tl::unexpected<FormatError> Wrong(std::string path, std::string message) {
   return tl::unexpected(FormatError{std::move(path), std::move(message)});
 }
 
-tl::expected<std::string, FormatError> ReadSchemaFile(const std::string& path) {
+bool ReadFile(const std::string& path, std::string& text) {
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
+  std::ostringstream read;
+  if (!file || !(read << file.rdbuf())) return false;
+  text = std::move(read).str();
+  return true;
+}
+
+tl::expected<std::string, FormatError> ReadSchemaFile(const std::string& path) {
+  std::string text;
+  if (!ReadFile(path, text))
     return Wrong("input.schema_file", fmt::format("\"{}\": can't be read; give the path of a schema", path));
-  return std::move(text).str();
+  return text;
+}
+
+/// What the registry's own options lack.
+std::optional<FormatError> FindConflict(const RegistryOptions& registry) {
+  const std::string keys = "input.schema_registry.";
+  const auto needs = [&](const char* key, const char* other) {
+    return FormatError{keys + key, fmt::format("needs {}{}; set both, or neither", keys, other)};
+  };
+  const std::pair<const char*, const std::string*> files[] = {
+      {"ca", &registry.ca_file}, {"certificate", &registry.certificate_file}, {"key", &registry.key_file}};
+  if (registry.url.empty()) {
+    for (const auto& [name, path] : files) {
+      if (!path->empty()) return needs(name, "url");
+    }
+    return needs(registry.user.empty() ? "password" : "user", "url");
+  }
+  if (HostOfAddress(registry.url, true).empty()) {
+    return FormatError{
+        keys + "url",
+        fmt::format("\"{}\": expected http://HOST:PORT or https://HOST:PORT, perhaps with a path",
+                    registry.url)};
+  }
+  if (registry.user.empty() && !registry.password.empty()) return needs("password", "user");
+  if (registry.certificate_file.empty() && !registry.key_file.empty()) return needs("key", "certificate");
+  for (const auto& [name, path] : files) {
+    if (path->empty()) continue;
+    if (!registry.url.starts_with("https:"))
+      return FormatError{keys + name, fmt::format("\"{}\": is for https, and {}url is \"{}\"; set null",
+                                                  *path, keys, registry.url)};
+    if (std::string unused; !ReadFile(*path, unused))
+      return FormatError{keys + name,
+                         fmt::format("\"{}\": can't be read; give the path of a file in PEM", *path)};
+  }
+  return std::nullopt;
 }
 
 /// Which options go together.
@@ -287,6 +328,9 @@ std::optional<FormatError> FindConflict(const BinaryOptions& options) {
   const auto wrong = [](std::string path, std::string message) {
     return FormatError{std::move(path), std::move(message)};
   };
+  if (options.registry) {
+    if (auto conflict = FindConflict(*options.registry)) return conflict;
+  }
   if (is_json && options.schema_file)
     return wrong("input.schema_file",
                  "input.format is \"json\", which needs no schema; set input.format, or null");
@@ -321,12 +365,6 @@ std::optional<FormatError> FindConflict(const BinaryOptions& options) {
     return wrong("input.schema_file", "missing; input.format \"" + format +
                                           "\" needs the schema's file, or input.framing \"confluent\" "
                                           "and input.schema_registry");
-  if (options.registry && HostOfAddress(options.registry->url, true).empty()) {
-    return wrong("input.schema_registry.url",
-                 fmt::format("\"{}\": expected http://HOST:PORT or https://HOST:PORT, "
-                             "perhaps with a path",
-                             options.registry->url));
-  }
   return std::nullopt;
 }
 

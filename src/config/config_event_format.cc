@@ -160,8 +160,11 @@ class Reader : private ConfigFieldReader {
     options.framing = static_cast<EventFraming>(choice("framing", kEventFramingNames));
     options.schema_file = text(input, "schema_file");
     options.protobuf_message = text(input, "protobuf_message");
-    if (const ConfigJson& registry = ConfigMember(input, "schema_registry");
-        !TextOf(registry, "url").empty()) {
+    const ConfigJson& registry = ConfigMember(input, "schema_registry");
+    constexpr auto kTexts =
+        std::to_array<const char*>({"url", "user", "password", "ca", "certificate", "key"});
+    if (std::any_of(kTexts.begin(), kTexts.end(),
+                    [&](const char* name) { return !TextOf(registry, name).empty(); })) {
       options.registry = RegistryOptions{TextOf(registry, "url"),
                                          TextOf(registry, "user"),
                                          TextOf(registry, "password"),

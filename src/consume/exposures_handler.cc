@@ -84,6 +84,8 @@ class ExposuresHandler::Handler final : public PartitionHandler {
                                    milliseconds(handler_.clock_.WallNow().value - since_ms));
   }
 
+  bool WaitsAlone() const override { return open_->flow->intake.HeldBy() == HoldReason::kSchema; }
+
   void SetWatermarks(const Watermarks& watermarks) override {
     open_->flow->state.SetWatermarks(watermarks.low, watermarks.high);
   }

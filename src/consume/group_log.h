@@ -94,9 +94,9 @@ class GroupLog {
 
   /// The next record delivered is the one at `offset` or the first after it. On the partition's worker thread
   /// (in a handler or between polls). Takes effect with the next PollControl. kNotFound: the partition isn't
-  /// assigned (any more), or isn't read.
+  /// assigned (any more).
   virtual Status Seek(int32_t partition, int64_t offset) = 0;
-  /// The partition stays assigned to this member and isn't read any more. Threads and effect: as Seek.
+  /// The partition stays assigned to this member and isn't read until Seek. Threads and effect: as Seek.
   virtual void StopReading(int32_t partition) = 0;
 
   /// The values of the last fetch; no I/O. Unknown values are -1.

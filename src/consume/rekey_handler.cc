@@ -24,6 +24,7 @@ class RekeyHandler::Handler final : public PartitionHandler {
   }
   int64_t next_offset() const override { return flow_->next_offset(); }
   Result<std::optional<int64_t>> Idle() override { return flow_->Rewind(handler_.clock_.Now()); }
+  bool WaitsAlone() const override { return flow_->awaits_schema(); }
   int64_t CommitOffset() const override {
     const int64_t closed_at = closed_at_.load();
     return closed_at >= 0 ? closed_at : flow_->position();

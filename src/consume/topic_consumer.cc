@@ -11,6 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kHoldSlice{20};
+constexpr milliseconds kWaitAloneMax{100};  // at most so long a partition keeps its worker from the others
 constexpr milliseconds kRunnerQuestion{1000};
 constexpr milliseconds kTransactionTakes{10'000};  // then it is reported
 
@@ -209,7 +210,8 @@ void TopicConsumer::OnBatch(const PartitionBatch& batch) {
   if (!run) return;
   const MutexLock lock(run->mutex);
   // Records that aren't taken now are read again from the offset that ReadOn returns.
-  if (run->closed || !run->handler || run->read_on_at || workers_stop_.load(std::memory_order_relaxed))
+  if (run->closed || !run->handler || run->read_on_at || run->look_at ||
+      workers_stop_.load(std::memory_order_relaxed))
     return;
   run->handler->SetWatermarks(log_->CachedWatermarks(batch.partition));
   run->at_end.store(-1, std::memory_order_relaxed);
@@ -220,7 +222,7 @@ void TopicConsumer::OnBatch(const PartitionBatch& batch) {
 }
 
 TopicConsumer::Outcome TopicConsumer::TakeRecords(Run& run, std::span<const Record> records) {
-  std::optional<Instant> held_since;  // since when nothing was taken
+  std::optional<Instant> waits_since;
   while (!records.empty()) {
     const auto taken = run.handler->Handle(records);
     if (!taken) {
@@ -229,23 +231,31 @@ TopicConsumer::Outcome TopicConsumer::TakeRecords(Run& run, std::span<const Reco
     }
     records = records.subspan(*taken);
     if (*taken > 0) {
-      if (std::exchange(run.held, false)) run.handler->Resumed();
-      held_since.reset();
+      if (std::exchange(run.held_since, std::nullopt)) run.handler->Resumed();
+      waits_since.reset();
     }
     if (records.empty()) break;
     if (StepIdle(run) == Outcome::kStops) return Outcome::kStops;
-    if (*taken == 0 && WaitForSpace(run, held_since) == Outcome::kStops) return Outcome::kStops;
+    if (*taken == 0 && WaitForSpace(run, waits_since) == Outcome::kStops) return Outcome::kStops;
   }
   return Outcome::kGoesOn;
 }
 
 // kStops: the rest of the records is delivered again, or the partition is closed.
-TopicConsumer::Outcome TopicConsumer::WaitForSpace(Run& run, std::optional<Instant>& held_since) {
-  if (!std::exchange(run.held, true)) run.handler->Held();
+TopicConsumer::Outcome TopicConsumer::WaitForSpace(Run& run, std::optional<Instant>& waits_since) {
   const Instant now = clock_.Now();
-  if (!held_since) held_since = now;
+  if (!run.held_since) {
+    run.held_since = now;
+    run.handler->Held();
+  }
+  if (!waits_since) waits_since = now;
   if (workers_stop_.load(std::memory_order_relaxed)) return Outcome::kStops;
-  if (now - *held_since > options_.hold_max) {
+  if (now - *run.held_since > kWaitAloneMax && run.handler->WaitsAlone()) {
+    run.look_at = now + options_.read_on_after;
+    log_->StopReading(run.partition);
+    return Outcome::kStops;
+  }
+  if (now - *waits_since > options_.hold_max) {
     (void)log_->Seek(run.partition, run.handler->next_offset());
     return Outcome::kStops;
   }
@@ -265,13 +275,15 @@ TopicConsumer::Outcome TopicConsumer::StepIdle(Run& run) {
     Failed(run, from.error());
     return Outcome::kStops;
   }
-  if (!*from) return Outcome::kGoesOn;
-  (void)log_->Seek(run.partition, **from);
+  if (!*from && (!run.look_at || clock_.Now() < *run.look_at)) return Outcome::kGoesOn;
+  run.look_at.reset();
+  (void)log_->Seek(run.partition, *from ? **from : run.handler->next_offset());
   return Outcome::kStops;
 }
 
 void TopicConsumer::ReadOn(Run& run) {
   run.read_on_at.reset();
+  run.look_at.reset();
   if (!run.handler) return OpenAgain(run);
   const auto from = run.handler->ReadOn();
   if (!from) return Failed(run, from.error());
@@ -312,7 +324,7 @@ void TopicConsumer::OpenAgain(Run& run) {
     const MutexLock lock(mutex_);
     run.handler = std::move(*opened);
   }
-  run.held = false;
+  run.held_since.reset();
   ClearProblem(run.partition);
   (void)log_->Seek(run.partition, run.handler->Begin(watermarks->low));
 }

@@ -100,7 +100,8 @@ class TopicConsumer final : public RebalanceHandler, public WorkerHandler {
     HandlerPointer handler GUARDED_BY(mutex);
     bool closed GUARDED_BY(mutex) = false;
     std::optional<Instant> read_on_at GUARDED_BY(mutex);  // nothing is taken before
-    bool held GUARDED_BY(mutex) = false;
+    std::optional<Instant> look_at GUARDED_BY(mutex);     // likewise, while other work goes on
+    std::optional<Instant> held_since GUARDED_BY(mutex);
     std::atomic<int64_t> at_end{-1};  // the end that was reached, if no record came since; worker writes
   };
   /// Of a partition that was read up to the end for readers of committed records.
@@ -116,7 +117,7 @@ class TopicConsumer final : public RebalanceHandler, public WorkerHandler {
   Result<HandlerPointer> OpenOnce(const Assignment& assignment);
   Error Cut(int32_t partition, int64_t reached, int64_t end) const;
   Outcome TakeRecords(Run& run, std::span<const Record> records) REQUIRES(run.mutex);
-  Outcome WaitForSpace(Run& run, std::optional<Instant>& held_since) REQUIRES(run.mutex);
+  Outcome WaitForSpace(Run& run, std::optional<Instant>& waits_since) REQUIRES(run.mutex);
   Outcome StepIdle(Run& run) REQUIRES(run.mutex);
   void ReadOn(Run& run) REQUIRES(run.mutex);
   void OpenAgain(Run& run) REQUIRES(run.mutex);

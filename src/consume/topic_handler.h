@@ -47,6 +47,8 @@ class PartitionHandler {
   /// Worker. Held: records wait for space. Resumed: there is space again.
   virtual void Held() {}
   virtual void Resumed() {}
+  /// Worker, while records wait: whether no other partition waits for the same thing.
+  virtual bool WaitsAlone() const { return false; }
 
   /// The watermarks last seen; unknown values are -1.
   virtual void SetWatermarks(const Watermarks&) {}

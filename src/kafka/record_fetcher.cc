@@ -81,7 +81,7 @@ void RecordFetcher::Begin(int32_t partition, int64_t start_offset, const Anchor&
   if (partitions.size() <= index) partitions.resize(index + 1);
   auto& state = partitions[index];
   state.assigned = true;
-  state.out_of_range = state.seeking = false;
+  state.out_of_range = state.seeking = state.stopped = false;
   state.next_offset = start_offset;
   state.log.Begin(last_read, link_.outages());
   ++state.epoch;
@@ -90,12 +90,17 @@ void RecordFetcher::Begin(int32_t partition, int64_t start_offset, const Anchor&
 
 void RecordFetcher::End(std::span<const int32_t> partitions) {
   const auto locks = LockWorkers();
-  for (const int32_t partition : partitions) EndReading(partition);
+  for (const int32_t partition : partitions) {
+    EndReading(partition);
+    if (auto* const state = Find(partition)) state->stopped = false;
+  }
 }
 
 void RecordFetcher::StopReading(int32_t partition) {
   const std::lock_guard lock(WorkerFor(partition).mutex);
-  if (EndReading(partition)) reassign_ = true;
+  if (!EndReading(partition)) return;
+  Find(partition)->stopped = true;
+  reassign_ = true;
 }
 
 bool RecordFetcher::EndReading(int32_t partition) {
@@ -351,12 +356,12 @@ Status RecordFetcher::Seek(int32_t partition, int64_t offset) {
   auto& worker = WorkerFor(partition);
   const std::lock_guard lock(worker.mutex);
   auto* const state = Find(partition);
-  if (state == nullptr || !state->assigned) {
+  if (state == nullptr || !(state->assigned || state->stopped)) {
     return Fail(Code::kNotFound, "seek: partition " + std::to_string(partition) + " isn't assigned");
   }
   if (state->notice_due) --worker.notices_due;
-  state->notice_due = false;
-  state->out_of_range = false;
+  state->assigned = true;
+  state->notice_due = state->out_of_range = state->stopped = false;
   state->seeking = true;
   state->next_offset = offset;
   state->log.Seek(offset);

@@ -23,6 +23,7 @@ namespace seen {
 /// Guarded by its worker's mutex.
 struct ConsumedPartition {
   bool assigned = false;      // and read
+  bool stopped = false;       // assigned, and not read until Seek
   bool out_of_range = false;  // notice given or due; records are dropped until Seek
   bool notice_due = false;    // OnOffsetOutOfRange hasn't been called yet
   bool seeking = false;       // Seek was called; dropped until the control thread applies it

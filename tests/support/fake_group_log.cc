@@ -106,7 +106,9 @@ std::set<int32_t> FakeGroupLog::read_partitions() {
   std::set<int32_t> read;
   for (const auto& worker : workers_) {
     const std::lock_guard lock(worker->mutex);
-    for (const auto& [partition, state] : worker->read) read.insert(partition);
+    for (const auto& [partition, state] : worker->read) {
+      if (!state.stopped) read.insert(partition);
+    }
   }
   return read;
 }
@@ -199,7 +201,7 @@ size_t FakeGroupLog::PollWorker(int worker_number, std::chrono::milliseconds tim
 }
 
 size_t FakeGroupLog::PollPartition(int32_t partition, State& state, WorkerHandler& handler) {
-  if (state.seeking || state.out_of_range) return 0;
+  if (state.stopped || state.seeking || state.out_of_range) return 0;
   const Watermarks marks = topic_.watermarks(partition);
   if (state.next_offset < marks.low || state.next_offset > marks.high) {
     state.out_of_range = true;
@@ -235,7 +237,8 @@ Status FakeGroupLog::Seek(int32_t partition, int64_t offset) {
 void FakeGroupLog::StopReading(int32_t partition) {
   Worker& worker = WorkerFor(partition);
   const std::lock_guard lock(worker.mutex);
-  worker.read.erase(partition);
+  if (const auto found = worker.read.find(partition); found != worker.read.end())
+    found->second.stopped = true;
 }
 
 Result<Watermarks> FakeGroupLog::QueryWatermarks(int32_t partition, std::chrono::milliseconds) const {

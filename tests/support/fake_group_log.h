@@ -99,6 +99,7 @@ class FakeGroupLog final : public GroupLog {
     bool seeking = false;       // takes effect in PollControl
     bool out_of_range = false;  // the handler was called
     int64_t end_told = -1;
+    bool stopped = false;  // not read until Seek
   };
   struct Worker {
     std::recursive_mutex mutex;

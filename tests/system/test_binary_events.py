@@ -5,6 +5,7 @@ import struct
 import subprocess
 import time
 
+from hashes import partition_of
 from places import SOURCE, now_ms, wait_until
 from schema_registry import SchemaRegistry
 from seenctl_tool import run
@@ -298,6 +299,38 @@ def test_a_registry_that_is_away_holds_the_partition_and_loses_nothing(topics, d
     assert seend.unseen("u1", [f"w{i}" for i in range(6)]) == ["w5"]
     assert not seend.status()["troubles"]
     assert not topics.read_all(f"{topic_name}-dead")
+
+
+def test_a_schema_that_is_away_holds_its_partition_alone(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=2)
+    with SchemaRegistry() as registry:
+        number = registry.register(EXPOSURE)
+        config = by_registry(registry)
+        config["input"]["workers"] = 1
+        seend = daemon(topic_name, config).start()
+        show = lambda user, item: topics.produce(  # noqa: E731
+            topic_name, [(user, framed(number, avro_exposure(user, item, now_ms())))]
+        )
+        users = [f"u{i}" for i in range(20)]
+        for user in users:
+            show(user, "first")
+        seend.wait_at_rest()
+        registry.broken = 503
+        topics.produce(topic_name, [("u0", framed(77, b"xyz"))])
+        waits = partition_of("u0", 2)
+        wait_until(lambda: seend.partition_status()[waits]["state"] == "held", "the partition waits")
+        others = [user for user in users if partition_of(user, 2) != waits][:5]
+        began = time.monotonic()
+        for i in range(4):
+            for user in others:
+                show(user, f"w{i}")
+                wait_until(lambda user=user, i=i: seend.unseen(user, [f"w{i}"]) == [], "it is seen")
+        assert time.monotonic() - began < 10, "each waited for the worker"
+        assert seend.partition_status()[waits]["state"] == "held"
+        registry.broken = None
+        seend.wait_at_rest()
+        (letter,) = topics.letters(f"{topic_name}-dead", count=1).values()
+        assert letter[1]["reason"] == "unknown_schema"
 
 
 def test_an_unknown_id_is_a_dead_letter_after_a_time(topics, daemon, topic_name):

@@ -61,6 +61,34 @@ TEST(BinaryFormat, SaysWhichOptionsDontGoTogether) {
   EXPECT_NE(*MakeBinaryFormat({kProtobuf, kConfluent, {}, {}, registry}), nullptr);
 }
 
+TEST(BinaryFormat, SaysWhatTheRegistrysOptionsLack) {
+  const std::string file = WithFile("some.pem", "-----BEGIN");
+  const std::string http = "http://registry:8081", https = "https://registry:8081";
+  struct Case {
+    RegistryOptions registry;
+    std::string path, says;
+  };
+  const Case cases[] = {
+      {{"", "key", "", "", "", ""}, "user", "needs input.schema_registry.url"},
+      {{"", "", "secret", "", "", ""}, "password", "needs input.schema_registry.url"},
+      {{"", "", "", file, "", ""}, "ca", "needs input.schema_registry.url"},
+      {{http, "", "secret", "", "", ""}, "password", "needs input.schema_registry.user"},
+      {{https, "", "", "", "", file}, "key", "needs input.schema_registry.certificate"},
+      {{http, "", "", file, "", ""}, "ca", "is for https"},
+      {{https, "", "", "/nowhere.pem", "", ""}, "ca", "\"/nowhere.pem\": can't be read"},
+      {{https, "", "", "", file, "/nowhere.pem"}, "key", "can't be read"},
+      {{"ftp://registry", "", "", "", "", ""}, "url", "expected http://HOST:PORT"},
+  };
+  for (const Case& c : cases) {
+    const auto made = MakeBinaryFormat({kAvro, kConfluent, {}, {}, c.registry});
+    ASSERT_FALSE(made) << c.says;
+    EXPECT_EQ(made.error().path, "input.schema_registry." + c.path) << made.error().message;
+    EXPECT_NE(made.error().message.find(c.says), std::string::npos) << made.error().message;
+  }
+  EXPECT_TRUE(
+      MakeBinaryFormat({kAvro, kConfluent, {}, {}, RegistryOptions{https, "u", "p", file, file, file}}));
+}
+
 TEST(BinaryFormat, ChecksTheFieldsAgainstTheFile) {
   const std::string schema = WithFile("click.avsc", RecordWith(R"({"name":"uid","type":"string"})"));
   EventFormat format;

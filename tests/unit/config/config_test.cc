@@ -219,11 +219,11 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"input.schema_file", {}, {"", "a"}},  // needs a format that isn't JSON
       {"input.protobuf_message", {}, {"", "a b", ".a", "a..b", "1"}},
       {"input.schema_registry.url", {}, {"", "registry:8081", "ftp://a", "http://u:p@a", "http://a?b"}},
-      {"input.schema_registry.user", {"key"}, {"", "a\nb"}},
-      {"input.schema_registry.password", {}, {""}},  // a secret: in the file only
-      {"input.schema_registry.ca", {"a"}, {""}},
-      {"input.schema_registry.certificate", {"a"}, {""}},
-      {"input.schema_registry.key", {"a"}, {""}},
+      {"input.schema_registry.user", {}, {"", "a\nb", "key"}},  // needs a url, as the next ones
+      {"input.schema_registry.password", {}, {""}},             // a secret: in the file only
+      {"input.schema_registry.ca", {}, {"", "a"}},
+      {"input.schema_registry.certificate", {}, {"", "a"}},
+      {"input.schema_registry.key", {}, {"", "a"}},
       {"input.partitioner", {"murmur2", "crc32", "fnv1a"}, {"", "MURMUR2", "consistent", "murmur2 "}},
       {"filters[0].name",
        {"a", "home_feed-2", std::string(64, 'n')},

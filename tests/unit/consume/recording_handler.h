@@ -28,6 +28,7 @@ class RecordingTaker final : public TopicHandler {
     std::optional<Error> take_fails;  // fails once
     std::optional<Error> idle_fails;  // fails once
     size_t room = SIZE_MAX;           // how many more records it takes
+    bool waits_alone = false;         // for room
     std::string refusal;
   };
 
@@ -67,6 +68,10 @@ class RecordingTaker final : public TopicHandler {
       return std::nullopt;
     }
     void Held() override { ++handler_.held; }
+    bool WaitsAlone() const override {
+      const std::lock_guard lock(handler_.mutex_);
+      return handler_.kept_[partition_].waits_alone;
+    }
     void Resumed() override {
       const std::lock_guard lock(handler_.mutex_);
       ++handler_.kept_[partition_].resumed;

@@ -158,6 +158,29 @@ TEST_F(TopicRunnerTest, WithoutRoomItWaitsAndThenReadsTheRestAgain) {
   EXPECT_EQ(handler_.Of(1).resumed, 1);
 }
 
+TEST_F(TopicRunnerTest, APartitionThatWaitsAloneDoesntKeepItsWorker) {
+  FillAll(0, 30);
+  handler_.With(1, [](auto& kept) {
+    kept.room = 4;
+    kept.waits_alone = true;
+  });
+  Start();
+  ASSERT_TRUE(Steps());
+  EXPECT_LE(wait_.waits, 6) << "a tenth of a second in slices, however often it is read again";
+  int steps_read = 0;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(Steps(1));
+    steps_read += log_->read_partitions().contains(1) ? 1 : 0;
+  }
+  EXPECT_LE(steps_read, 10) << "its records aren't fetched in vain";
+  handler_.With(1, [](auto& kept) { kept.room = SIZE_MAX; });
+  clock_.Advance(500);
+  ASSERT_TRUE(Steps());
+  EXPECT_EQ(handler_.Of(1).values, Values(0, 30));
+  EXPECT_EQ(handler_.held, 1);
+  EXPECT_EQ(handler_.Of(1).resumed, 1);
+}
+
 TEST_F(TopicRunnerTest, RoomThatComesInTimeLetsTheBatchGoOn) {
   FillAll(0, 10);
   handler_.With(0, [](auto& kept) { kept.room = 4; });
