@@ -107,7 +107,7 @@ std::optional<SchemaProblem> SchemaRegistry::AddReferences(const Found& found, R
           Kind::kUnusable,
           fmt::format("the schema refers to more than {} others, or {} deep", kReferencesMax, kDepthMax)};
     }
-    auto referred = Get(fmt::format("/subjects/{}/versions/{}", PercentEncode(TextOf(reference, "subject")),
+    auto referred = Get(fmt::format("/subjects/{}/versions/{}?deleted=true", PercentEncode(TextOf(reference, "subject")),
                                     reference["version"].get<int64_t>()));
     if (!referred) return std::move(referred.error());
     if (auto problem = AddReferences(*referred, schema, depth + 1)) return problem;

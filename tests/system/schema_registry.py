@@ -15,6 +15,7 @@ class SchemaRegistry:
     def __init__(self, user=None, first_id=1):
         self.user, self.broken, self.asked = user, None, []
         self.schemas, self.subjects, self.next_id = {}, {}, first_id
+        self.deleted = set()  # subjects whose versions are deleted softly
         self.texts = {}  # {id: what it gives instead of the schema that was registered}
         self.port, self._server = 0, None
 
@@ -85,6 +86,7 @@ class SchemaRegistry:
         wanted = self.user and "Basic " + base64.b64encode(self.user.encode()).decode()
         if wanted and headers.get("Authorization") != wanted:
             return 401, {"error_code": 401, "message": "Unauthorized"}
+        asks_deleted = "deleted=true" in path
         path = urllib.parse.urlparse(path).path
         if match := re.fullmatch("/schemas/ids/(\\d+)", path):
             number = int(match[1])
@@ -95,7 +97,7 @@ class SchemaRegistry:
             subject = urllib.parse.unquote(match[1])
             ids = self.subjects.get(subject, [])
             version = len(ids) if match[2] == "latest" else int(match[2])
-            if not 0 < version <= len(ids):
+            if not 0 < version <= len(ids) or (subject in self.deleted and not asks_deleted):
                 return 404, {"error_code": 40402, "message": "Version not found"}
             number = ids[version - 1]
             return 200, {"subject": subject, "id": number, "version": version} | self.shown(number)
