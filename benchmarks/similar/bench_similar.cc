@@ -9,9 +9,9 @@
 //     prints the similar items: for each of `runs` (method, verify, distance_max) the lines of the items,
 //     then the line of the run. `folder` is emptied. by=all: compares every pair instead
 //
-// How texts are read: text_version=3 (1 or 2: as in older indexes), segmentation=trigrams (or another of
-// items.segmentation), folding=1 (0: none), numbers=distinct (or ignored), tokens_min=6, emoji_are_words=0
-// (1: always), boilerplate=FILE (one pattern a line).
+// How texts are read: text_version=4 (1 or 2: as in older indexes), segmentation=trigrams (or another of
+// items.segmentation), folding=1 (0: none), numbers=distinct (or ignored), tokens_min=6,
+// boilerplate=FILE (one pattern a line).
 
 #include <cstdio>
 #include <fstream>
@@ -142,7 +142,6 @@ TextRules RulesOf(const Arguments& arguments) {
   rules.numbers = *numbers;
   rules.tokens_min = static_cast<uint32_t>(arguments.Number("tokens_min", kDefaultTokensMin));
   rules.folding_version = arguments.Number("folding", 1) != 0 ? kFoldingVersion : 0;
-  rules.emoji_are_words = arguments.Number("emoji_are_words", 0) != 0;
   if (const std::string path = arguments.Text("boilerplate", ""); !path.empty()) {
     std::ifstream file(path);
     if (!file) Die("boilerplate: " + path + " can't be opened");

@@ -30,7 +30,7 @@ RUN = "minhash/sketch/3"  # the default method
 BOILERPLATE = pathlib.Path(__file__).with_name("boilerplate_zh.txt")
 BEFORE, CHOSEN = "as before", "trigrams"  # the bars are about the setting CHOSEN
 SETTINGS = {  # further arguments of bench_similar
-    BEFORE: ("text_version=1", "segmentation=dictionary", "folding=0", "emoji_are_words=1"),
+    BEFORE: ("text_version=1", "segmentation=dictionary", "folding=0"),
     "dictionary": ("segmentation=dictionary",),
     "dictionary_trigrams": ("segmentation=dictionary_trigrams",),
     "bigrams_trigrams": ("segmentation=bigrams_trigrams",),

@@ -331,8 +331,9 @@ constexpr ConfigKey kKeys[] = {
         .Into<&Config::items, &ItemsConfig::segmentation>(),
     Choice(
         "items.numbers", "null", kNumbersNames,
-        "\"distinct\": two texts whose numbers differ aren't similar, unless these are less than a tenth of "
-        "their numbers. \"ignored\": a number is a word like any other. null: as the index has it; a new "
+        "\"distinct\": two texts whose numbers differ are neither copies nor near, unless the numbers that "
+        "differ are less than a tenth of all numbers of the text that has more. \"ignored\": a number is a "
+        "word like any other. null: as the index has it; a new "
         "one gets \"distinct\".")
         .Into<&Config::items, &ItemsConfig::numbers>(),
     Whole("items.tokens_min", "words", "null", {0, 1000},

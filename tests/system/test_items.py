@@ -205,6 +205,34 @@ def test_what_does_not_fit_is_refused(topics, daemon, topic_name, tmp_path):
     seend.stop()
 
 
+@pytest.mark.parametrize("rules", [{}, {"numbers": "ignored", "tokens_min": 3}], ids=["default", "set"])
+def test_numbers_and_short_texts_go_by_the_configuration(rules, topics, daemon, topic_name):
+    items = Items(topics, topic_name)
+    seend = daemon(topic_name, items.config(**rules)).start()
+    text = text_of(1)
+    sent = {
+        "e1": text + " episode 01",
+        "e2": text + " episode 02",
+        "t3": "one two three four " + "test " * 9,
+        "t9": "one two three four " + "test " * 19,
+    }
+    items.send(*(item(name, words) for name, words in sent.items()))
+    items.wait_at_rest(seend)
+    groups = {name: record["group_id"] for name, record in items.published().items()}
+    assert groups == ({"e1": "e1", "e2": "e1", "t3": "t3", "t9": "t3"} if rules else {n: n for n in sent})
+    seend.stop()
+    if not rules:
+        return
+    seend.config["items"]["numbers"] = "distinct"
+    seend.start()
+    assert "items.numbers: the index of items was built with ignored" in refusal(seend)
+    seend.stop()
+    seend.config["items"] |= {"numbers": "ignored", "tokens_min": 4}
+    seend.start()
+    assert "items.tokens_min: the index of items was built with 3" in refusal(seend)
+    seend.stop()
+
+
 def test_an_index_keeps_its_method_until_it_is_rebuilt(topics, daemon, topic_name):
     def found_by(text):
         similar = seend.http.post("/v1/similar", {"text": changed(text, 77)}).json()["similar"]

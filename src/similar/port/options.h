@@ -111,10 +111,11 @@ inline constexpr uint32_t kDefaultTokensMin = 6;
 inline constexpr uint32_t kFoldingVersion = 1;
 
 /// The version of how texts are read. Raise it when the same text no longer gives the same features.
-/// 1: no folding, words by ICU's dictionary, emoji are words. 2: the other rules decide these. 3: signs, the
-/// queries of links and powers count; the rules decide about numbers and short texts; placeholders are no
-/// text.
-inline constexpr uint32_t kTextVersion = 3;
+/// 1: no folding, words by ICU's dictionary, emoji are words. 2: the other rules decide these. 4: signs,
+/// decimals, the queries of links and powers count; the rules decide about numbers and short texts;
+/// placeholders are no text. 3 was never released, and its rules are gone.
+inline constexpr uint32_t kTextVersion = 4;
+inline constexpr uint32_t kLostTextVersion = 3;
 
 struct TextRules {
   uint32_t version = kTextVersion;
@@ -122,7 +123,6 @@ struct TextRules {
   Segmentation segmentation = kDefaultSegmentation;
   Numbers numbers = kDefaultNumbers;
   uint32_t tokens_min = kDefaultTokensMin;
-  bool emoji_are_words = false;  // false: they count only in a text of fewer than kEmojiWordsMax other words
   std::shared_ptr<const Boilerplate> boilerplate = nullptr;  // nullptr: none
 };
 
@@ -132,11 +132,11 @@ inline TextRules FirstTextRules() {
           .folding_version = 0,
           .segmentation = Segmentation::kDictionary,
           .numbers = Numbers::kIgnored,
-          .tokens_min = 0,
-          .emoji_are_words = true};
+          .tokens_min = 0};
 }
 
-/// A text of fewer words keeps its emoji: there they may be all that distinguishes two texts.
+/// From version 2 on, only a text of fewer words keeps its emoji: there they may be all that distinguishes
+/// two texts.
 inline constexpr size_t kEmojiWordsMax = 8;
 
 // How long items are kept. The index keeps them in buckets of days, four to a window, and drops a bucket once

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "rocks/deferred_deletes.h"
 #include "rocks/rocks_status.h"
+#include "similar/groups/group_rules.h"
 #include "similar/store/item_index_rows.h"
 #include "similar/store/item_presence.h"
 
@@ -195,7 +196,7 @@ Status ItemIndexDatabase::ReadItems(const BucketFamily& family) const {
     if (!item) return Fail(Code::kCorrupt, What("a row can't be read. Remedy: start with --rebuild"));
     presence.Add(ItemPresence::HashOf(IdKey(item->item_id)));
     presence.Add(ItemPresence::HashOf(ContentKey(item->features.content_hash)));
-    if (item->features.length == LengthClass::kEmpty) continue;
+    if (!IsListed(item->features)) continue;
     const ItemPresence::ListHashes hashes = ItemPresence::HashesOf(item->features);
     for (const uint64_t hash : ItemPresence::Listed(hashes, lists_simhashes(), lists_bands())) {
       presence.AddListed(hash);

@@ -172,8 +172,9 @@ IndexGeneration Adapted(const IndexGeneration& stored, IndexGeneration configure
   if (kept.segmentation) configured.segmentation = stored.segmentation;
   if (kept.numbers) configured.numbers = stored.numbers;
   if (kept.tokens_min) configured.tokens_min = stored.tokens_min;
-  // A newer program's versions stay different: CheckGeneration refuses them.
-  if (kept.versions && stored.features_version <= configured.features_version &&
+  // The versions of a newer program, and the lost one, stay different: CheckGeneration refuses them.
+  if (kept.versions && stored.features_version != kLostTextVersion &&
+      stored.features_version <= configured.features_version &&
       stored.folding_version <= configured.folding_version) {
     configured.features_version = stored.features_version;
     configured.folding_version = stored.folding_version;
@@ -193,7 +194,6 @@ Result<FeatureOptions> FeatureOptionsOf(const IndexGeneration& generation,
                                   .segmentation = generation.segmentation,
                                   .numbers = generation.numbers,
                                   .tokens_min = generation.tokens_min,
-                                  .emoji_are_words = generation.features_version < 2,
                                   .boilerplate = std::move(*boilerplate)}};
 }
 

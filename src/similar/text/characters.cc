@@ -40,9 +40,8 @@ bool IsEmoji(UChar32 c) {
 // Arrows, brackets, bullets and bars are ornaments, whatever their category.
 bool IsSign(UChar32 c) {
   if (c < 128) return kAsciiSigns.find(static_cast<char>(c)) != std::string_view::npos;
-  if (c < 0x2200 &&
-      std::u16string_view(u"\u00b1\u00d7\u00f7\u2013\u2030\u2031").find(static_cast<char16_t>(c)) !=
-          std::u16string_view::npos)
+  if (c < 0x2200 && std::u16string_view(u"\u00b1\u00d7\u00f7\u066b\u066c\u2013\u2030\u2031")
+                            .find(static_cast<char16_t>(c)) != std::u16string_view::npos)
     return true;
   if (c >= 0x266d && c < 0x2670) return true;  // flat, natural, sharp
   if (c >= 0x2200 && c < 0x2300) {
@@ -60,6 +59,13 @@ bool IsSuperscript(uint32_t c) {
 }
 
 bool IsFraction(uint32_t c) { return (c >= 0xbc && c < 0xbf) || (c >= 0x2150 && c < 0x215f) || c == 0x2189; }
+
+uint32_t CircledNumber(uint32_t c) {
+  if (c >= 0x2460 && c < 0x2474) return c - 0x245f;
+  if (c >= 0x24eb && c < 0x24f5) return c - 0x24e0;  // white on black, from 11
+  if (c >= 0x24f5 && c < 0x24ff) return c - 0x24f4;
+  return c >= 0x2776 && c < 0x2794 ? (c - 0x2776) % 10 + 1 : 0;
+}
 
 bool IsDigit(uint32_t c) { return c < 128 ? c >= '0' && c <= '9' : u_isdigit(static_cast<UChar32>(c)) != 0; }
 

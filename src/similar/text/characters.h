@@ -16,10 +16,10 @@ enum class CharacterKind : uint8_t {
   kWord,        // letters, digits and marks
   kDictionary,  // the same in scripts without spaces: Han, kana, Thai, Lao, Khmer, Myanmar
   kSymbol,      // an emoji: a word by itself
-  kSign,        // of mathematics, money or music, or a hyphen: may be part of a word (RunWriter)
+  kSign,  // of mathematics, money or music, a hyphen, a point or comma: may be part of a word (RunWriter)
 };
 
-inline constexpr std::string_view kAsciiSigns = "+<=>$%^#&-";
+inline constexpr std::string_view kAsciiSigns = "+<=>$%^#&-.,";
 
 /// `code_point`: after NFKC case folding.
 CharacterKind KindOfCharacter(uint32_t code_point);
@@ -31,6 +31,8 @@ bool IsDigit(uint32_t code_point);
 bool IsSuperscript(uint32_t code_point);
 /// Of one character, before folding: one half.
 bool IsFraction(uint32_t code_point);
+/// The number in a circle, before folding. 0: the character is none.
+uint32_t CircledNumber(uint32_t code_point);
 
 /// Combining marks from U+0300 on and in similar blocks: "zalgo" text stacks them on letters.
 bool IsStackingMark(uint32_t code_point);

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "similar/text/characters.h"
+#include "similar/text/folding.h"
 #include "similar/text/hash.h"
 #include "similar/text/normalise.h"
 #include "similar/text/numbers.h"
@@ -63,8 +64,10 @@ struct FeatureReader::Impl {
   SketchBuilder sketches;
   SimHasher simhasher;
   NumberFinder numbers;
-  std::vector<uint64_t> placeholders;  // content hashes, ascending
-  std::vector<uint64_t> different;     // hashes of words
+  std::vector<uint64_t> captions;   // hashes of placeholders, ascending
+  std::string kept;                 // the words of a text that may be a placeholder
+  std::vector<Stretch> kept_runs;   // bytes of `kept`
+  std::vector<uint64_t> different;  // hashes of words, ascending
 
   Impl(const FeatureOptions& given, std::unique_ptr<Segmenter> segmenter_given)
       : options(given),
@@ -73,18 +76,55 @@ struct FeatureReader::Impl {
         sketches(BandRows(given.similarity_min)) {
     Check(options.idf != nullptr && segmenter != nullptr,
           "a reader of features needs a table and a segmenter");
-    if (options.rules.version >= 3) ReadPlaceholders();
+    if (options.rules.version >= 4) ReadCaptions();
   }
 
-  // An item's lang may be missing, and that decides whether Chinese is folded.
-  void ReadPlaceholders() {
-    for (const Placeholder& one : Placeholders()) {
-      for (const std::string_view lang : {one.lang, std::string_view()}) {
-        normaliser.Read({.text = one.caption, .lang = lang}, options.text_bytes_max, normal);
-        placeholders.push_back(TokenHash(normal.text));
-      }
+  void ReadCaptions() {
+    for (const std::string_view caption : Placeholders()) {
+      normaliser.Read({.text = caption}, options.text_bytes_max, normal);
+      KeepWords();
+      captions.push_back(TokenHash(kept));
     }
-    std::sort(placeholders.begin(), placeholders.end());
+    std::sort(captions.begin(), captions.end());
+  }
+
+  /// Fills `kept`: without links and emoji, and folded, whatever the text's language. False: there is more
+  /// than two captions have.
+  bool KeepWords() {
+    kept.clear();
+    kept_runs.clear();
+    bool after_word = false;
+    for (const Run& run : normal.runs) {
+      if (run.in_link || run.kind == RunKind::kSymbol) continue;
+      const bool fits = kept.size() + run.end - run.begin <= 2 * kCaptionBytesMax;
+      if (!fits || kept_runs.size() == 2 * kCaptionWordsMax) return false;
+      if (after_word && run.kind == RunKind::kWord) kept += ' ';
+      after_word = run.kind == RunKind::kWord;
+      const size_t begin = kept.size();
+      const std::string_view letters = std::string_view(normal.text).substr(run.begin, run.end - run.begin);
+      if (run.kind == RunKind::kWord) {
+        kept += letters;
+      } else {
+        for (size_t at = 0; at < letters.size();)
+          AppendUtf8(FoldingTable::Bundled().Of(NextCharacter(letters, at)), kept);
+      }
+      kept_runs.push_back({begin, kept.size()});
+    }
+    return true;
+  }
+
+  /// A caption, or one as title and one as text.
+  bool IsPlaceholder() {
+    if (captions.empty() || !KeepWords() || kept_runs.empty()) return false;
+    const auto is_caption = [&](size_t begin, size_t end) {
+      const uint64_t hash = TokenHash(std::string_view(kept).substr(begin, end - begin));
+      return std::binary_search(captions.begin(), captions.end(), hash);
+    };
+    if (is_caption(0, kept.size())) return true;
+    for (size_t i = 1; i < kept_runs.size(); ++i) {
+      if (is_caption(0, kept_runs[i - 1].last) && is_caption(kept_runs[i].first, kept.size())) return true;
+    }
+    return false;
   }
 
   void FindWords(const ItemText& item) {
@@ -166,11 +206,8 @@ struct FeatureReader::Impl {
                                         : LengthClass::kLong;
   }
 
-  LengthClass LengthOf(uint64_t content_hash) {
-    if (words.size() <= kPlaceholderWordsMax &&
-        std::binary_search(placeholders.begin(), placeholders.end(), content_hash)) {
-      return LengthClass::kEmpty;
-    }
+  LengthClass LengthOf() {
+    if (IsPlaceholder()) return LengthClass::kEmpty;
     return words.empty() || HasDifferentWords(options.rules.tokens_min) ? Length() : LengthClass::kTooShort;
   }
 
@@ -178,23 +215,22 @@ struct FeatureReader::Impl {
   bool HasDifferentWords(size_t count) {
     different.clear();
     for (size_t i = 0; i < hashes.size() && different.size() < count; ++i) {
-      if (std::find(different.begin(), different.end(), hashes[i]) == different.end())
-        different.push_back(hashes[i]);
+      const auto place = std::lower_bound(different.begin(), different.end(), hashes[i]);
+      if (place == different.end() || *place != hashes[i]) different.insert(place, hashes[i]);
     }
     return different.size() >= count;
   }
 
-  /// A text with few numbers is similar only to texts with the same numbers. So its lists needn't name
-  /// others.
+  /// Copies have the same numbers, so their content hash names these. A text with few numbers is similar only
+  /// to texts with the same ones. So its lists needn't name others.
   void ReadNumbers(ItemFeatures& out) {
     out.numbers.level = 0;
     out.numbers.values.clear();
     if (options.rules.numbers == Numbers::kIgnored) return;
-    numbers.Read(normal, out.numbers);
+    const uint64_t in_order = numbers.Read(normal, out.numbers);
+    if (in_order != 0) out.content_hash = Mixed(out.content_hash + in_order);
     if (out.numbers.values.empty() || out.numbers.values.size() >= kFewNumbers) return;
-    uint64_t all = 0;
-    for (const uint16_t value : out.numbers.values) all = Mixed(all + value + 1);
-    for (uint64_t& band : out.bands) band = Mixed(band + all);
+    for (uint64_t& band : out.bands) band = Mixed(band + in_order);
   }
 
   /// Whether the SimHash is of character n-grams. Single characters say little: their pairs stand for the
@@ -266,7 +302,7 @@ void FeatureReader::Read(const ItemText& item, ItemFeatures& out) {
   out.script = impl.Script();
   out.cut = impl.normal.cut;
   out.content_hash = TokenHash(impl.normal.text);
-  out.length = impl.LengthOf(out.content_hash);
+  out.length = impl.LengthOf();
   if (impl.TokensAreGrams()) {  // all of one weight
     impl.ForEachGram([&](std::string_view, uint64_t hash, uint32_t) { impl.simhasher.AddOne(hash); });
   } else {
@@ -328,6 +364,8 @@ std::vector<uint64_t> FeatureReader::Shingles(const ItemText& item) {
   shingles.erase(std::unique(shingles.begin(), shingles.end()), shingles.end());
   return shingles;
 }
+
+const TextRules& FeatureReader::rules() const { return impl_->options.rules; }
 
 std::string FeatureReader::SegmenterVersion() const { return impl_->segmenter->Version(); }
 

@@ -50,6 +50,7 @@ class FeatureReader {
   std::string_view Normalised(const ItemText& item);
   /// Hashes of all shingles, ascending, unique. A sketch is a sample of this set.
   std::vector<uint64_t> Shingles(const ItemText& item);
+  const TextRules& rules() const;
   /// For the log: another segmenter may find other words, and so decide differently at a replay.
   std::string SegmenterVersion() const;
 

@@ -28,13 +28,15 @@ enum class ScriptClass : uint8_t {
 /// A sample of a text's word 3-shingles, as hashes. A text of fewer than three words has one shingle of all
 /// of its words. The sample keeps the hashes with at least `level` leading zero bits. `level` is the least
 /// that leaves kSketchMax or fewer hashes. So a text of up to kSketchMax shingles keeps the whole set, and a
-/// longer one an even sample. A value is the 16 bits after the `level` zeros. Adaptive sampling: Wegman;
+/// longer one an even sample. A value is the bits after the `level` zeros. Adaptive sampling: Wegman;
 /// Flajolet, "On Adaptive Sampling", Computing 43, 1990.
-struct Sketch {
+template <typename Value>
+struct SampleOf {
   uint8_t level = 0;
-  std::vector<uint16_t> values;  // ascending, unique; at most kSketchMax
-  friend bool operator==(const Sketch&, const Sketch&) = default;
+  std::vector<Value> values;  // ascending, unique; at most kSketchMax
+  friend bool operator==(const SampleOf&, const SampleOf&) = default;
 };
+using Sketch = SampleOf<uint16_t>;
 inline constexpr size_t kSketchMax = 256;
 
 /// How many values two sketches have, on the coarser of both levels.
@@ -42,19 +44,25 @@ struct SketchOverlap {
   size_t common = 0, only_a = 0, only_b = 0;
 };
 /// nullopt: the levels are too far apart, so the sizes of the sets differ by a factor of about 2^8.
-std::optional<SketchOverlap> OverlapOf(const Sketch& a, const Sketch& b);
+/// Defined for Sketch and NumberSketch.
+template <typename Value>
+std::optional<SketchOverlap> OverlapOf(const SampleOf<Value>& a, const SampleOf<Value>& b);
 
 /// Estimates the Jaccard similarity of the two sets, in [0, 1]. Exact where both levels are 0, except for
 /// hashes that collide by chance. 0 where either set is empty.
 double SketchSimilarity(const Sketch& a, const Sketch& b);
 
-/// A text's numbers are a Sketch of at most so many values: a number that comes three times gives three.
+/// A sample of a text's numbers, of at most kNumbersMax values. A number that comes three times gives three
+/// values. Two different numbers in a million pairs of them have one value by chance at most.
+using NumberSketch = SampleOf<uint32_t>;
 inline constexpr size_t kNumbersMax = 64;
-/// A text of fewer numbers has them in its bands: another text must have the same numbers.
-inline constexpr size_t kFewNumbers = 10;
+/// Fewer than one number in so many may differ.
+inline constexpr size_t kDifferingOneIn = 10;
+/// A text of fewer numbers has few: none may differ. So their places count too, and its bands name them.
+inline constexpr size_t kFewNumbers = kDifferingOneIn;
 /// True unless the numbers that differ are less than a tenth of all numbers of the text that has more. An
 /// estimate if that text has more than kNumbersMax.
-bool NumbersDiffer(const Sketch& a, const Sketch& b);
+bool NumbersDiffer(const NumberSketch& a, const NumberSketch& b);
 
 /// MinHash (Broder 1997) over the same shingles, in bands of rows (Leskovec, Rajaraman, Ullman, "Mining of
 /// Massive Datasets", 3.4). Sets of Jaccard similarity s share a band with probability
@@ -66,11 +74,11 @@ inline constexpr size_t kBandRowsMax = 8;
 int BandRows(double similarity_min);
 
 struct ItemFeatures {
-  uint64_t content_hash = 0;  // of the normalised text: equal for verbatim copies
+  uint64_t content_hash = 0;  // of the normalised text and its numbers: equal for verbatim copies
   uint64_t simhash = 0;       // Charikar 2002; of character n-grams if the text is short
   std::array<uint64_t, kBands> bands{};
   Sketch sketch;
-  Sketch numbers;  // empty if the rules ignore them
+  NumberSketch numbers;  // empty if the rules ignore them
   uint32_t words = 0;
   LengthClass length = LengthClass::kEmpty;
   ScriptClass script = ScriptClass::kAlphabetic;

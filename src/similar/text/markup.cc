@@ -57,7 +57,7 @@ struct TagName {
 TagName TagNameAt(std::string_view text, size_t at, uint32_t version) {
   TagName name;
   const auto is_of_name = [&](char c) {
-    return KindOf(c) == Kind::kWord || (version >= 3 && (c == '-' || c == ':'));
+    return KindOf(c) == Kind::kWord || (version >= 4 && (c == '-' || c == ':'));
   };
   size_t size = 0;
   for (; at + size < text.size() && size < kTagNameMax && is_of_name(text[at + size]); ++size)
@@ -75,13 +75,13 @@ class Stripper {
   Stripper(std::string_view text, uint32_t version, std::string& out, std::vector<uint32_t>* links)
       : text_(text),
         version_(version),
-        signs_count_(version >= 3),
+        signs_count_(version >= 4),
         begin_(out.size()),
         effort_(4096 + 4 * text.size()),
         out_(out),
         links_(links) {
     out.resize(begin_ + text.size());
-    to_ = start_ = out.data() + begin_;
+    to_ = start_ = line_ = out.data() + begin_;
   }
 
   bool Run();
@@ -105,8 +105,16 @@ class Stripper {
     if (links_ != nullptr)
       links_->push_back(static_cast<uint32_t>(begin_ + static_cast<size_t>(to_ - start_)));
   }
+  // The next characters are at the beginning of a line.
+  void EndLine() {
+    Separate();
+    line_ = to_;
+  }
   void Append(uint32_t code_point, size_t at);
   void Sign(char c, size_t at);
+  bool MayBeOfNumber(size_t at) const;
+  bool IsBracket(size_t at);
+  void BeginHost(size_t slash);
   size_t Find(size_t from, std::string_view what);
   size_t EndOfTag(size_t from);
   size_t Tag(size_t at);
@@ -126,7 +134,10 @@ class Stripper {
   std::vector<uint32_t>* links_;  // may be nullptr
   char* start_;
   char* to_;
+  char* line_;          // where the line begins
+  size_t bracket_ = 0;  // of the text: the end of a name in brackets that isn't a tag
   bool in_url_ = false;
+  bool in_math_ = false;
   bool has_path_ = false;  // of the URL
   bool has_tags_ = false, has_escaped_tags_ = false;
   bool beyond_ascii_ = false;
@@ -152,6 +163,7 @@ bool Stripper::Run() {
         break;
       case Kind::kSpace:
         Separate();
+        if (c == '\n') line_ = to_;
         SetInUrl(false);
         ++at;
         break;
@@ -159,7 +171,7 @@ bool Stripper::Run() {
         ++at;
         break;
       case Kind::kSign:
-        if (signs_count_ && !in_url_) {
+        if (signs_count_ && !in_url_ && ((c != '.' && c != ',') || MayBeOfNumber(at))) {
           Sign(c, at++);
         } else {
           at = Punctuation(at);
@@ -187,10 +199,61 @@ bool Stripper::Run() {
 
 // RunWriter decides whether the sign at `at` is part of a word.
 void Stripper::Sign(char c, size_t at) {
-  // The mark of a quoted line, or the end of "]]>" and the like.
-  if (c == '>' && (at == 0 || text_[at - 1] == '\n' || KindOf(text_[at - 1]) == Kind::kPunctuation))
+  // The mark of a quoted line, the end of "<package>", or of "]]>" and the like.
+  if (c == '>' && (to_ == line_ || at == bracket_ || KindOf(text_[at - 1]) == Kind::kPunctuation))
     return Separate();
   *to_++ = c;
+}
+
+// Of a point or comma: nearly all end a sentence or a part of one.
+bool Stripper::MayBeOfNumber(size_t at) const {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const char after = at + 1 < text_.size() ? text_[at + 1] : ' ';
+  if (to_ != start_ && (is_digit(to_[-1]) || KindOf(to_[-1]) == Kind::kBeyond))
+    return is_digit(after) || KindOf(after) == Kind::kBeyond;
+  const Kind before = at > 0 ? KindOf(text_[at - 1]) : Kind::kSpace;
+  return text_[at] == '.' && is_digit(after) &&
+         (before == Kind::kSpace || (before == Kind::kSign && text_[at - 1] != '.'));
+}
+
+// Whether "<" is before the name at `at` and ">" after it, as in "<package>". They may be escaped.
+bool Stripper::IsBracket(size_t at) {
+  if (at < text_.size() && text_[at] == '/') ++at;
+  if (at == text_.size() || !IsLetter(text_[at])) return false;
+  const size_t end = TagNameAt(text_, at, version_).end;
+  if (end == text_.size() || (text_[end] != '>' && !At(end, "&gt;"))) return false;
+  bracket_ = end;
+  return true;
+}
+
+// A link may have no scheme: the host before the slash says that it is one.
+void Stripper::BeginHost(size_t slash) {
+  constexpr size_t kHostMax = 64;
+  const auto is_of_label = [](char c) { return KindOf(c) == Kind::kWord || c == '-'; };
+  size_t begin = slash, letters = 0, points = 0;
+  bool in_last = true;
+  while (begin > 0 && slash - begin < kHostMax) {
+    const char c = text_[begin - 1];
+    if (in_last && IsLetter(c)) {
+      ++letters;
+    } else if (c == '.' && is_of_label(text_[begin])) {
+      in_last = false;
+      ++points;
+    } else if (in_last || !is_of_label(c)) {
+      break;
+    }
+    --begin;
+  }
+  const bool has_path = slash + 1 < text_.size() && KindOf(text_[slash + 1]) == Kind::kWord;
+  const bool is_alone =
+      begin == 0 || std::string_view("@_/").find(text_[begin - 1]) == std::string_view::npos;
+  if (letters < 2 || points == 0 || !has_path || !is_alone || KindOf(text_[begin]) != Kind::kWord) return;
+  char* const end = to_;
+  to_ -= slash - begin;  // each character of a host gave one
+  std::replace_if(
+      to_, end, [](char c) { return KindOf(c) != Kind::kWord; }, ' ');
+  SetInUrl(true);
+  to_ = end;
 }
 
 size_t Stripper::Punctuation(size_t at) {
@@ -205,11 +268,12 @@ size_t Stripper::Punctuation(size_t at) {
   }
   if (in_url_ && c == '%' && at + 1 < text_.size() && IsHex(text_[at]) && IsHex(text_[at + 1]))
     return Escaped(at);
+  if (c == '/' && signs_count_ && !in_url_) BeginHost(at - 1);
   Separate();
   if (!in_url_) return at;
   if (c == '"' || c == '>') SetInUrl(false);
   if (c == '/' && at < text_.size() && !EndsUrl(text_[at]) && !next_is("?#")) has_path_ = true;
-  if (signs_count_ && c == '?') return Parameters(at);
+  if (signs_count_ && (c == '?' || c == ';')) return Parameters(at);
   if (c != '?' && c != '#') return at;
   // Some sites have the path in the fragment.
   if (signs_count_ && (!has_path_ || next_is("/!"))) return at;
@@ -243,8 +307,9 @@ size_t Stripper::Parameters(size_t at) const {
       name[end - at] = Lower(text_[end]);
     }
     if (!IsTracking({name.data(), end - at})) return at;
-    while (end < text_.size() && text_[end] != '&' && text_[end] != '#' && !EndsUrl(text_[end])) ++end;
-    if (end == text_.size() || text_[end] != '&') return end;
+    const auto separates = [&] { return text_[end] == '&' || text_[end] == ';'; };
+    while (end < text_.size() && !separates() && text_[end] != '#' && !EndsUrl(text_[end])) ++end;
+    if (end == text_.size() || !separates()) return end;
     at = end + (At(end, "&amp;") || At(end, "&#38;") ? 5 : 1);
   }
 }
@@ -311,9 +376,10 @@ size_t Stripper::Tag(size_t at) {
 
   const bool closes = next < text_.size() && text_[next] == '/';
   const TagName name = TagNameAt(text_, closes ? next + 1 : next, version_);
-  const size_t after = name.kind == TagKind::kNone ? 0 : EndOfTag(name.end);
+  const bool is_tag = name.kind == TagKind::kMath ? in_math_ : name.kind != TagKind::kNone;
+  const size_t after = is_tag ? EndOfTag(name.end) : 0;
   if (after == 0) {
-    if (signs_count_) {
+    if (signs_count_ && !IsBracket(next)) {
       Sign('<', at);
     } else {
       Separate();
@@ -321,8 +387,9 @@ size_t Stripper::Tag(size_t at) {
     return next;
   }
   has_tags_ = true;
+  if (std::string_view(name.lower.data()) == "math") in_math_ = !closes;
   if (signs_count_ && !closes && IsPower(name, after)) *to_++ = '^';
-  if (name.kind != TagKind::kWithinLine) Separate();
+  if (name.kind != TagKind::kWithinLine) EndLine();
   if (name.kind != TagKind::kNotShown || closes || (signs_count_ && text_[after - 2] == '/')) return after;
   const char second = name.lower[1];
   const size_t closing = Find(after, second == 'c' ? "</script" : second == 't' ? "</style" : "</svg");
@@ -371,7 +438,11 @@ size_t Stripper::Entity(size_t at) {
       }
       if (signs_count_) {
         SetInUrl(false);
-        has_escaped_tags_ |= *code_point == '<' ? At(end, "/") : *code_point == '&' && At(end, "lt;/");
+        has_escaped_tags_ |= *code_point == '<' || (*code_point == '&' && At(end, "lt;"));
+        if (*code_point == '<' && IsBracket(end)) {
+          Separate();
+          return end;
+        }
       }
       Append(*code_point, at);
       return end;
@@ -399,14 +470,34 @@ std::string Unescaped(std::string_view text) {
   return out;
 }
 
-// Whether the text begins with an element or ends with one. A text about tags seldom does.
+// Whether a break touches the words on both sides: "one<br>Two". Texts about tags have them apart, or quoted.
+bool HasBreakWithinWords(std::string_view text, uint32_t version) {
+  const auto is_word = [](char c) { return KindOf(c) == Kind::kWord; };
+  const auto ends_words = [&](char c) {
+    return is_word(c) || std::string_view(".,!?;:").find(c) != std::string_view::npos;
+  };
+  for (size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
+    const TagName name = TagNameAt(text, at + 1, version);
+    if (name.kind != TagKind::kBreak ||
+        (at > 0 && !ends_words(text[at - 1]) && !text.substr(0, at).ends_with("。")))
+      continue;
+    const size_t end = text.find_first_of("<>", name.end);
+    if (end != text.npos && end + 1 < text.size() && text[end] == '>' && is_word(text[end + 1])) return true;
+  }
+  return false;
+}
+
+// Whether the text begins with an element or ends with one, or a break is within its words. A text about tags
+// seldom does.
 bool IsOfElements(std::string_view text, uint32_t version) {
   while (!text.empty() && KindOf(text.front()) == Kind::kSpace) text.remove_prefix(1);
   while (!text.empty() && KindOf(text.back()) == Kind::kSpace) text.remove_suffix(1);
   const auto name_at = [&](size_t at) -> std::string {
     const TagName name = TagNameAt(text, at, version);
-    return name.kind == TagKind::kNone ? "" : std::string(text.substr(at, name.end - at));
+    const bool is_tag = name.kind != TagKind::kNone && name.kind != TagKind::kMath;
+    return is_tag ? std::string(text.substr(at, name.end - at)) : "";
   };
+  if (HasBreakWithinWords(text, version)) return true;
   if (text.starts_with('<')) {
     const std::string name = name_at(1);
     if (!name.empty() && text.find("</" + name) != std::string_view::npos) return true;

@@ -102,15 +102,16 @@ constexpr std::string_view kTracking[] = {"_ga",
                                           "ymclid"};
 static_assert(std::is_sorted(std::begin(kTracking), std::end(kTracking)));
 
-// MathML, whose content is text.
-constexpr std::string_view kMath[] = {"annotation", "math",  "mfrac",   "mi",         "mn",       "mo",
-                                      "mover",      "mroot", "mrow",    "ms",         "mspace",   "msqrt",
-                                      "mstyle",     "msub",  "msubsup", "msup",       "mtable",   "mtd",
-                                      "mtext",      "mtr",   "munder",  "munderover", "semantics"};
+// MathML, whose content is text. Each element is a break: a fraction of 1 and 2 isn't 12.
+constexpr std::string_view kMath[] = {
+    "annotation", "annotation-xml", "maction", "menclose", "merror", "mfenced", "mfrac", "mi",     "mn",
+    "mo",         "mover",          "mpadded", "mphantom", "mroot",  "mrow",    "ms",    "mspace", "msqrt",
+    "mstyle",     "msub",           "msubsup", "msup",     "mtable", "mtd",     "mtext", "mtr",    "munder",
+    "munderover", "semantics"};
 static_assert(std::is_sorted(std::begin(kMath), std::end(kMath)));
 // Other names with "-" or ":" may be text: "<file-name>".
-constexpr std::string_view kForeignPrefixes[] = {"amp-", "fb:",  "g:", "m:", "mp-",
-                                                 "o:",   "st1:", "v:", "w:", "x:"};
+constexpr std::string_view kForeignPrefixes[] = {"fb:", "g:", "o:", "st1:", "v:", "w:", "x:"};
+constexpr std::string_view kForeignBreaks[] = {"amp-", "m:", "mml:", "mp-"};
 
 struct Entity {
   std::string_view name;
@@ -181,12 +182,15 @@ std::optional<uint32_t> Numeric(std::string_view digits) {
 }  // namespace
 
 TagKind TagKindOf(std::string_view name, uint32_t version) {
-  if (version >= 3) {
+  if (version >= 4) {
     if (name == "svg") return TagKind::kNotShown;
-    if (std::binary_search(std::begin(kMath), std::end(kMath), name)) return TagKind::kWithinLine;
+    if (name == "math") return TagKind::kBreak;
+    if (std::binary_search(std::begin(kMath), std::end(kMath), name)) return TagKind::kMath;
     const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
-    if (std::ranges::any_of(kForeignPrefixes, begins) && name.find("::") == name.npos)
-      return name.find('-') != name.npos ? TagKind::kBreak : TagKind::kWithinLine;
+    if (name.find("::") == name.npos) {
+      if (std::ranges::any_of(kForeignBreaks, begins)) return TagKind::kBreak;
+      if (std::ranges::any_of(kForeignPrefixes, begins)) return TagKind::kWithinLine;
+    }
   }
   if (name == "script" || name == "style") return TagKind::kNotShown;
   if (std::binary_search(std::begin(kWithinLine), std::end(kWithinLine), name)) return TagKind::kWithinLine;

@@ -13,9 +13,10 @@ enum class TagKind : uint8_t {
   kWithinLine,  // <b>: the text before and after it may be one word
   kBreak,       // <p>
   kNotShown,    // <script>, <style>, <svg>: their content isn't shown either
+  kMath,        // <mn>: a break within <math>; elsewhere no element
 };
 inline constexpr size_t kTagNameMax = 48;
-/// Elements of HTML. `version`: of TextRules. From 3 on also those of MathML, AMP, Office and page plugins.
+/// Elements of HTML. `version`: of TextRules. From 4 on also those of MathML, AMP, Office and page plugins.
 TagKind TagKindOf(std::string_view lower_case_name, uint32_t version);
 
 inline constexpr size_t kTrackingNameMax = 24;

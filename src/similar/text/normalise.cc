@@ -75,7 +75,7 @@ void Normaliser::Read(const ItemText& item, size_t bytes_max, NormalText& out) {
   beyond_ascii |= AppendPlain(item.text.substr(0, of_text));
   if (!beyond_ascii) return ReadAscii(out);
   ReadUnicode(rules_.folding_version > 0 && IsChinese(item.lang, plain_), out);
-  if (!rules_.emoji_are_words) DropEmoji(out);
+  if (rules_.version >= 2) DropEmoji(out);
 }
 
 void Normaliser::Release() {
@@ -135,6 +135,11 @@ void Normaliser::ReadUnicode(bool folds_chinese, NormalText& out) {
       writer.Put(c, CharacterKind::kSymbol);
       next_end = end += keycap;
       if (end < text.size()) next = NextCharacter(text, next_end);
+    } else if (const uint32_t number = SignsCount() ? CircledNumber(c) : 0; number > 0) {
+      writer.Put(' ', CharacterKind::kSeparator);
+      for (const char digit : std::to_string(number))
+        writer.Put(static_cast<unsigned char>(digit), CharacterKind::kWord);
+      writer.Put(' ', CharacterKind::kSeparator);
     } else if (alone && c < 65536 && plane.IsSingle(static_cast<uint16_t>(c))) {
       writer.Put(plane.Folded(static_cast<uint16_t>(c)), plane.Kind(static_cast<uint16_t>(c)));
     } else if (alone && c >= 65536 && normalizer.isInert(static_cast<UChar32>(c))) {
@@ -163,12 +168,17 @@ void Normaliser::DropEmoji(NormalText& out) {
   const auto is_emoji = [](const Run& run) { return run.kind == RunKind::kSymbol; };
   if (std::ranges::none_of(out.runs, is_emoji) || WordsBesideEmoji(out) < kEmojiWordsMax) return;
   kept_.clear();
-  bool after_word = false;
+  bool after_word = false, after_emoji = false;
+  uint32_t end = 0;
   for (Run& run : out.runs) {
+    if (!is_emoji(run)) kept_.append(out.text, end, run.begin - end);
+    end = run.end;
+    after_emoji |= is_emoji(run);
     if (is_emoji(run)) continue;
     const bool is_word = run.kind == RunKind::kWord;
-    if (after_word && is_word) kept_ += ' ';
+    if (after_emoji && after_word && is_word) kept_ += ' ';
     after_word = is_word;
+    after_emoji = false;
     const auto begin = static_cast<uint32_t>(kept_.size());
     kept_.append(out.text, run.begin, run.end - run.begin);
     run.begin = begin;

@@ -26,7 +26,7 @@ struct Run {
 };
 
 struct NormalText {
-  std::string text;  // UTF-8, NFKC, folded; one space between two runs of kWord, nothing else between runs
+  std::string text;  // UTF-8, NFKC, folded; runs, and what RunWriter puts between them
   std::vector<Run> runs;
   bool cut = false;  // the text was longer than `bytes_max`
 };
@@ -47,7 +47,7 @@ class Normaliser {
   void Fold(std::string_view together);
   void DropEmoji(NormalText& out);
 
-  bool SignsCount() const { return rules_.version >= 3; }
+  bool SignsCount() const { return rules_.version >= 4; }
 
   const TextRules rules_;
   std::string stripped_;         // without boilerplate

@@ -13,12 +13,12 @@ namespace seen {
 namespace {
 
 constexpr size_t kGroupDigits = 3;  // of thousands
-constexpr size_t kGroupsMax = 2;    // of digits in a word: "s01e02" has two; more make one number of the word
-constexpr uint32_t kOrdinal = U'第';
+constexpr size_t kAmountsMax = 2;   // in a word: "s01e02" has two; more make one number of the word
+constexpr std::string_view kOrdinal = "第";
 // What comes in numbered parts. After a folding they are Simplified Chinese, else Japanese. 第一次 is an
 // idiom.
 constexpr std::u32string_view kParts = U"集章回期季话話部卷巻册冊篇讲講课課节節弹弾辑届屆轮場场关";
-constexpr uint64_t kTimes = 0x9e3779b97f4a7c15u;
+constexpr uint64_t kTimes = 0x9e3779b97f4a7c15u, kPlaces = 0xc2b2ae3d27d4eb4fu;
 
 // nullopt: no digit. Digits beyond ASCII that Normaliser keeps begin with the Arabic ones.
 std::optional<int> DigitOf(uint32_t c) {
@@ -67,96 +67,188 @@ std::optional<uint64_t> ReadNumeral(std::string_view letters, size_t& at) {
   return any ? std::optional(sum + digits) : std::nullopt;
 }
 
+bool IsDigits(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Whether `part`, the digits up to a decimal sign, has thousands: 1,000 and 1.000.000, and India's 1,00,000.
+// The single point of 1.250 is a decimal sign.
+bool HasThousands(std::string_view part, char separator) {
+  if (part.empty() || part[0] == '0') return false;
+  size_t groups = 0;
+  bool western = true, indian = true;
+  for (size_t at = 0; at <= part.size(); ++groups) {
+    const size_t end = std::min(part.find(separator, at), part.size());
+    const size_t size = end - at;
+    if (!IsDigits(part.substr(at, size))) return false;
+    const bool is_first = groups == 0, is_last = end == part.size();
+    western &= is_first ? size >= 1 && size <= kGroupDigits : size == kGroupDigits;
+    indian &= is_first ? size >= 1 && size < kGroupDigits : size == (is_last ? kGroupDigits : 2);
+    at = end + 1;
+  }
+  return groups > 1 && (western || (indian && separator == ','));
+}
+
+void AppendNumber(std::string_view digits, std::string& out) {
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  if (digits.empty() || digits[0] == '.') out += '0';
+  out += digits;
+}
+
+// Calls `take` for the numbers of digits with '.' and ',' between them. `amount` may begin with a minus.
+void ReadAmount(std::string_view amount, std::string& number, const NumberFinder::Take& take) {
+  number.clear();
+  if (amount[0] == '-') {
+    number = "-";
+    amount.remove_prefix(1);
+  }
+  const size_t last = amount.find_last_of(".,");
+  if (last == amount.npos) {
+    AppendNumber(amount, number);
+    return take(number);
+  }
+  const char separator = amount[last];
+  const char other = separator == ',' ? '.' : ',';
+  const auto without = [](std::string_view digits, char c) {
+    std::string out(digits);
+    std::erase(out, c);
+    return out;
+  };
+  const size_t separators = static_cast<size_t>(std::ranges::count(amount, separator));
+  const bool only = amount.find(other) == amount.npos;
+  if (only && (separator == ',' || separators > 1) && HasThousands(amount, separator)) {
+    AppendNumber(without(amount, separator), number);
+    return take(number);
+  }
+  const std::string_view whole = amount.substr(0, last);
+  if (separators == 1 && (only || HasThousands(whole, other))) {  // a decimal
+    AppendNumber(without(whole, other) + '.' + std::string(amount.substr(last + 1)), number);
+    return take(number);
+  }
+  // A version, a date of points; or a list with commas.
+  for (size_t at = 0; at <= amount.size();) {
+    const size_t end = std::min(amount.find(',', at), amount.size());
+    if (end > at) {
+      AppendNumber(amount.substr(at, end - at), number);
+      take(number);
+      number.clear();
+    }
+    at = end + 1;
+  }
+}
+
 }  // namespace
 
+// The spaces of 12 000 are thousands only before 000: "rooms 101 102" are two numbers.
 void NumberFinder::Flush(const Take& take) {
-  if (waiting_.empty()) return;
-  const size_t sign = waiting_[0] == '-' ? 1 : 0;
-  const size_t first = std::min(waiting_.find_first_not_of('0', sign), waiting_.size() - 1);
-  waiting_.erase(sign, first - sign);
-  take(waiting_);
-  waiting_.clear();
+  if (groups_count_ == 0) return;
+  const bool is_one = groups_count_ > 1 && groups_[groups_count_ - 1] == "000";
+  for (size_t i = 1; is_one && i < groups_count_; ++i) groups_[0] += groups_[i];
+  for (size_t i = 0; i < (is_one ? 1 : groups_count_); ++i) ReadAmount(groups_[i], number_, take);
+  groups_count_ = 0;
+}
+
+// Whether the digits of `word` go on a number of groups_.
+bool NumberFinder::IsGroup(std::string_view word) const {
+  const size_t minus = word[0] == '-' ? 1 : 0;
+  if (groups_count_ > 0) return minus == 0 && word.size() == kGroupDigits;
+  return word[minus] != '0' && word.size() <= kGroupDigits + minus;
 }
 
 void NumberFinder::ReadWord(std::string_view word, const Take& take) {
-  groups_.clear();
-  uint32_t before = 0;
-  bool begins_with_digit = false, in_group = false;
+  // No digit begins with another byte.
+  const auto may_be_digit = [](unsigned char c) { return (c >= '0' && c <= '9') || c >= 0xd9; };
+  if (std::ranges::none_of(word, may_be_digit)) return Flush(take);
+  size_t count = 0;
+  bool open = false, minus = false, has_letters = false;
   for (size_t at = 0; at < word.size();) {
-    const bool is_first = at == 0;
     const uint32_t c = NextCharacter(word, at);
     const auto digit = DigitOf(c);
-    begins_with_digit |= is_first && digit;
-    if (digit) {
-      if (!in_group) groups_.emplace_back(before == '-' ? "-" : "");
-      groups_.back() += static_cast<char>('0' + *digit);
+    const bool is_point = c == '.' || c == ',';
+    if (digit || is_point) {
+      if (!open) {
+        if (count == amounts_.size()) amounts_.emplace_back();
+        amounts_[count++].assign(minus ? "-" : "");
+      }
+      amounts_[count - 1] += digit ? static_cast<char>('0' + *digit) : static_cast<char>(c);
+    } else if (c == '-') {
+      minus = true;
+    } else if (KindOfCharacter(c) != CharacterKind::kSign) {
+      minus = false;
+      has_letters = true;
     }
-    in_group = digit.has_value();
-    before = c;
+    open = digit || is_point;
+    if (open) minus = false;
   }
-  const bool is_name = groups_.size() > kGroupsMax;
-  const bool is_thousands = may_go_on_ && begins_with_digit && !is_name && groups_[0].size() == kGroupDigits;
-  may_go_on_ = false;
-  if (!is_thousands) Flush(take);
-  if (groups_.empty()) return;
-  if (is_name) return take(std::string(word));
-  for (size_t i = 0; i < groups_.size(); ++i) {
-    if (i > 0) Flush(take);
-    waiting_ += groups_[i];
+  if (count == 1 && !has_letters && amounts_[0].find_first_of(".,") == std::string::npos) {
+    if (!IsGroup(amounts_[0])) Flush(take);
+    if (IsGroup(amounts_[0])) {
+      if (groups_count_ == groups_.size()) groups_.emplace_back();
+      groups_[groups_count_++] = amounts_[0];
+      return;
+    }
   }
-  may_go_on_ = in_group && (groups_.back().size() <= kGroupDigits);
+  Flush(take);
+  if (count > kAmountsMax) return take(std::string(word));
+  for (size_t i = 0; i < count; ++i) ReadAmount(amounts_[i], number_, take);
 }
 
-// In the scripts that have them, digits are part of the run.
 void NumberFinder::ReadDictionary(std::string_view letters, const Take& take) {
-  for (size_t at = 0; at < letters.size();) {
-    const uint32_t c = NextCharacter(letters, at);
-    if (const auto digit = DigitOf(c)) {
-      waiting_ += static_cast<char>('0' + *digit);
-      continue;
-    }
-    Flush(take);
-    if (c != kOrdinal) continue;
+  for (size_t at = letters.find(kOrdinal); at != letters.npos; at = letters.find(kOrdinal, at)) {
+    at += kOrdinal.size();
     const auto number = ReadNumeral(letters, at);
     size_t next = at;
     if (number && next < letters.size() &&
         kParts.find(static_cast<char32_t>(NextCharacter(letters, next))) != kParts.npos)
       take(std::to_string(*number));
   }
-  Flush(take);
 }
 
 void NumberFinder::Find(const NormalText& text, const Take& take) {
-  may_go_on_ = false;
-  for (const Run& run : text.runs) {
-    const std::string_view letters = std::string_view(text.text).substr(run.begin, run.end - run.begin);
+  const std::string_view all = text.text;
+  const auto is_point = [&](size_t at) { return at < all.size() && (all[at] == '.' || all[at] == ','); };
+  for (size_t i = 0; i < text.runs.size(); ++i) {
+    const Run& run = text.runs[i];
     if (run.kind == RunKind::kWord && !run.in_link) {
-      ReadWord(letters, take);
-    } else {
-      Flush(take);
-      may_go_on_ = false;
-      if (run.kind == RunKind::kDictionary) ReadDictionary(letters, take);
+      const uint32_t begin = run.begin - (run.begin > 0 && all[run.begin - 1] == '.' ? 1 : 0);
+      const auto goes_on = [&] { return i + 1 < text.runs.size() && is_point(text.runs[i].end); };
+      while (goes_on()) ++i;
+      ReadWord(all.substr(begin, text.runs[i].end - begin), take);
+      continue;
     }
+    Flush(take);
+    if (run.kind != RunKind::kDictionary) continue;
+    // Spaces say nothing in these scripts.
+    while (i + 1 < text.runs.size() && text.runs[i + 1].kind == RunKind::kDictionary) ++i;
+    ReadDictionary(all.substr(run.begin, text.runs[i].end - run.begin), take);
   }
   Flush(take);
 }
 
-void NumberFinder::Read(const NormalText& text, Sketch& out) {
+uint64_t NumberFinder::Read(const NormalText& text, NumberSketch& out) {
   hashes_.clear();
   Find(text, [&](const std::string& number) { hashes_.push_back(TokenHash(number)); });
-  std::sort(hashes_.begin(), hashes_.end());
-  uint64_t number = 0, times = 0;
-  for (uint64_t& hash : hashes_) {
-    times = hash == number ? times + 1 : 0;
-    number = hash;
-    if (times > 0) hash = Mixed(hash + times * kTimes);
+  uint64_t in_order = 0;
+  for (const uint64_t hash : hashes_) in_order = Mixed(in_order + hash);
+  if (hashes_.size() < kFewNumbers) {
+    uint64_t place = 0;
+    for (uint64_t& hash : hashes_) hash = Mixed(hash + ++place * kPlaces);
+  } else {
+    std::sort(hashes_.begin(), hashes_.end());
+    uint64_t number = 0, times = 0;
+    for (uint64_t& hash : hashes_) {
+      times = hash == number ? times + 1 : 0;
+      number = hash;
+      if (times > 0) hash = Mixed(hash + times * kTimes);
+    }
   }
   SampleInto(hashes_, kNumbersMax, out);
+  return in_order;
 }
 
 void NumberFinder::Release() {
-  waiting_ = {};
   groups_ = {};
+  amounts_ = {};
   hashes_ = {};
 }
 

@@ -15,20 +15,23 @@ namespace seen {
 class NumberFinder {
  public:
   using Take = std::function<void(const std::string& number)>;
-  /// Calls `take` for each number, in text order: "1000", "-5", "1", or a word with many digits.
+  /// Calls `take` for each number, in text order: "1000", "-5", "1.05", or a word with many digits.
   void Find(const NormalText& text, const Take& take);
-  /// A number that comes several times counts as often.
-  void Read(const NormalText& text, Sketch& out);
+  /// Returns a hash of all numbers in their order; 0: there is none. In the sample, a number that comes
+  /// several times counts as often. Of few numbers (kFewNumbers), the places count too.
+  uint64_t Read(const NormalText& text, NumberSketch& out);
   void Release();
 
  private:
   void ReadWord(std::string_view word, const Take& take);
   void ReadDictionary(std::string_view letters, const Take& take);
+  bool IsGroup(std::string_view word) const;
   void Flush(const Take& take);
 
-  std::string waiting_;     // a number that may go on in the next word
-  bool may_go_on_ = false;  // a word of three digits has the thousands of waiting_
-  std::vector<std::string> groups_;
+  std::vector<std::string> groups_;  // digits that may be one number with spaces: 12 000
+  size_t groups_count_ = 0;
+  std::string number_;
+  std::vector<std::string> amounts_;
   std::vector<uint64_t> hashes_;
 };
 

@@ -6,14 +6,17 @@
 namespace seen {
 namespace {
 
-constexpr uint32_t kMinus = 0x2212, kEnDash = 0x2013;
+constexpr uint32_t kMinus = 0x2212, kEnDash = 0x2013, kArabicPoint = 0x66b, kArabicComma = 0x66c;
 
 bool IsComparison(uint32_t c) {
   return (c >= '<' && c <= '>') || (c >= 0x2248 && c < 0x228c);  // from ≈ to ⊋
 }
 
 // "5 €", but not "5 #".
-bool StandsAlone(uint32_t c) { return !IsComparison(c) && c != '-' && c != '#' && c != '^' && c != '&'; }
+bool StandsAlone(uint32_t c) {
+  constexpr std::u32string_view kTouching = U"-#^&.,";
+  return !IsComparison(c) && kTouching.find(static_cast<char32_t>(c)) == kTouching.npos;
+}
 
 }  // namespace
 
@@ -68,6 +71,10 @@ bool RunWriter::Counts(size_t i, uint32_t before, uint32_t after) const {
       return i == 0 && before != 0 && IsAfterOneLetter();
     case '&':
       return between;
+    case ',':
+      return i == 0 && IsDigit(before) && IsDigit(after);
+    case '.':  // also of .5 and -.5
+      return IsDigit(after) && (before == 0 || IsDigit(before));
     default:
       if (!IsComparison(signs[i])) return true;
       if (i > 0 && signs[i - 1] == '-') return false;  // the head of an arrow
@@ -78,7 +85,14 @@ bool RunWriter::Counts(size_t i, uint32_t before, uint32_t after) const {
 }
 
 void RunWriter::Wait(uint32_t sign) {
-  if (waiting_count_ < kWaitingMax) waiting_[waiting_count_] = sign == kMinus || sign == kEnDash ? '-' : sign;
+  if (waiting_count_ == 1 && IsPoint(waiting_[0])) {  // no digit follows it
+    open_.reset();
+    waiting_count_ = 0;
+  }
+  if (sign == kMinus || sign == kEnDash) sign = '-';
+  if (sign == kArabicPoint) sign = '.';
+  if (sign == kArabicComma) sign = ',';
+  if (waiting_count_ < kWaitingMax) waiting_[waiting_count_] = sign;
   if (waiting_count_ <= kWaitingMax) ++waiting_count_;
 }
 
@@ -105,7 +119,12 @@ void RunWriter::Resolve(uint32_t next) {
   const size_t count = dropped ? 0 : waiting_count_;
   if (count == 0) open_.reset();
   for (size_t i = 0; i < count; ++i) {
-    if (alone || Counts(i, before, after)) {
+    if (IsPoint(waiting_[i])) {
+      open_.reset();
+      if (!Counts(i, before, after)) continue;
+      if (i == 0 && before == 0) Space();
+      out_.text += static_cast<char>(waiting_[i]);
+    } else if (alone || Counts(i, before, after)) {
       Open(RunKind::kWord);
       Append(waiting_[i]);
     } else {

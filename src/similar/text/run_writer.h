@@ -14,7 +14,9 @@
 
 namespace seen {
 
-/// One thread. Call Finish after the last character.
+/// Between two runs of kWord is one space, or the point or comma of a number: so 1.5 has two words. A point
+/// may also be before a number, as in .5. Nothing else is between runs. One thread. Call Finish after the
+/// last character.
 class RunWriter {
  public:
   /// `folding`: nullptr: Chinese isn't folded. `signs_count` false: a sign is a separator.
@@ -22,6 +24,7 @@ class RunWriter {
       : out_(out), folding_(folding), signs_count_(signs_count) {}
 
   void Put(uint32_t c, CharacterKind kind) {
+    if (signs_count_) kind = KindHere(c, kind);
     if (waiting_count_ != 0 && Resolves(c, kind)) return;
     switch (kind) {
       case CharacterKind::kSeparator:
@@ -62,13 +65,25 @@ class RunWriter {
   // No word has more signs in a row.
   static constexpr size_t kWaitingMax = 8;
 
+  static bool IsPoint(uint32_t c) { return c == '.' || c == ',' || c == 0x66b || c == 0x66c; }
+  // Digits are of words in all scripts. A point or comma is a sign only directly after a digit or a sign.
+  CharacterKind KindHere(uint32_t c, CharacterKind kind) const {
+    if (kind == CharacterKind::kDictionary && c < 0x1800 && IsDigit(c)) return CharacterKind::kWord;
+    const bool ends = kind == CharacterKind::kSign && waiting_count_ != 0 && IsPoint(c) &&
+                      (c == ',' || apart_ || IsPoint(waiting_[0]));
+    return ends ? CharacterKind::kSeparator : kind;
+  }
   void Open(RunKind kind) {
     if (open_ == kind) return;
     open_ = kind;
-    if (kind == RunKind::kWord && !out_.runs.empty() && out_.runs.back().kind == RunKind::kWord)
-      out_.text += ' ';
+    if (kind == RunKind::kWord) Space();
     const auto at = static_cast<uint32_t>(out_.text.size());
     out_.runs.push_back({at, at, kind, in_link_});
+  }
+  // If nothing else is after the last word.
+  void Space() {
+    if (out_.runs.empty() || out_.runs.back().kind != RunKind::kWord) return;
+    if (out_.text.size() == out_.runs.back().end) out_.text += ' ';
   }
   void Append(uint32_t c) {
     AppendUtf8(c, out_.text);

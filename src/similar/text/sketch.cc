@@ -1,6 +1,7 @@
 #include "similar/text/sketch.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/result.h"
 #include "similar/text/hash.h"
@@ -111,7 +112,7 @@ void SketchBuilder::Finish(Sketch& sketch, std::array<uint64_t, kBands>& bands) 
   any_ = false;
 }
 
-void SampleInto(std::vector<uint64_t>& hashes, size_t values_max, Sketch& out) {
+void SampleInto(std::vector<uint64_t>& hashes, size_t values_max, NumberSketch& out) {
   std::sort(hashes.begin(), hashes.end());
   hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
   out.level = 0;
@@ -121,12 +122,13 @@ void SampleInto(std::vector<uint64_t>& hashes, size_t values_max, Sketch& out) {
   }
   out.values.clear();
   for (const uint64_t hash : hashes) {
-    const auto value = static_cast<uint16_t>(hash << out.level >> 48);
+    const auto value = static_cast<uint32_t>(hash << out.level >> 32);
     if (out.values.empty() || out.values.back() != value) out.values.push_back(value);
   }
 }
 
-std::optional<SketchOverlap> OverlapOf(const Sketch& a, const Sketch& b) {
+template <typename Value>
+std::optional<SketchOverlap> OverlapOf(const SampleOf<Value>& a, const SampleOf<Value>& b) {
   if (a.level > b.level) {
     const auto swapped = OverlapOf(b, a);
     if (!swapped) return std::nullopt;
@@ -136,32 +138,35 @@ std::optional<SketchOverlap> OverlapOf(const Sketch& a, const Sketch& b) {
   if (apart == 0) {
     size_t common = 0, i = 0, j = 0;
     while (i < a.values.size() && j < b.values.size()) {  // no branches: the CPU can't predict the order
-      const uint16_t of_a = a.values[i], of_b = b.values[j];
+      const Value of_a = a.values[i], of_b = b.values[j];
       common += of_a == of_b ? 1u : 0u;
       i += of_a <= of_b ? 1u : 0u;
       j += of_b <= of_a ? 1u : 0u;
     }
     return SketchOverlap{common, a.values.size() - common, b.values.size() - common};
   }
+  constexpr uint64_t kMost = std::numeric_limits<Value>::max();
   // Few bits are left to distinguish hashes.
   if (apart >= 8) return std::nullopt;
   // Compares on the bits that both have. Of `a`, the finer sample, it takes those values that the coarser
   // sample would have kept. Values of `b` that become equal count once.
   const auto in_both = static_cast<ptrdiff_t>(
-      std::upper_bound(a.values.begin(), a.values.end(), 0xffff >> apart) - a.values.begin());
+      std::upper_bound(a.values.begin(), a.values.end(), kMost >> apart) - a.values.begin());
   SketchOverlap overlap;
   size_t i = 0, j = 0;
   const auto size_a = static_cast<size_t>(in_both);
   while (i < size_a || j < b.values.size()) {
-    const uint32_t of_a = i < size_a ? a.values[i] : 0x10000u;
-    const uint32_t of_b = j < b.values.size() ? static_cast<uint32_t>(b.values[j] >> apart) : 0x10000u;
-    const uint32_t least = std::min(of_a, of_b);
+    const uint64_t of_a = i < size_a ? a.values[i] : kMost + 1;
+    const uint64_t of_b = j < b.values.size() ? uint64_t{b.values[j]} >> apart : kMost + 1;
+    const uint64_t least = std::min(of_a, of_b);
     ++(of_a == of_b ? overlap.common : of_a < of_b ? overlap.only_a : overlap.only_b);
     if (of_a == least) ++i;
-    while (j < b.values.size() && static_cast<uint32_t>(b.values[j] >> apart) == least) ++j;
+    while (j < b.values.size() && uint64_t{b.values[j]} >> apart == least) ++j;
   }
   return overlap;
 }
+template std::optional<SketchOverlap> OverlapOf(const Sketch&, const Sketch&);
+template std::optional<SketchOverlap> OverlapOf(const NumberSketch&, const NumberSketch&);
 
 double SketchSimilarity(const Sketch& a, const Sketch& b) {
   if (a.values.empty() || b.values.empty()) return 0;
@@ -171,11 +176,11 @@ double SketchSimilarity(const Sketch& a, const Sketch& b) {
          static_cast<double>(overlap->common + overlap->only_a + overlap->only_b);
 }
 
-bool NumbersDiffer(const Sketch& a, const Sketch& b) {
+bool NumbersDiffer(const NumberSketch& a, const NumberSketch& b) {
   const auto overlap = OverlapOf(a, b);
   if (!overlap) return true;
   const size_t differing = std::max(overlap->only_a, overlap->only_b);
-  return differing > 0 && kFewNumbers * differing >= overlap->common + differing;
+  return differing > 0 && kDifferingOneIn * differing >= overlap->common + differing;
 }
 
 }  // namespace seen

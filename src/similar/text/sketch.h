@@ -10,8 +10,8 @@
 
 namespace seen {
 
-/// Makes a Sketch of at most `values_max` values. Changes `hashes`.
-void SampleInto(std::vector<uint64_t>& hashes, size_t values_max, Sketch& out);
+/// Makes a sample of at most `values_max` values. Changes `hashes`.
+void SampleInto(std::vector<uint64_t>& hashes, size_t values_max, NumberSketch& out);
 
 /// One thread each; keeps its buffers.
 class SketchBuilder {

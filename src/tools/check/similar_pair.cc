@@ -110,13 +110,13 @@ struct Verdict {
 };
 
 // The numbers of `a` that `b` doesn't have, in text order: "1, 2 and 3 more".
-std::string NumbersOnlyIn(const PairSide& a, const PairSide& b) {
+std::string NumbersOnlyIn(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   constexpr size_t kShownMax = 5;
   std::map<std::string_view, size_t> of_b;
-  for (const std::string& number : b.numbers) ++of_b[number];
+  for (const std::string& number : b) ++of_b[number];
   std::string shown;
   size_t count = 0;
-  for (const std::string& number : a.numbers) {
+  for (const std::string& number : a) {
     if (const auto found = of_b.find(number); found != of_b.end() && found->second > 0) {
       --found->second;
     } else if (++count <= kShownMax) {
@@ -125,6 +125,23 @@ std::string NumbersOnlyIn(const PairSide& a, const PairSide& b) {
   }
   if (count > kShownMax) shown += fmt::format(" and {} more", count - kShownMax);
   return shown.empty() ? "none" : shown;
+}
+
+std::string HowNumbersDiffer(const PairSide& a, const PairSide& b) {
+  const std::string only_a = NumbersOnlyIn(a.numbers, b.numbers);
+  const std::string only_b = NumbersOnlyIn(b.numbers, a.numbers);
+  if (only_a != only_b)
+    return fmt::format("their numbers differ: {} in the first, {} in the second", only_a, only_b);
+  return fmt::format("their numbers have another order: {} in the first, {} in the second",
+                     NumbersOnlyIn(a.numbers, {}), NumbersOnlyIn(b.numbers, {}));
+}
+
+OrderedJson About(const TextRules& rules) {
+  return {{"version", rules.version},
+          {"folding_version", rules.folding_version},
+          {"segmentation", SegmentationName(rules.segmentation)},
+          {"numbers", NumbersName(rules.numbers)},
+          {"tokens_min", rules.tokens_min}};
 }
 
 Verdict Decide(const PairSide& a, const PairSide& b, const Measured& m, const GroupOptions& rules) {
@@ -158,9 +175,7 @@ Verdict Decide(const PairSide& a, const PairSide& b, const Measured& m, const Gr
                         read->item.item_id)};
   }
   if (NumbersDiffer(a.features.numbers, b.features.numbers)) {
-    return {false, "numbers",
-            fmt::format("their numbers differ: {} in the first, {} in the second", NumbersOnlyIn(a, b),
-                        NumbersOnlyIn(b, a))};
+    return {false, "numbers", HowNumbersDiffer(a, b)};
   }
   const bool by_simhash = UsesSimHash(rules.method) && m.distance <= m.distance_max;
   const bool by_minhash = UsesMinHash(rules.method) && m.bands_in_common > 0;
@@ -278,6 +293,7 @@ OrderedJson ComparePair(const PairItem& a, const PairItem& b, const GroupOptions
            {{"similarity", Rounded(m.jaccard)},
             {"in_common", m.shingles_in_common},
             {"of", m.shingles_of_either}}},
+          {"rules", About(reader.rules())},
           {"tokens", Tokens(left, right)}};
 }
 
@@ -305,6 +321,8 @@ std::string PairText(const OrderedJson& pair, size_t tokens_max) {
   text +=
       fmt::format("  exact Jaccard      {:.4f}: {} of {} shingles\n", jaccard.at("similarity").get<double>(),
                   jaccard.at("in_common").get<uint64_t>(), jaccard.at("of").get<uint64_t>());
+  text += fmt::format("  rules of texts     version {}; an index keeps those that it was built with\n",
+                      pair.at("rules").at("version").get<uint32_t>());
   const OrderedJson& tokens = pair.at("tokens");
   text += TokenLines("tokens in both", tokens.at("common"), tokens_max);
   text += TokenLines("only in the first", tokens.at("a_only"), tokens_max);

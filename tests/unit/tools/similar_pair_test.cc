@@ -103,9 +103,18 @@ TEST(SimilarPair, IsReadByAPerson) {
   for (const char* part : {"alike: a candidate, and the sketches say 0.97, at least similarity_min 0.80\n",
                            "  a  \"\"  60 words, long and alphabetic, lang en, of 2025-11-21T04:40:00.000Z\n",
                            "  the same text      no\n", "  exact Jaccard      0.9667: 58 of 60 shingles\n",
+                           "  rules of texts     version 4; an index keeps those that it was built with\n",
                            "  tokens in both: 60, weight ", "    and 57 more\n",
                            "  only in the first: 0, weight 0.0\n", "  only in the second: 2, weight "})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+}
+
+TEST(SimilarPair, NamesTheNumbersThatDiffer) {
+  const auto why = [](std::string_view a, std::string_view b) -> std::string {
+    return Compare(Item("a", Words() + std::string(a)), Item("b", Words() + std::string(b))).at("why");
+  };
+  EXPECT_EQ(why(" 1.5 and 7", " 7"), "their numbers differ: 1.5 in the first, none in the second");
+  EXPECT_EQ(why(" 3:1", " 1:3"), "their numbers have another order: 3, 1 in the first, 1, 3 in the second");
 }
 
 TEST(SimilarPair, FindsTheCopiesAmongTheItemsOfTheExample) {

@@ -143,7 +143,6 @@ TEST_F(ItemIndexTest, KeepsItsWayOfReadingTexts) {
     ASSERT_TRUE(features);
     EXPECT_EQ(features->rules.folding_version, 0u);
     EXPECT_EQ(features->rules.segmentation, Segmentation::kDictionary);
-    EXPECT_TRUE(features->rules.emoji_are_words);
     EXPECT_EQ(features->rules.version, 1u);
     EXPECT_EQ(features->rules.numbers, Numbers::kIgnored);
     EXPECT_EQ(features->rules.tokens_min, 0u);
@@ -169,9 +168,24 @@ TEST_F(ItemIndexTest, KeepsTheVersionOfItsTexts) {
   const auto features = FeatureOptionsOf(index->generation(), index->idf());
   ASSERT_TRUE(features);
   EXPECT_EQ(features->rules.version, 2u);
-  EXPECT_FALSE(features->rules.emoji_are_words);
   EXPECT_EQ(features->rules.numbers, Numbers::kIgnored);
   EXPECT_EQ(features->rules.tokens_min, 0u);
+}
+
+TEST_F(ItemIndexTest, IsRefusedIfItHasTheLostRules) {
+  ItemIndexOptions options = Options();
+  options.generation.features_version = kLostTextVersion;
+  Open(options);
+  options.generation.features_version = kFeaturesVersion;
+  options.kept = {.versions = true, .numbers = true, .tokens_min = true};
+  const auto refused = RocksItemIndex::Open(options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kRefused);
+  EXPECT_NE(
+      refused.error().message.find("built with version 3 of the features of texts, and this program has "
+                                   "version 4. Remedy: start with --rebuild"),
+      std::string::npos)
+      << refused.error().message;
 }
 
 TEST_F(ItemIndexTest, KeepsWhatNumbersAndShortTextsMeantWhenItWasBuilt) {
@@ -220,7 +234,6 @@ TEST_F(ItemIndexTest, ReadsTextsInTheNewWayIfItIsNew) {
   ASSERT_TRUE(features);
   EXPECT_EQ(features->rules.folding_version, kFoldingVersion);
   EXPECT_EQ(features->rules.segmentation, Segmentation::kBigramsTrigrams);
-  EXPECT_FALSE(features->rules.emoji_are_words);
   EXPECT_EQ(features->rules.version, kTextVersion);
   EXPECT_EQ(features->rules.boilerplate->patterns(), options.generation.boilerplate);
 }
@@ -245,7 +258,7 @@ TEST(IndexGeneration, RefusesWhatANewerProgramWrote) {
   const Status fits = CheckGeneration(*read, Adapted(*read, IndexGeneration(), {}));
   ASSERT_FALSE(fits);
   EXPECT_NE(fits.error().message.find(
-                "built with version 4 of the features of texts, and this program has version 3"),
+                "built with version 5 of the features of texts, and this program has version 4"),
             std::string::npos)
       << fits.error().message;
   for (const std::string_view line : {"segmentation words\n", "boilerplate 2\ta\n", "folding_version x\n",
@@ -386,10 +399,10 @@ TEST(ItemRows, ComeBackAsTheyWere) {
   std::string bytes;
   for (const size_t numbers : {0u, 3u}) {
     StoredItem item = Item(7);
-    item.features.numbers.values.assign({5, 9, 0xffff});
+    item.features.numbers.values.assign({5, 9, 0xffffffff});
     item.features.numbers.values.resize(numbers);
     EncodeStoredItem(item, bytes);
-    EXPECT_EQ(bytes[0], numbers == 0 ? 1 : 2) << "earlier versions read rows without numbers";
+    EXPECT_EQ(bytes[0], numbers == 0 ? 1 : 3) << "earlier versions read rows without numbers";
     const auto decoded = DecodeStoredItem(bytes);
     ASSERT_TRUE(decoded);
     EXPECT_EQ(decoded->item_id, item.item_id);
