@@ -5,7 +5,7 @@
 //     prints by how many bits SimHashes differ, for all pairs and for those in `pairs` (two line numbers a
 //     line, from 0)
 //   bench_similar items=FILE part=near runs=both/sketch/3,simhash/off/3 folder=DIR
-//   [similarity_min_percent=80]
+//   [similarity_min_percent=80] [containment_min_percent=0 (off)]
 //     prints the similar items: for each of `runs` (method, verify, distance_max) the lines of the items,
 //     then the line of the run. `folder` is emptied. by=all: compares every pair instead
 //
@@ -77,8 +77,9 @@ void PrintAlike(const char* name, const std::vector<Alike>& alike) {
   std::printf(",\"%s\":[", name);
   const char* comma = "";
   for (const Alike& one : alike) {
-    std::printf("%s[%u,%.4f,%d,\"%s\"]", comma, one.item, one.near.similarity.value_or(-1), one.near.distance,
-                std::string(FoundByName(one.near.found)).c_str());
+    std::printf("%s[%u,%.4f,%d,\"%s\",%.4f]", comma, one.item, one.near.similarity.value_or(-1),
+                one.near.distance, std::string(FoundByName(one.near.found)).c_str(),
+                one.near.containment.value_or(-1));
     comma = ",";
   }
   std::printf("]");
@@ -105,32 +106,33 @@ void PrintFound(const Texts& texts, const Run& run, const Found& found) {
       figures.lists_cut_total, figures.candidates_cut_total);
 }
 
-Run RunOf(const std::string& name) {
+Run RunOf(const std::string& name, const GroupOptions& options) {
   const auto wrong = [&] { Die("runs: \"" + name + "\"; such as both/sketch/3 or simhash/off/0"); };
-  Run run{.name = name};
+  Run run{.name = name, .options = options};
   const size_t first = name.find('/'), last = name.rfind('/');
   if (first == std::string::npos || first == last || last + 2 != name.size()) wrong();
   const auto method = SimilarMethodNamed(name.substr(0, first));
   const std::string verify = name.substr(first + 1, last - first - 1);
-  run.distance_max = name.back() - '0';
+  run.options.distance_max = name.back() - '0';
   if (!method) wrong();
   if (verify != "off" && verify != "sketch") wrong();
-  if (run.distance_max < 0 || run.distance_max > 3) wrong();
-  run.method = *method;
-  run.verify = verify == "sketch";
+  if (run.options.distance_max < 0 || run.options.distance_max > 3) wrong();
+  run.options.method = *method;
+  run.options.verify = verify == "sketch";
   return run;
 }
 
-std::vector<Run> RunsOf(const std::string& text) {
+std::vector<Run> RunsOf(const std::string& text, const GroupOptions& options) {
   std::vector<Run> runs;
   std::stringstream names(text);
-  for (std::string name; std::getline(names, name, ',');) runs.push_back(RunOf(name));
+  for (std::string name; std::getline(names, name, ',');) runs.push_back(RunOf(name, options));
   if (runs.empty()) Die("runs: none; such as both/sketch/3,simhash/off/0");
   return runs;
 }
 
-TextRules RulesOf(const Arguments& arguments) {
+TextRules RulesOf(const Arguments& arguments, const GroupOptions& options) {
   TextRules rules;
+  rules.beginnings = options.containment_min > 0;
   const std::string segmentation =
       arguments.Text("segmentation", std::string(SegmentationName(kDefaultSegmentation)));
   const auto named = SegmentationNamed(segmentation);
@@ -162,19 +164,21 @@ int Main(int count, char** values) {
   if (by != "flow" && by != "all") Die("by: \"" + by + "\"; it is flow or all");
   const int64_t percent = arguments.Number("similarity_min_percent", 80);
   if (percent < 1 || percent > 100) Die("similarity_min_percent: it is 1 to 100");
-  const double similarity_min = static_cast<double>(percent) / 100;
+  const int64_t contained = arguments.Number("containment_min_percent", 0);
+  if (contained < 0 || contained > 100) Die("containment_min_percent: it is 0 to 100");
+  const GroupOptions options{.similarity_min = static_cast<double>(percent) / 100,
+                             .containment_min = static_cast<double>(contained) / 100};
   const std::vector<Run> runs =
-      part == "near" ? RunsOf(arguments.Text("runs", "both/sketch/3")) : std::vector<Run>();
+      part == "near" ? RunsOf(arguments.Text("runs", "both/sketch/3"), options) : std::vector<Run>();
   const std::string folder = arguments.Text("folder");
   if (part == "near" && by == "flow" && folder.empty()) Die("folder: missing; it is where the index goes");
 
-  const Texts texts = ReadTexts(arguments.Text("items"), similarity_min, RulesOf(arguments));
+  const Texts texts = ReadTexts(arguments.Text("items"), options.similarity_min, RulesOf(arguments, options));
   PrintFeatures(texts);
   if (part == "distances") PrintDistances(texts, arguments.Text("pairs"));
   for (const Run& run : runs) {
-    PrintFound(
-        texts, run,
-        by == "all" ? CompareAll(texts, run, similarity_min) : RunFlow(texts, run, similarity_min, folder));
+    PrintFound(texts, run,
+               by == "all" ? CompareAll(texts, run.options) : RunFlow(texts, run.options, folder));
   }
   return 0;
 }

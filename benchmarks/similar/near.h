@@ -12,9 +12,7 @@ namespace seen::bench {
 
 struct Run {
   std::string name;
-  SimilarMethod method = SimilarMethod::kBoth;
-  bool verify = true;
-  int distance_max = 3;
+  GroupOptions options;
 };
 
 struct Alike {
@@ -31,9 +29,9 @@ struct Found {
 };
 
 /// Gives the items in the file's order to a GroupFlow over a RocksDB in `folder`. `folder` is emptied first.
-Found RunFlow(const Texts& texts, const Run& run, double similarity_min, const std::string& folder);
+Found RunFlow(const Texts& texts, const GroupOptions& options, const std::string& folder);
 
 /// What the definition says: compares every pair, without lists and limits. Fills only `similar`.
-Found CompareAll(const Texts& texts, const Run& run, double similarity_min);
+Found CompareAll(const Texts& texts, const GroupOptions& options);
 
 }  // namespace seen::bench

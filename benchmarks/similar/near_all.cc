@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "similar/distances.h"
 #include "similar/groups/group_rules.h"
@@ -58,6 +59,26 @@ std::vector<Pair> SharingBand(const std::vector<ItemFeatures>& features) {
   return pairs;
 }
 
+// A list names each item by one beginning, and an item asks for the lists of three.
+std::vector<Pair> SharingBeginning(const std::vector<ItemFeatures>& features) {
+  std::unordered_map<uint64_t, std::vector<uint32_t>> places;
+  for (uint32_t i = 0; i < features.size(); ++i) {
+    if (features[i].beginning != 0) places[KeptBand(features[i].beginning)].push_back(i);
+  }
+  std::vector<Pair> pairs;
+  for (uint32_t i = 0; i < features.size(); ++i) {
+    const auto& [shorter, longer] = features[i].other_beginnings;
+    for (const uint64_t beginning : {shorter, features[i].beginning, longer}) {
+      const auto listed = beginning != 0 ? places.find(KeptBand(beginning)) : places.end();
+      if (listed == places.end()) continue;
+      for (const uint32_t other : listed->second) {
+        if (other != i) pairs.emplace_back(std::min(i, other), std::max(i, other));
+      }
+    }
+  }
+  return pairs;
+}
+
 std::vector<Pair> Copies(const std::vector<ItemFeatures>& features) {
   std::vector<Pair> pairs;
   std::vector<uint64_t> keys;
@@ -68,34 +89,24 @@ std::vector<Pair> Copies(const std::vector<ItemFeatures>& features) {
 
 }  // namespace
 
-Found CompareAll(const Texts& texts, const Run& run, double similarity_min) {
-  std::unordered_map<uint64_t, FoundBy> candidates;
-  const auto take = [&](const std::vector<Pair>& pairs, FoundBy found) {
-    for (const auto& [i, j] : pairs) {
-      const auto [at, added] = candidates.try_emplace(uint64_t{i} << 32 | j, found);
-      if (!added && at->second != found) at->second = FoundBy::kBoth;
-    }
+Found CompareAll(const Texts& texts, const GroupOptions& options) {
+  std::unordered_set<uint64_t> candidates;
+  const auto take = [&](const std::vector<Pair>& pairs) {
+    for (const auto& [i, j] : pairs) candidates.insert(uint64_t{i} << 32 | j);
   };
-  if (UsesSimHash(run.method)) take(WithinDistance(texts.features, run.distance_max), FoundBy::kSimHash);
-  if (UsesMinHash(run.method)) take(SharingBand(texts.features), FoundBy::kMinHash);
-  for (const auto& [i, j] : Copies(texts.features)) candidates[uint64_t{i} << 32 | j] = FoundBy::kCopy;
+  if (UsesSimHash(options.method)) take(WithinDistance(texts.features, options.distance_max));
+  if (UsesMinHash(options.method)) take(SharingBand(texts.features));
+  if (options.containment_min > 0) take(SharingBeginning(texts.features));
+  take(Copies(texts.features));
 
+  const GroupRules rules(options);
   Found out;
   out.similar.resize(texts.features.size());
-  for (const auto& [key, found] : candidates) {
+  for (const uint64_t key : candidates) {
     const auto i = static_cast<uint32_t>(key >> 32), j = static_cast<uint32_t>(key);
-    const ItemFeatures &a = texts.features[i], &b = texts.features[j];
-    NearItem near;
-    near.distance = std::popcount(a.simhash ^ b.simhash);
-    near.found = found;
-    if (found == FoundBy::kCopy) {
-      near.similarity = 1;
-    } else if (!IsListed(a) || !IsListed(b) || NumbersDiffer(a.numbers, b.numbers)) {
-      continue;
-    } else if (run.verify) {
-      near.similarity = SketchSimilarity(a.sketch, b.sketch);
-      if (*near.similarity < similarity_min) continue;
-    }
+    const auto match = rules.Compare(texts.features[i], texts.features[j]);
+    if (!match) continue;
+    const NearItem near{{}, match->similarity, match->distance, match->found, match->containment};
     out.similar[i].push_back({.item = j, .near = near});
     out.similar[j].push_back({.item = i, .near = near});
   }

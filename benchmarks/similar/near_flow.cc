@@ -58,14 +58,15 @@ void ApplyAll(const Texts& texts, GroupFlow& flow) {
   Want(flow.Checkpoint());
 }
 
-std::unique_ptr<RocksItemIndex> OpenIndex(const Run& run, double similarity_min, const std::string& folder) {
+std::unique_ptr<RocksItemIndex> OpenIndex(const GroupOptions& options, const std::string& folder) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   IndexGeneration generation;
-  generation.method = run.method;
-  generation.verify = run.verify ? "sketch" : "off";
-  generation.distance_max = run.distance_max;
-  generation.similarity_min = similarity_min;
+  generation.method = options.method;
+  generation.verify = options.verify ? "sketch" : "off";
+  generation.distance_max = options.distance_max;
+  generation.similarity_min = options.similarity_min;
+  generation.containment_min = options.containment_min;
   return Want(RocksItemIndex::Open({.directory = folder,
                                     .generation = generation,
                                     .idf = IdfTable::Bundled(),
@@ -95,12 +96,8 @@ class Positions {
 
 }  // namespace
 
-Found RunFlow(const Texts& texts, const Run& run, double similarity_min, const std::string& folder) {
-  const GroupOptions options{.method = run.method,
-                             .verify = run.verify,
-                             .distance_max = run.distance_max,
-                             .similarity_min = similarity_min};
-  const auto index = OpenIndex(run, similarity_min, folder);
+Found RunFlow(const Texts& texts, const GroupOptions& options, const std::string& folder) {
+  const auto index = OpenIndex(options, folder);
   LastRecords records;
   const auto flow = Want(GroupFlow::Open(options, *index, records));
   const Positions positions(texts);

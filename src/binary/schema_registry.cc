@@ -107,8 +107,9 @@ std::optional<SchemaProblem> SchemaRegistry::AddReferences(const Found& found, R
           Kind::kUnusable,
           fmt::format("the schema refers to more than {} others, or {} deep", kReferencesMax, kDepthMax)};
     }
-    auto referred = Get(fmt::format("/subjects/{}/versions/{}?deleted=true", PercentEncode(TextOf(reference, "subject")),
-                                    reference["version"].get<int64_t>()));
+    auto referred =
+        Get(fmt::format("/subjects/{}/versions/{}?deleted=true", PercentEncode(TextOf(reference, "subject")),
+                        reference["version"].get<int64_t>()));
     if (!referred) return std::move(referred.error());
     if (auto problem = AddReferences(*referred, schema, depth + 1)) return problem;
     schema.references.push_back({name, std::move(referred->text)});

@@ -85,6 +85,7 @@ struct ItemsConfig {
   std::optional<Segmentation> segmentation;  // nullopt: the index's own; kDefaultSegmentation for a new index
   std::optional<Numbers> numbers;            // nullopt: the index's own; kDefaultNumbers for a new one
   std::optional<uint32_t> tokens_min;        // nullopt: the index's own; kDefaultTokensMin for a new one
+  std::optional<double> containment_min;     // nullopt: the index's own; kDefaultContainmentMin for a new one
   std::shared_ptr<const Boilerplate> boilerplate;  // nullptr: none
   ItemFormat format;                               // for ItemDecoder
 };

@@ -97,6 +97,7 @@ GroupOptions GroupOptionsOf(const ItemsConfig& items) {
   group.verify = items.verify;
   group.distance_max = items.distance_max;
   group.similarity_min = items.similarity_min;
+  group.containment_min = items.containment_min.value_or(kDefaultContainmentMin);
   group.window_days = items.window_days;
   return group;
 }
@@ -105,6 +106,7 @@ TextRules TextRulesOf(const ItemsConfig& items) {
   return {.segmentation = items.segmentation.value_or(kDefaultSegmentation),
           .numbers = items.numbers.value_or(kDefaultNumbers),
           .tokens_min = items.tokens_min.value_or(kDefaultTokensMin),
+          .beginnings = items.containment_min.value_or(kDefaultContainmentMin) > 0,
           .boilerplate = items.boilerplate};
 }
 

@@ -340,6 +340,10 @@ constexpr ConfigKey kKeys[] = {
           "A text of fewer different words is similar to equal texts only. null: as the index has it; a new "
           "one gets 6.")
         .Into<&Config::items, &ItemsConfig::tokens_min>(),
+    Number("items.containment_min", "null", {0, 1},
+           "An item is also similar to a longer one that contains so much of its word 3-shingles: a repost "
+           "with additions. 0: that doesn't count. null: as the index has it; a new one gets 0.9.")
+        .Into<&Config::items, &ItemsConfig::containment_min>(),
     Shaped("items.boilerplate", "[]", kBoilerplateShape,
            "Patterns of text that reposts add, such as source lines. The daemon takes out each match before "
            "it compares texts."),

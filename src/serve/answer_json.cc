@@ -104,8 +104,9 @@ std::string ExplainJournal(const WhyAnswer& answer) {
 
 std::string HowFound(const ItemGroup& item) {
   if (item.found == FoundBy::kCopy) return "a copy: the same text";
-  return fmt::format("{}{} bit{} apart, found by {}",
+  return fmt::format("{}{}{} bit{} apart, found by {}",
                      item.similarity ? fmt::format("similarity {:.2f}, ", *item.similarity) : "",
+                     item.containment ? fmt::format("containment {:.2f}, ", *item.containment) : "",
                      item.distance, item.distance == 1 ? "" : "s", FoundByName(item.found));
 }
 
@@ -258,6 +259,7 @@ std::string WriteSimilarAnswer(const SimilarAnswer& answer) {
                 {"found_by", FoundByName(near.found)}};
     // Rounded as in the topic of groups.
     if (near.similarity) one["similarity"] = std::round(*near.similarity * 10'000) / 10'000;
+    if (near.containment) one["containment"] = std::round(*near.containment * 10'000) / 10'000;
     out["similar"].push_back(std::move(one));
   }
   return DumpLine(out);

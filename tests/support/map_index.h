@@ -40,6 +40,7 @@ class MapIndex final : public ItemIndex {
       for (size_t i = 0; i < kCandidateLists; ++i) {
         const bool is_simhash = i < kSimHashTables;
         if (is_simhash ? !query.by_simhash : !query.by_minhash) continue;
+        if (i >= kBeginningList && BeginningOf(features, i) == 0) continue;
         const auto found = bucket->second.lists.find(ListOf(features, i));
         if (found == bucket->second.lists.end()) continue;
         const std::vector<ListedSimHash>& list = found->second;
@@ -99,6 +100,8 @@ class MapIndex final : public ItemIndex {
       in.ids[added.stored.item_id] = added.item.number;
       StoredItem& stored = in.items[added.item.number] = added.stored;
       for (uint64_t& band : stored.features.bands) band = KeptBand(band);
+      stored.features.beginning = KeptBand(stored.features.beginning);
+      stored.features.other_beginnings = {};
       stored.features.cut = false;
       auto& copies = in.copies[added.stored.features.content_hash];
       if (added.has_content && copies.size() < kCopiesMax) {
@@ -106,10 +109,11 @@ class MapIndex final : public ItemIndex {
       }
     }
     for (const auto& listed : change.listed) {
-      for (size_t i = 0; i < kCandidateLists; ++i) {
-        buckets_[listed.item.bucket].lists[ListOf(listed.features, i)].push_back(
-            {listed.features.simhash, listed.item});
-      }
+      auto& lists = buckets_[listed.item.bucket].lists;
+      const ListedSimHash entry{listed.features.simhash, listed.item};
+      for (size_t i = 0; i < kBeginningList; ++i) lists[ListOf(listed.features, i)].push_back(entry);
+      if (const uint64_t beginning = KeptBand(listed.features.beginning); beginning != 0)
+        lists[List{kBeginningList, 0, 0, beginning}].push_back(entry);
     }
     for (const auto& [item, group] : change.groups) {
       if (group) {
@@ -157,7 +161,15 @@ class MapIndex final : public ItemIndex {
     std::map<List, std::vector<ListedSimHash>> lists;
   };
 
+  static constexpr size_t kBeginningList = kSimHashTables + kBands;  // from here on, in any order
+  static uint64_t BeginningOf(const ItemFeatures& features, size_t i) {
+    std::array<uint64_t, kBandLists - kBands> beginnings = {features.beginning, features.other_beginnings[0],
+                                                            features.other_beginnings[1]};
+    std::sort(beginnings.begin(), beginnings.end());
+    return KeptBand(beginnings[i - kBeginningList]);
+  }
   static List ListOf(const ItemFeatures& features, size_t i) {
+    if (i >= kBeginningList) return {kBeginningList, 0, 0, BeginningOf(features, i)};
     if (i >= kSimHashTables) return {i, 0, 0, KeptBand(features.bands[i - kSimHashTables])};
     return {i, static_cast<int>(features.length), static_cast<int>(features.script),
             BlockOf(features.simhash, i)};

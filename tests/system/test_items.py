@@ -262,6 +262,29 @@ def test_an_index_keeps_its_method_until_it_is_rebuilt(topics, daemon, topic_nam
     seend.stop()
 
 
+def test_a_repost_with_additions_is_found_once_the_index_is_rebuilt(topics, daemon, topic_name):
+    items = Items(topics, topic_name)
+    seend = daemon(topic_name, items.config(containment_min=0)).start()
+    article, comments = text_of(1), " Comments of 3 May 2026: " + text_of(9, 50)
+    items.send(item("n1", article), item("n2", article + comments))
+    items.wait_at_rest(seend)
+    assert seen_similar(seend, article) == ["n1"]
+    seend.stop()
+    seend.config["items"]["containment_min"] = 0.9
+    seend.start()
+    assert "items.containment_min: the index of items was built with 0, configured is 0.9" in refusal(seend)
+    seend.stop()
+    del seend.config["items"]["containment_min"]
+    seend.start("--rebuild")
+    items.wait_at_rest(seend)
+    repost = items.published()["n2"]
+    assert (repost["group_id"], repost["found_by"]) == ("n1", "minhash")
+    assert repost["similarity"] < 0.8 and repost["containment"] >= 0.97
+    asked = seend.http.post("/v1/similar", {"text": article, "item_id": "n1"}).json()["similar"]
+    assert [(near["item_id"], near["containment"]) for near in asked] == [("n2", repost["containment"])]
+    seend.stop()
+
+
 def refusal(seend):
     """The reason why the daemon doesn't read the only partition of items."""
     refused = wait_until(

@@ -22,7 +22,14 @@ def test_groups_that_the_daemon_publishes_are_right(known, topics, daemon, topic
     topics.create(topic_name, partitions=1)
     topics.create(f"{topic_name}-items", partitions=1)
     seend = daemon(
-        topic_name, {"items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}}
+        topic_name,
+        {
+            "items": {
+                "topic": f"{topic_name}-items",
+                "groups_topic": f"{topic_name}-groups",
+                "containment_min": 0,
+            }
+        },
     ).start()
     topics.produce(f"{topic_name}-items", [(item["item_id"], json.dumps(item)) for item in items])
 

@@ -144,6 +144,7 @@ Result<std::shared_ptr<ItemsPartition::Opened>> ItemsPartition::OpenIndex() {
 
   GroupOptions group = options_.groups;
   group.method = index->method;
+  group.containment_min = index->containment_min;
   group.stored_time_max = StoredTimeMax(clock_.WallNow(), options_.future_skew_max);
   auto flow = GroupFlow::Open(group, *opened->index, *opened->sink);
   if (!flow) return Fail(std::move(flow.error()));
@@ -177,6 +178,7 @@ int64_t ItemsPartition::Begin(int64_t) {
              {"folding_version", opened->rules.folding_version},
              {"numbers", std::string(NumbersName(opened->rules.numbers))},
              {"tokens_min", opened->rules.tokens_min},
+             {"containment_min", opened->flow->containment_min()},
              {"method", std::string(SimilarMethodName(opened->flow->method()))},
              {"items", opened->flow->Figures().items}});
   return next_offset();

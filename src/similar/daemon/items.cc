@@ -84,6 +84,7 @@ IndexGeneration GenerationOf(const ItemsConfig& config) {
   generation.segmentation = rules.segmentation;
   generation.numbers = rules.numbers;
   generation.tokens_min = rules.tokens_min;
+  generation.containment_min = config.containment_min.value_or(kDefaultContainmentMin);
   if (config.boilerplate) generation.boilerplate = config.boilerplate->patterns();
   return generation;
 }
@@ -214,7 +215,8 @@ Status Items::OpenIndexes(const ItemTopics& topics, Reading& reading) {
                   .method = !options_.config->items->method,
                   .segmentation = !options_.config->items->segmentation,
                   .numbers = !options_.config->items->numbers,
-                  .tokens_min = !options_.config->items->tokens_min};
+                  .tokens_min = !options_.config->items->tokens_min,
+                  .containment_min = !options_.config->items->containment_min};
   indexes.idf = idf_;
   indexes.idf_text = idf_text_;
   indexes.resources = options_.resources;

@@ -63,6 +63,7 @@ Status GroupDecision::JoinGroup(const ItemFeatures& features, StoredGroup& group
     group.found = match->found;
     group.similarity = match->similarity;
     group.distance = match->distance;
+    group.containment = match->containment;
     break;
   }
   return {};
@@ -76,15 +77,16 @@ void GroupDecision::JoinCopied(ItemRef copied, StoredGroup& group) const {
   group.found = is_first ? FoundBy::kCopy : of_copied->found;
   group.similarity = is_first ? 1.0 : of_copied->similarity;
   group.distance = is_first ? 0 : of_copied->distance;
+  group.containment = is_first ? std::nullopt : of_copied->containment;
 }
 
 void GroupDecision::ListNear(StoredGroup& group) {
   for (const ItemMatch& similar : finder_.similar()) {
     if (group.near.size() == kNearItemsMax) break;
     const Match& match = similar.match;
-    group.near.push_back(
-        {similar.item,
-         {work_.rows.Item(similar.item)->item_id, match.similarity, match.distance, match.found}});
+    group.near.push_back({similar.item,
+                          {work_.rows.Item(similar.item)->item_id, match.similarity, match.distance,
+                           match.found, match.containment}});
   }
 }
 
@@ -229,7 +231,7 @@ void GroupTakingOut::JoinNewFirst(ItemRef member, const StoredItem& stored, Stor
     break;
   }
   if (!match) {
-    match = {1.0, 0, FoundBy::kFirst};
+    match = {1.0, 0, FoundBy::kFirst, std::nullopt};
     group.first = member;
     group.group_id = stored.item_id;
     if (firsts.size() < kNewFirstsMax) firsts.push_back({member, stored});
@@ -237,6 +239,7 @@ void GroupTakingOut::JoinNewFirst(ItemRef member, const StoredItem& stored, Stor
   group.found = match->found;
   group.similarity = match->similarity;
   group.distance = match->distance;
+  group.containment = match->containment;
 }
 
 }  // namespace seen

@@ -61,6 +61,7 @@ class GroupFlow {
   bool MuchIsUnsaved() const;
   bool broken() const { return broken_.has_value(); }  // the writer's
   SimilarMethod method() const { return rules_.options().method; }
+  double containment_min() const { return rules_.options().containment_min; }
 
   /// The stored items that are similar to the text, nearest first. `except`: an id to leave out.
   Result<std::vector<NearItem>> Similar(const ItemFeatures& features, size_t limit,

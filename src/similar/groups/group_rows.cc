@@ -98,6 +98,7 @@ ItemGroup ToItemGroup(const StoredItem& item, const StoredGroup* group) {
     out.found = group->found;
     out.similarity = group->similarity;
     out.distance = group->distance;
+    out.containment = group->containment;
     out.moved_from = group->moved_from;
     out.near.reserve(group->near.size());
     for (const StoredNear& near : group->near) out.near.push_back(near.near);

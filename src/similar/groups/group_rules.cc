@@ -10,6 +10,11 @@ namespace seen {
 namespace {
 
 constexpr double kSimilaritySteps = 10'000;
+// An excerpt is no repost, and a licence isn't the texts that quote it: the smaller text is at least so much
+// of the larger.
+constexpr double kSharesMin = 0.4;
+
+double Rounded(double value) { return std::round(value * kSimilaritySteps) / kSimilaritySteps; }
 
 bool ShareABand(const ItemFeatures& a, const ItemFeatures& b) {
   for (size_t i = 0; i < kBands; ++i) {
@@ -31,19 +36,31 @@ int GroupRules::DistanceMax(const ItemFeatures& features) const {
 
 std::optional<Match> GroupRules::Compare(const ItemFeatures& a, const ItemFeatures& b) const {
   if (a.length == LengthClass::kEmpty || b.length == LengthClass::kEmpty) return std::nullopt;
-  if (a.content_hash == b.content_hash) return Match{1.0, 0, FoundBy::kCopy};
+  if (a.content_hash == b.content_hash) return Match{1.0, 0, FoundBy::kCopy, std::nullopt};
   if (a.length == LengthClass::kTooShort || b.length == LengthClass::kTooShort) return std::nullopt;
   const int distance = std::popcount(a.simhash ^ b.simhash);
   const bool same_class = a.length == b.length && a.script == b.script;
   const bool by_simhash = UsesSimHash(options_.method) && same_class && distance <= DistanceMax(a);
   const bool by_minhash = UsesMinHash(options_.method) && ShareABand(a, b);
-  if (!by_simhash && !by_minhash) return std::nullopt;
-  if (NumbersDiffer(a.numbers, b.numbers)) return std::nullopt;
+  if ((!by_simhash && !by_minhash) || NumbersDiffer(a.numbers, b.numbers)) return CompareContainment(a, b);
   const FoundBy found = !by_minhash ? FoundBy::kSimHash : by_simhash ? FoundBy::kBoth : FoundBy::kMinHash;
   if (!options_.verify) return Match{std::nullopt, distance, found};
   const double similarity = SketchSimilarity(a.sketch, b.sketch);
-  if (similarity < options_.similarity_min) return std::nullopt;
-  return Match{std::round(similarity * kSimilaritySteps) / kSimilaritySteps, distance, found};
+  if (similarity < options_.similarity_min) return CompareContainment(a, b);
+  return Match{Rounded(similarity), distance, found, std::nullopt};
+}
+
+// Additions have numbers of their own, and are no band's. So only the numbers of the smaller text count.
+std::optional<Match> GroupRules::CompareContainment(const ItemFeatures& a, const ItemFeatures& b) const {
+  if (options_.containment_min == 0 || !options_.verify || !UsesMinHash(options_.method)) return std::nullopt;
+  const auto found = ContainmentOf(a.sketch, b.sketch);
+  if (!found || found->contained < options_.containment_min || found->shares < kSharesMin ||
+      found->of < kContainedMin)
+    return std::nullopt;
+  const auto [smaller, larger] = found->a_is_smaller ? std::pair(&a, &b) : std::pair(&b, &a);
+  if (!NumbersFitAdditions(smaller->numbers, larger->numbers, found->added)) return std::nullopt;
+  return Match{Rounded(SketchSimilarity(a.sketch, b.sketch)), std::popcount(a.simhash ^ b.simhash),
+               FoundBy::kMinHash, Rounded(found->contained)};
 }
 
 int32_t GroupRules::FirstBucket(TimeMs index_time) const {

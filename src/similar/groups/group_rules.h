@@ -14,6 +14,7 @@ struct Match {
   std::optional<double> similarity;  // in steps of 0.0001
   int distance = 0;
   FoundBy found = FoundBy::kBoth;
+  std::optional<double> containment;  // in steps of 0.0001; set if one text contains the other
 };
 
 class GroupRules {
@@ -21,7 +22,8 @@ class GroupRules {
   explicit GroupRules(const GroupOptions& options);
   const GroupOptions& options() const { return options_; }
 
-  /// Symmetric. nullopt: not similar.
+  /// Symmetric. nullopt: not similar. Two texts are similar by their Jaccard similarity, or because one
+  /// contains the other.
   std::optional<Match> Compare(const ItemFeatures& a, const ItemFeatures& b) const;
   /// The number of bits by which a SimHash of the item's class may differ. -1: no list of SimHashes finds the
   /// item.
@@ -40,6 +42,7 @@ class GroupRules {
   int32_t FirstBucket(TimeMs index_time) const;
 
  private:
+  std::optional<Match> CompareContainment(const ItemFeatures& a, const ItemFeatures& b) const;
   const GroupOptions options_;
   const int32_t width_days_;
   const int64_t window_ms_;

@@ -41,7 +41,9 @@ struct ItemRef {
 };
 
 inline constexpr size_t kSimHashTables = 4;  // of 16-bit blocks: a pair within 3 bits agrees in one of them
-inline constexpr size_t kCandidateLists = kSimHashTables + kBands;
+/// The lists of MinHash: those of the bands, that of the text's own beginning, and those of the other two.
+inline constexpr size_t kBandLists = kBands + 3;
+inline constexpr size_t kCandidateLists = kSimHashTables + kBandLists;
 inline constexpr int kNearBits = 3;         // the most bits by which near SimHashes differ
 inline constexpr uint32_t kListMax = 1024;  // entries of a list in one bucket: the newest are kept
 inline constexpr size_t kCopiesMax = 1024;  // copies of a content that one bucket knows: the oldest
@@ -53,8 +55,8 @@ constexpr uint16_t BlockOf(uint64_t simhash, size_t table) {
 /// The part of a band's hash that is kept and compared: the upper 48 bits.
 constexpr uint64_t KeptBand(uint64_t band) { return band & ~uint64_t{0xffff}; }
 
-/// The part of an item that doesn't change while it is stored. `features`: bands are as KeptBand returns
-/// them, and `cut` isn't kept.
+/// The part of an item that doesn't change while it is stored. `features`: bands and the
+/// beginning are as KeptBand returns them; `cut` and other_beginnings aren't kept.
 struct StoredItem {
   std::string item_id;
   TimeMs created_at;  // 0 to 2^48 ms
@@ -76,6 +78,7 @@ struct StoredGroup {
   int distance = 0;
   std::vector<StoredNear> near;  // at most kNearItemsMax
   std::string moved_from;
+  std::optional<double> containment = std::nullopt;  // in steps of 0.0001
   friend bool operator==(const StoredGroup&, const StoredGroup&) = default;
 };
 
@@ -122,10 +125,10 @@ class BoundedList {
 
 /// Each list has up to `entries_max` (at most kListMax) entries: those listed last, in the newest buckets. A
 /// SimHash list has only entries within kNearBits. The newest bucket comes first, and within a bucket the
-/// greatest number. About 230 KB: make one per thread.
+/// greatest number. About 280 KB: make one per thread.
 struct CandidateLists {
   std::array<BoundedList<ListedSimHash, kListMax>, kSimHashTables> simhash;
-  std::array<BoundedList<ItemRef, kListMax>, kBands> bands;
+  std::array<BoundedList<ItemRef, kListMax>, kBandLists> bands;
   /// Rows that were read on the way; nullopt: the item was taken out.
   std::vector<std::pair<ItemRef, std::optional<StoredItem>>> items;
   uint64_t compared = 0;  // SimHashes in lists that may have near ones
@@ -233,6 +236,7 @@ class ItemIndexes {
     std::unique_ptr<ItemIndex> index;
     FeatureOptions features;  // how the index's items were read: read new ones the same way
     SimilarMethod method = SimilarMethod::kBoth;  // the index has this method's lists
+    double containment_min = 0;                   // GroupOptions has it
   };
   /// Creates the index if it is missing. kRefused: it was built for something else. kCorrupt. kUnavailable,
   /// kNoSpace: try again.

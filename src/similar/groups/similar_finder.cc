@@ -69,7 +69,7 @@ Status SimilarFinder::FindAsCopy(const std::vector<Copy>& copies, GroupRows& row
     if (Status loaded = rows.LoadItems(refs_); !loaded) return loaded;
     for (const StoredNear& near : group->near) {
       if (Counts(near.item, rows))
-        Add(near.item, {near.near.similarity, near.near.distance, near.near.found});
+        Add(near.item, {near.near.similarity, near.near.distance, near.near.found, near.near.containment});
     }
   }
   std::sort(similar_.begin(), similar_.end(), IsNearerMatch);
@@ -107,7 +107,7 @@ void SimilarFinder::GatherCandidates(const ItemFeatures& features, size_t enough
       if (places[list] != next) continue;
       if (list < kSimHashTables) {
         candidate.distance = std::popcount(lists_.simhash[list][at[list]].simhash ^ features.simhash);
-      } else {
+      } else if (list < kSimHashTables + kBands) {
         ++candidate.bands;
       }
       ++at[list];
@@ -226,7 +226,7 @@ Result<std::vector<NearItem>> GroupLookup::Similar(const ItemFeatures& features,
   for (const ItemMatch& similar : finder.similar()) {
     if (near.size() == limit) break;
     near.push_back({rows.Item(similar.item)->item_id, similar.match.similarity, similar.match.distance,
-                    similar.match.found});
+                    similar.match.found, similar.match.containment});
   }
   return near;
 }

@@ -55,9 +55,14 @@ void AppendSimilarity(const std::optional<double>& similarity, std::string& out)
   out.append(digits, end);
 }
 
-void AppendMatch(const std::optional<double>& similarity, int distance, std::string& out) {
+void AppendMatch(const std::optional<double>& similarity, const std::optional<double>& containment,
+                 int distance, std::string& out) {
   out += R"("similarity":)";
   AppendSimilarity(similarity, out);
+  if (containment) {
+    out += R"(,"containment":)";
+    AppendSimilarity(containment, out);
+  }
   out += R"(,"distance":)";
   AppendInteger(distance, out);
 }
@@ -66,7 +71,7 @@ void AppendNear(const NearItem& near, std::string& out) {
   out += R"({"item_id":)";
   AppendJsonString(near.item_id, out);
   out += ',';
-  AppendMatch(near.similarity, near.distance, out);
+  AppendMatch(near.similarity, near.containment, near.distance, out);
   out.append(R"(,"found_by":")").append(FoundByName(near.found)).append("\"}");
 }
 
@@ -135,7 +140,8 @@ class Members {
       }
       Members within(object, path + ".");
       near.push_back({within.Id("item_id"), within.Similarity("similarity"),
-                      static_cast<int>(within.Integer("distance", kDistanceMax)), within.Found("found_by")});
+                      static_cast<int>(within.Integer("distance", kDistanceMax)), within.Found("found_by"),
+                      within.Similarity("containment")});
       if (wrong_.empty()) wrong_ = within.wrong();
     }
     return near;
@@ -168,7 +174,7 @@ void WriteItemGroup(const ItemGroup& group, std::string& out) {
   out += R"(,"created_at":)";
   AppendInteger(group.created_at.value, out);
   out.append(R"(,"found_by":")").append(FoundByName(group.found)).append("\",");
-  AppendMatch(group.similarity, group.distance, out);
+  AppendMatch(group.similarity, group.containment, group.distance, out);
   out += R"(,"near":[)";
   for (size_t i = 0; i < group.near.size(); ++i) {
     if (i > 0) out += ',';
@@ -196,6 +202,7 @@ Result<ItemGroup> ReadItemGroup(std::string_view json) {
   group.created_at = {members.Integer("created_at", kExposedAtEnd - 1)};
   group.found = members.Found("found_by");
   group.similarity = members.Similarity("similarity");
+  group.containment = members.Similarity("containment");
   group.distance = static_cast<int>(members.Integer("distance", kDistanceMax));
   group.near = members.Near("near");
   group.moved_from = members.OptionalId("moved_from");

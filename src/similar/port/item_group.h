@@ -31,6 +31,9 @@ struct NearItem {
   std::optional<double> similarity;  // nullopt: no sketch is kept
   int distance = 0;                  // bits by which the SimHashes differ, 0 to 64
   FoundBy found = FoundBy::kBoth;
+  /// Set if the pair is similar because one text contains the other: how much of the shorter text is in the
+  /// longer one.
+  std::optional<double> containment = std::nullopt;
   friend bool operator==(const NearItem&, const NearItem&) = default;
 };
 
@@ -43,6 +46,7 @@ struct ItemGroup {
   int distance = 0;                  // to the group's first item
   std::vector<NearItem> near;        // nearest first, then the older; at most kNearItemsMax; never itself
   std::string moved_from;            // the group it was in before; empty: none
+  std::optional<double> containment = std::nullopt;  // as in NearItem, of it and the group's first item
   friend bool operator==(const ItemGroup&, const ItemGroup&) = default;
 
   /// No other item of its group is known, and nothing is similar to it.

@@ -48,6 +48,7 @@ struct GroupOptions {
   bool verify = true;
   int distance_max = 3;
   double similarity_min = 0.8;
+  double containment_min = 0;  // 0: no item is similar because it contains another
   int32_t window_days = 30;
   uint32_t list_max = 256;            // entries read of one list of candidates: the newest; at most kListMax
   uint32_t candidates_max = 128;      // verified for one item
@@ -107,13 +108,16 @@ inline constexpr Numbers kDefaultNumbers = Numbers::kDistinct;
 /// A text of fewer different words is similar to equal texts only.
 inline constexpr uint32_t kDefaultTokensMin = 6;
 
+/// A text is similar to one that contains so much of it. 0: containment doesn't count.
+inline constexpr double kDefaultContainmentMin = 0.9;
+
 /// The version of data/folding.tsv.
 inline constexpr uint32_t kFoldingVersion = 1;
 
 /// The version of how texts are read. Raise it when the same text no longer gives the same features.
 /// 1: no folding, words by ICU's dictionary, emoji are words. 2: the other rules decide these. 4: signs,
-/// decimals, the queries of links and powers count; the rules decide about numbers and short texts;
-/// placeholders are no text. 3 was never released, and its rules are gone.
+/// decimals, the queries of links and powers count; the rules decide about numbers, short texts and
+/// beginnings; placeholders are no text. 3 was never released, and its rules are gone.
 inline constexpr uint32_t kTextVersion = 4;
 inline constexpr uint32_t kLostTextVersion = 3;
 
@@ -123,6 +127,7 @@ struct TextRules {
   Segmentation segmentation = kDefaultSegmentation;
   Numbers numbers = kDefaultNumbers;
   uint32_t tokens_min = kDefaultTokensMin;
+  bool beginnings = true;  // candidates are found by them too: containment counts
   std::shared_ptr<const Boilerplate> boilerplate = nullptr;  // nullptr: none
 };
 
@@ -132,7 +137,8 @@ inline TextRules FirstTextRules() {
           .folding_version = 0,
           .segmentation = Segmentation::kDictionary,
           .numbers = Numbers::kIgnored,
-          .tokens_min = 0};
+          .tokens_min = 0,
+          .beginnings = false};
 }
 
 /// From version 2 on, only a text of fewer words keeps its emoji: there they may be all that distinguishes

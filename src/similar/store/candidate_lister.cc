@@ -55,6 +55,13 @@ void CandidateLister::Begin(const CandidateQuery& query) {
   lists_.Clear();
   for (size_t table = 0; table < kSimHashTables; ++table) lists_.keys.push_back(SimHashKey(features, table));
   for (size_t band = 0; band < kBands; ++band) lists_.keys.push_back(BandKey(features.bands[band], band));
+  std::array<uint64_t, kBandLists - kBands> beginnings = {features.beginning, features.other_beginnings[0],
+                                                          features.other_beginnings[1]};
+  std::sort(beginnings.begin(), beginnings.end());  // RocksDB reads keys in order
+  for (size_t i = 0; i < beginnings.size(); ++i) {
+    hashes_[ItemPresence::kNearHashes + kBands + i] = ItemPresence::HashOfBeginning(beginnings[i]);
+    lists_.keys.push_back(BandKey(beginnings[i], kBands));
+  }
 }
 
 Status CandidateLister::ListBucket(const ItemIndexReader& reader, const BucketFamily& family) {
@@ -84,7 +91,8 @@ void CandidateLister::Count(const ItemPresence& presence) {
   const size_t begin = begin_ == 0 ? 0 : ItemPresence::kNearHashes;
   const size_t end = end_ == kCandidateLists ? kHashes : ItemPresence::kNearHashes;
   for (size_t hash = begin; hash < end; ++hash) presence.Prefetch(hashes_[hash]);
-  for (size_t hash = begin; hash < end; ++hash) unknown_[hash] = presence.Count(hashes_[hash]);
+  for (size_t hash = begin; hash < end; ++hash)
+    unknown_[hash] = hashes_[hash] != 0 ? presence.Count(hashes_[hash]) : 0;
   for (size_t list = begin_; list < end_; ++list) {
     const size_t room = entries_max_ - SizeOf(list);
     done_[list] = room == 0;
@@ -200,7 +208,7 @@ Status CandidateLister::ReadItemsOf(const ItemIndexReader& reader, const BucketF
     const ItemFeatures& features = stored->features;
     const Known& known = known_.emplace_back(Known{item, features.simhash, ItemPresence::HashesOf(features)});
     for (size_t i = 0; i < kHashes; ++i) {
-      if (known.hashes[i] == hashes_[i] && unknown_[i] > 0 && unknown_[i] < kMany) --unknown_[i];
+      if (IsIn(known, i) && unknown_[i] > 0 && unknown_[i] < kMany) --unknown_[i];
     }
   }
   return {};
@@ -211,8 +219,8 @@ void CandidateLister::AppendKnown(size_t list) {
   const size_t has = SizeOf(list);
   const auto hashes = ItemPresence::HashesOfList(list);
   for (const Known& known : known_) {
-    const bool stands_in_it = std::any_of(hashes.begin(), hashes.end(),
-                                          [&](uint8_t hash) { return known.hashes[hash] == hashes_[hash]; });
+    const bool stands_in_it =
+        std::any_of(hashes.begin(), hashes.end(), [&](uint8_t hash) { return IsIn(known, hash); });
     if (!stands_in_it) continue;
     if (!IsOfSimHash(list)) {
       out_->bands[list - kSimHashTables].push_back(known.item);

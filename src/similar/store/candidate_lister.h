@@ -26,6 +26,10 @@ class CandidateLister {
     uint64_t simhash = 0;
     ListHashes hashes;
   };
+  /// `place`: in ListHashes.
+  bool IsIn(const Known& known, size_t place) const {
+    return hashes_[place] != 0 && known.hashes[ItemPresence::ListedPlace(place)] == hashes_[place];
+  }
   void Begin(const CandidateQuery& query);
   Status ListBucket(const ItemIndexReader& reader, const BucketFamily& family);
   void Count(const ItemPresence& presence);

@@ -99,6 +99,8 @@ rocksdb::Status ItemIndexWriter::WriteListed(const IndexChange::Listed& listed) 
   for (size_t band = 0; band < kBands && database_.lists_bands(); ++band) {
     merged &= tail_.tail.Merge(bucket, BandKey(features.bands[band], band), operand);
   }
+  if (features.beginning != 0 && database_.lists_bands())
+    merged &= tail_.tail.Merge(bucket, BandKey(features.beginning, kBands), operand);
   return merged ? rocksdb::Status::OK() : NoList();
 }
 

@@ -148,7 +148,7 @@ Status ItemIndexDatabase::ReadKeepsPresence(const std::optional<IndexPosition>& 
 // The newest bucket still grows: it may get as many items as any other one.
 size_t ItemIndexDatabase::HashesExpected(int32_t bucket, const IndexPosition& position) const {
   const size_t an_item =
-      2 + (lists_simhashes() ? ItemPresence::kNearHashes : 0) + (lists_bands() ? kBands : 0);
+      2 + (lists_simhashes() ? ItemPresence::kNearHashes : 0) + (lists_bands() ? kBands + 1 : 0);
   uint64_t items = 0;
   for (const auto& [of, count] : position.items) {
     if (of == bucket || position.items.rbegin()->first == bucket) items = std::max(items, count);

@@ -63,7 +63,8 @@ std::vector<Line> LinesOf(const IndexGeneration& of) {
           {"segmentation", "items.segmentation", std::string(SegmentationName(of.segmentation)), "", 2},
           {"boilerplate", "items.boilerplate", ToLine(of.boilerplate), ForPeople(of.boilerplate), 2},
           {"numbers", "items.numbers", std::string(NumbersName(of.numbers)), "", 3},
-          {"tokens_min", "items.tokens_min", fmt::format("{}", of.tokens_min), "", 3}};
+          {"tokens_min", "items.tokens_min", fmt::format("{}", of.tokens_min), "", 3},
+          {"containment_min", "items.containment_min", fmt::format("{}", of.containment_min), "", 4}};
 }
 
 template <typename Number>
@@ -100,6 +101,7 @@ bool ReadTextRules(Values& values, IndexGeneration& generation) {
   const TextRules first = FirstTextRules();
   generation.numbers = first.numbers;
   generation.tokens_min = first.tokens_min;
+  generation.containment_min = 0;
   if (generation.features_version < 2) {
     generation.folding_version = first.folding_version;
     generation.segmentation = first.segmentation;
@@ -114,7 +116,8 @@ bool ReadTextRules(Values& values, IndexGeneration& generation) {
   if (generation.features_version < 3) return true;
   const auto numbers = NumbersNamed(values["numbers"]);
   generation.numbers = numbers.value_or(kDefaultNumbers);
-  return numbers && Parse(values["tokens_min"], generation.tokens_min);
+  if (!numbers || !Parse(values["tokens_min"], generation.tokens_min)) return false;
+  return generation.features_version < 4 || Parse(values["containment_min"], generation.containment_min);
 }
 
 }  // namespace
@@ -172,6 +175,7 @@ IndexGeneration Adapted(const IndexGeneration& stored, IndexGeneration configure
   if (kept.segmentation) configured.segmentation = stored.segmentation;
   if (kept.numbers) configured.numbers = stored.numbers;
   if (kept.tokens_min) configured.tokens_min = stored.tokens_min;
+  if (kept.containment_min) configured.containment_min = stored.containment_min;
   // The versions of a newer program, and the lost one, stay different: CheckGeneration refuses them.
   if (kept.versions && stored.features_version != kLostTextVersion &&
       stored.features_version <= configured.features_version &&
@@ -194,6 +198,7 @@ Result<FeatureOptions> FeatureOptionsOf(const IndexGeneration& generation,
                                   .segmentation = generation.segmentation,
                                   .numbers = generation.numbers,
                                   .tokens_min = generation.tokens_min,
+                                  .beginnings = generation.containment_min > 0,
                                   .boilerplate = std::move(*boilerplate)}};
 }
 

@@ -18,8 +18,8 @@
 namespace seen {
 
 /// From 2 on, the index records its folding, segmentation and boilerplate; from 3 on, also what numbers mean
-/// and tokens_min. An index of an older version keeps to it until it is rebuilt, but for kLostTextVersion:
-/// CheckGeneration refuses it.
+/// and tokens_min, and containment_min. An index of an older version keeps to it until it is rebuilt, but for
+/// kLostTextVersion: CheckGeneration refuses it.
 inline constexpr uint32_t kFeaturesVersion = kTextVersion;
 
 struct IndexGeneration {
@@ -36,6 +36,7 @@ struct IndexGeneration {
   std::vector<std::string> boilerplate;  // the patterns
   Numbers numbers = kDefaultNumbers;
   uint32_t tokens_min = kDefaultTokensMin;
+  double containment_min = kDefaultContainmentMin;
   friend bool operator==(const IndexGeneration&, const IndexGeneration&) = default;
 };
 
@@ -51,6 +52,7 @@ struct KeptSettings {
   bool segmentation = false;
   bool numbers = false;
   bool tokens_min = false;
+  bool containment_min = false;
 };
 /// `configured` for an index that was built with `stored`.
 IndexGeneration Adapted(const IndexGeneration& stored, IndexGeneration configured, KeptSettings kept);

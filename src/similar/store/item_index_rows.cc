@@ -94,7 +94,7 @@ std::optional<ListShape> ListShapeOf(std::string_view key) {
     return ListShape{kValueBytes + kNumberBytes, kCopiesMax, false};
   }
   if (table >= 0x20 && table < 0x30) return ListShape{kValueBytes + kNumberBytes, kListMax, true};
-  if (table >= 0x30 && table < 0x30 + kBands) return ListShape{kNumberBytes, kListMax, true};
+  if (table >= 0x30 && table <= 0x30 + kBands) return ListShape{kNumberBytes, kListMax, true};
   return std::nullopt;
 }
 
@@ -122,6 +122,7 @@ namespace {
 
 constexpr uint8_t kRowVersion = 1;
 constexpr uint8_t kRowVersionWithNumbers = 3;  // 2 was of kLostTextVersion
+constexpr uint8_t kHasBeginning = 0x40;        // added to the version
 constexpr uint16_t kNoSimilarity = 0xffff;
 constexpr double kSimilaritySteps = 10'000;
 
@@ -133,6 +134,18 @@ void PutSimilarity(std::optional<double> similarity, std::string& out) {
 std::optional<double> GetSimilarity(FieldReader& fields) {
   const auto steps = fields.Get<uint16_t>();
   return steps == kNoSimilarity ? std::nullopt : std::optional(steps / kSimilaritySteps);
+}
+
+// How a pair was found, with kContained if one text contains the other. Only then its containment follows.
+constexpr uint8_t kContained = 0x80;
+void PutFound(FoundBy found, std::optional<double> containment, std::string& out) {
+  PutLittleEndian(static_cast<uint8_t>(static_cast<uint8_t>(found) | (containment ? kContained : 0)), out);
+  if (containment) PutSimilarity(containment, out);
+}
+FoundBy GetFound(FieldReader& fields, std::optional<double>& containment) {
+  const auto found = fields.Get<uint8_t>();
+  if ((found & kContained) != 0) containment = GetSimilarity(fields);
+  return static_cast<FoundBy>(found & ~kContained);
 }
 
 void PutRef(ItemRef item, std::string& out) {
@@ -148,13 +161,23 @@ ItemRef GetRef(FieldReader& fields) {
   return item;
 }
 
+void PutKeptBand(uint64_t band, std::string& out) {
+  PutLittleEndian(static_cast<uint32_t>(band >> 16), out);
+  PutLittleEndian(static_cast<uint16_t>(band >> 48), out);
+}
+uint64_t GetKeptBand(FieldReader& fields) {
+  const uint64_t low = fields.Get<uint32_t>();
+  return low << 16 | static_cast<uint64_t>(fields.Get<uint16_t>()) << 48;
+}
+
 }  // namespace
 
 void EncodeStoredItem(const StoredItem& item, std::string& out) {
   const ItemFeatures& features = item.features;
   out.clear();
   const bool has_numbers = !features.numbers.values.empty();
-  PutLittleEndian(has_numbers ? kRowVersionWithNumbers : kRowVersion, out);
+  const uint8_t version = has_numbers ? kRowVersionWithNumbers : kRowVersion;
+  PutLittleEndian(static_cast<uint8_t>(features.beginning == 0 ? version : version | kHasBeginning), out);
   PutText(item.item_id, out);
   PutLittleEndian(item.created_at.value, out);
   PutLittleEndian(static_cast<uint8_t>(features.length), out);
@@ -162,24 +185,24 @@ void EncodeStoredItem(const StoredItem& item, std::string& out) {
   PutLittleEndian(features.words, out);
   PutLittleEndian(features.content_hash, out);
   PutLittleEndian(features.simhash, out);
-  for (const uint64_t band : features.bands) {
-    PutLittleEndian(static_cast<uint32_t>(band >> 16), out);
-    PutLittleEndian(static_cast<uint16_t>(band >> 48), out);
-  }
+  for (const uint64_t band : features.bands) PutKeptBand(band, out);
   PutLittleEndian(features.sketch.level, out);
   PutLittleEndian(static_cast<uint16_t>(features.sketch.values.size()), out);
   PutAll(features.sketch.values, out);
-  if (!has_numbers) return;
-  PutLittleEndian(features.numbers.level, out);
-  PutLittleEndian(static_cast<uint8_t>(features.numbers.values.size()), out);
-  PutAll(features.numbers.values, out);
+  if (has_numbers) {
+    PutLittleEndian(features.numbers.level, out);
+    PutLittleEndian(static_cast<uint8_t>(features.numbers.values.size()), out);
+    PutAll(features.numbers.values, out);
+  }
+  if (features.beginning != 0) PutKeptBand(features.beginning, out);
 }
 
 std::optional<StoredItem> DecodeStoredItem(std::string_view bytes) {
   FieldReader fields(bytes);
   StoredItem item;
   ItemFeatures& features = item.features;
-  const auto version = fields.Get<uint8_t>();
+  const auto first = fields.Get<uint8_t>();
+  const uint8_t version = first & ~kHasBeginning;
   if (version != kRowVersion && version != kRowVersionWithNumbers) return std::nullopt;
   item.item_id = fields.GetText();
   item.created_at.value = fields.Get<int64_t>();
@@ -188,10 +211,7 @@ std::optional<StoredItem> DecodeStoredItem(std::string_view bytes) {
   features.words = fields.Get<uint32_t>();
   features.content_hash = fields.Get<uint64_t>();
   features.simhash = fields.Get<uint64_t>();
-  for (uint64_t& band : features.bands) {
-    band = static_cast<uint64_t>(fields.Get<uint32_t>()) << 16;
-    band |= static_cast<uint64_t>(fields.Get<uint16_t>()) << 48;
-  }
+  for (uint64_t& band : features.bands) band = GetKeptBand(fields);
   features.sketch.level = fields.Get<uint8_t>();
   const auto values = fields.Get<uint16_t>();
   if (values > kSketchMax) return std::nullopt;
@@ -202,6 +222,7 @@ std::optional<StoredItem> DecodeStoredItem(std::string_view bytes) {
     if (numbers > kNumbersMax) return std::nullopt;
     fields.GetAll(numbers, features.numbers.values);
   }
+  if (first != version) features.beginning = GetKeptBand(fields);
   if (features.length > LengthClass::kTooShort || features.script > ScriptClass::kDictionary)
     return std::nullopt;
   return fields.Complete() ? std::optional(std::move(item)) : std::nullopt;
@@ -212,7 +233,7 @@ void EncodeStoredGroup(const StoredGroup& group, std::string& out) {
   PutLittleEndian(kRowVersion, out);
   PutRef(group.first, out);
   PutText(group.group_id, out);
-  PutLittleEndian(static_cast<uint8_t>(group.found), out);
+  PutFound(group.found, group.containment, out);
   PutSimilarity(group.similarity, out);
   PutLittleEndian(static_cast<uint8_t>(group.distance), out);
   PutText(group.moved_from, out);
@@ -220,7 +241,7 @@ void EncodeStoredGroup(const StoredGroup& group, std::string& out) {
   for (const StoredNear& near : group.near) {
     PutRef(near.item, out);
     PutText(near.near.item_id, out);
-    PutLittleEndian(static_cast<uint8_t>(near.near.found), out);
+    PutFound(near.near.found, near.near.containment, out);
     PutSimilarity(near.near.similarity, out);
     PutLittleEndian(static_cast<uint8_t>(near.near.distance), out);
   }
@@ -232,7 +253,7 @@ std::optional<StoredGroup> DecodeStoredGroup(std::string_view bytes) {
   if (fields.Get<uint8_t>() != kRowVersion) return std::nullopt;
   group.first = GetRef(fields);
   group.group_id = fields.GetText();
-  group.found = static_cast<FoundBy>(fields.Get<uint8_t>());
+  group.found = GetFound(fields, group.containment);
   group.similarity = GetSimilarity(fields);
   group.distance = fields.Get<uint8_t>();
   group.moved_from = fields.GetText();
@@ -242,7 +263,7 @@ std::optional<StoredGroup> DecodeStoredGroup(std::string_view bytes) {
   for (StoredNear& near : group.near) {
     near.item = GetRef(fields);
     near.near.item_id = fields.GetText();
-    near.near.found = static_cast<FoundBy>(fields.Get<uint8_t>());
+    near.near.found = GetFound(fields, near.near.containment);
     near.near.similarity = GetSimilarity(fields);
     near.near.distance = fields.Get<uint8_t>();
     if (near.near.found > FoundBy::kNoText) return std::nullopt;

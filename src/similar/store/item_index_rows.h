@@ -22,7 +22,7 @@ enum class ItemTable : unsigned char {
   kGone = 0x15,  // number -> the row, without sketch, of an item that was taken out: lists may still name it
   kPresence = 0x16,  // row number -> hashes of the bucket's keys: item_presence.h
   kSimHash = 0x20,   // plus 4 per class, plus the table: block -> list of numbers with SimHashes: the newest
-  kBand = 0x30,      // plus the band: hash -> list of numbers: the newest
+  kBand = 0x30,      // plus the band, or kBands for beginnings: hash -> list of numbers: the newest
 };
 
 std::string IdKey(std::string_view item_id);
@@ -34,7 +34,7 @@ std::string MembersKey(uint64_t first);
 std::optional<ItemRef> MemberOf(std::string_view member_key);
 unsigned char SimHashTableOf(const ItemFeatures& features, size_t table);  // a key's first byte
 std::string SimHashKey(const ItemFeatures& features, size_t table);
-std::string BandKey(uint64_t band, size_t place);
+std::string BandKey(uint64_t band, size_t place);  // kBands: of a beginning
 
 std::string BucketFamilyName(int32_t bucket);
 std::optional<int32_t> BucketOfFamily(std::string_view name);

@@ -44,8 +44,8 @@ constexpr auto kHashesOfTables = [] {
   return all;
 }();
 constexpr auto kHashesOfBands = [] {
-  std::array<uint8_t, kBands> all{};
-  for (size_t band = 0; band < kBands; ++band) {
+  std::array<uint8_t, kBandLists> all{};
+  for (size_t band = 0; band < kBandLists; ++band) {
     all[band] = static_cast<uint8_t>(ItemPresence::kNearHashes + band);
   }
   return all;
@@ -64,7 +64,7 @@ uint64_t ItemPresence::HashOf(std::string_view key) { return TokenHash(key) & kK
 ItemPresence::ListHashes ItemPresence::HashesOf(const ItemFeatures& features) {
   const uint64_t of_class = uint64_t{SimHashTableOf(features, 0)} << 40;
   const auto block = [&](size_t table) { return uint64_t{BlockOf(features.simhash, table)}; };
-  ListHashes hashes;
+  ListHashes hashes{};
   for (size_t pair = 0; pair < kPairs; ++pair) {
     const auto [one, other] = kPairsOfTables[pair];
     hashes[pair] = Mix(of_class | pair << 32 | block(one) << 16 | block(other));
@@ -80,13 +80,20 @@ ItemPresence::ListHashes ItemPresence::HashesOf(const ItemFeatures& features) {
   for (size_t band = 0; band < kBands; ++band) {
     hashes[kNearHashes + band] = Mix(KeptBand(features.bands[band]) | (kBandHashes + band));
   }
+  hashes[kNearHashes + kBands] = HashOfBeginning(features.beginning);
   for (uint64_t& hash : hashes) hash &= kKept;
   return hashes;
 }
 
+uint64_t ItemPresence::HashOfBeginning(uint64_t beginning) {
+  const uint64_t kept = KeptBand(beginning);
+  return kept == 0 ? 0 : Mix(kept | (kBandHashes + kBands)) & kKept;
+}
+
 std::span<const uint64_t> ItemPresence::Listed(const ListHashes& hashes, bool by_simhash, bool by_minhash) {
   const size_t begin = by_simhash ? 0 : kNearHashes;
-  const size_t end = by_minhash ? hashes.size() : kNearHashes;
+  const size_t bands = kBands + (hashes[kNearHashes + kBands] != 0 ? 1 : 0);
+  const size_t end = kNearHashes + (by_minhash ? bands : 0);
   return std::span(hashes).subspan(begin, end - begin);
 }
 

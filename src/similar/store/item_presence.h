@@ -131,14 +131,17 @@ class ItemPresence {
 
   static uint64_t HashOf(std::string_view key);
   /// Hashes of the lists that an item is in: first the parts of its SimHash that near ones share, then its
-  /// bands.
-  using ListHashes = std::array<uint64_t, kNearHashes + kBands>;
+  /// bands and its beginning. At the last two places an item has none, but a question may. 0: none.
+  using ListHashes = std::array<uint64_t, kNearHashes + kBandLists>;
   static ListHashes HashesOf(const ItemFeatures& features);
+  static uint64_t HashOfBeginning(uint64_t beginning);
+  /// The place at which an item has the hash that another one asks for at `place`.
+  static constexpr size_t ListedPlace(size_t place) { return std::min(place, kNearHashes + kBands); }
   /// Places in ListHashes. A list (SimHash tables, then bands) has an entry for the item only if the presence
   /// has the hash at one of these places.
   static std::span<const uint8_t> HashesOfList(size_t list);
 
-  /// The hashes of ListHashes that are of these kinds of lists.
+  /// The hashes of ListHashes that are of these kinds of lists and name the item.
   static std::span<const uint64_t> Listed(const ListHashes& hashes, bool by_simhash, bool by_minhash);
 
   /// `hash`: as HashOf returns it.

@@ -100,8 +100,10 @@ Result<ItemIndexes::Opened> RocksItemIndexes::Open(int32_t partition) {
     return Fail(Code::kRefused, PathOf(partition) + ": built with another items.idf_file");
   auto features = FeatureOptionsOf((*index)->generation(), std::move(idf));
   if (!features) return Fail(Code::kCorrupt, PathOf(partition) + ": " + features.error().message);
-  const SimilarMethod method = (*index)->method();
-  return Opened{std::move(*index), std::move(*features), method};
+  const IndexGeneration& generation = (*index)->generation();
+  const SimilarMethod method = generation.method;
+  const double containment_min = generation.containment_min;
+  return Opened{std::move(*index), std::move(*features), method, containment_min};
 }
 
 Status RocksItemIndexes::Remove(int32_t partition) {

@@ -1,6 +1,7 @@
 #include "similar/text/feature_reader.h"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 
 #include "base/result.h"
@@ -233,6 +234,28 @@ struct FeatureReader::Impl {
     for (uint64_t& band : out.bands) band = Mixed(band + in_order);
   }
 
+  /// Of the words' shingles. Numbers don't count, because additions have numbers too.
+  void ReadBeginnings(ItemFeatures& out) const {
+    out.beginning = 0;
+    out.other_beginnings = {};
+    if (!options.rules.beginnings || hashes.size() < kContainedMin + kShingleWords - 1) return;
+    const size_t count = hashes.size() - kShingleWords + 1;
+    size_t end = std::bit_floor(count) / 4;
+    std::array<uint64_t, kBeginningRows> minima;
+    minima.fill(UINT64_MAX);
+    size_t at = 0;
+    for (uint64_t* const hash : {&out.other_beginnings[0], &out.beginning, &out.other_beginnings[1]}) {
+      for (; at < end; ++at) {
+        const uint64_t shingle = ShingleHash(&hashes[at], kShingleWords);
+        for (size_t row = 0; row < kBeginningRows; ++row)
+          minima[row] = std::min(minima[row], shingle * kPlaceFactors[row]);
+      }
+      *hash = end;
+      for (const uint64_t minimum : minima) *hash = Mixed(*hash + minimum);
+      end *= 2;
+    }
+  }
+
   /// Whether the SimHash is of character n-grams. Single characters say little: their pairs stand for the
   /// words of a Chinese text.
   bool TokensAreGrams() const {
@@ -317,6 +340,7 @@ void FeatureReader::Read(const ItemText& item, ItemFeatures& out) {
   impl.ForEachShingleOfText([&](uint64_t shingle) { impl.sketches.Add(shingle); });
   impl.sketches.Finish(out.sketch, out.bands);
   impl.ReadNumbers(out);
+  impl.ReadBeginnings(out);
   impl.ReleaseLarge();
 }
 

@@ -52,17 +52,35 @@ std::optional<SketchOverlap> OverlapOf(const SampleOf<Value>& a, const SampleOf<
 /// hashes that collide by chance. 0 where either set is empty.
 double SketchSimilarity(const Sketch& a, const Sketch& b);
 
-/// A sample of a text's numbers, of at most kNumbersMax values. A number that comes three times gives three
-/// values. Two different numbers in a million pairs of them have one value by chance at most.
+/// How much of the smaller set is in the larger: 1 if all of it is. By one sample of both sets, as
+/// SketchSimilarity.
+struct SketchContainment {
+  double contained = 0;
+  double shares = 0;         // the smaller set's size divided by the larger's
+  size_t of = 0;             // the smaller set's size, estimated
+  size_t added = 0;          // by how much the larger set is larger, estimated
+  bool a_is_smaller = true;  // or as large
+};
+/// nullopt: a set is empty, or the levels are too far apart.
+std::optional<SketchContainment> ContainmentOf(const Sketch& a, const Sketch& b);
+
+/// A sample of a text's numbers. A number that comes three times gives three values. Two different numbers in
+/// a million pairs of them have one value by chance at most.
 using NumberSketch = SampleOf<uint32_t>;
 inline constexpr size_t kNumbersMax = 64;
 /// Fewer than one number in so many may differ.
 inline constexpr size_t kDifferingOneIn = 10;
-/// A text of fewer numbers has few: none may differ. So their places count too, and its bands name them.
+/// A text of fewer numbers has few: none may differ. So its bands name them, and the values stand in the
+/// order of the text, which counts too.
 inline constexpr size_t kFewNumbers = kDifferingOneIn;
 /// True unless the numbers that differ are less than a tenth of all numbers of the text that has more. An
 /// estimate if that text has more than kNumbersMax.
 bool NumbersDiffer(const NumberSketch& a, const NumberSketch& b);
+/// Whether a text may be another one with additions of so many shingles. It has the numbers of the other one:
+/// less than a tenth may be missing. Additions are words, not numbers alone: each further number comes with
+/// kShinglesANumber shingles.
+bool NumbersFitAdditions(const NumberSketch& smaller, const NumberSketch& larger, size_t shingles_added);
+inline constexpr size_t kShinglesANumber = 3;
 
 /// MinHash (Broder 1997) over the same shingles, in bands of rows (Leskovec, Rajaraman, Ullman, "Mining of
 /// Massive Datasets", 3.4). Sets of Jaccard similarity s share a band with probability
@@ -73,10 +91,22 @@ inline constexpr size_t kBands = 8;
 inline constexpr size_t kBandRowsMax = 8;
 int BandRows(double similarity_min);
 
+/// A text and the same text with additions behind it begin alike. So a list names a text by the hash of its
+/// beginning: a quarter to a half of it, of 2^n shingles. A text with up to twice as many is found by its own
+/// beginning of that length. The hash is of kBeginningRows minima, so that a changed title often does no
+/// harm.
+inline constexpr size_t kBeginningRows = 2;
+/// A text of fewer shingles has no beginning, and too few shingles to say that another text contains it.
+inline constexpr size_t kContainedMin = 64;
+
 struct ItemFeatures {
   uint64_t content_hash = 0;  // of the normalised text and its numbers: equal for verbatim copies
   uint64_t simhash = 0;       // Charikar 2002; of character n-grams if the text is short
   std::array<uint64_t, kBands> bands{};
+  uint64_t beginning = 0;  // lists name the text by it; 0: none
+  /// Beginnings half as long and twice as long, by which lists name shorter and longer texts. An index
+  /// doesn't keep them.
+  std::array<uint64_t, 2> other_beginnings{};
   Sketch sketch;
   NumberSketch numbers;  // empty if the rules ignore them
   uint32_t words = 0;

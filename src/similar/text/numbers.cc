@@ -18,7 +18,7 @@ constexpr std::string_view kOrdinal = "第";
 // What comes in numbered parts. After a folding they are Simplified Chinese, else Japanese. 第一次 is an
 // idiom.
 constexpr std::u32string_view kParts = U"集章回期季话話部卷巻册冊篇讲講课課节節弹弾辑届屆轮場场关";
-constexpr uint64_t kTimes = 0x9e3779b97f4a7c15u, kPlaces = 0xc2b2ae3d27d4eb4fu;
+constexpr uint64_t kTimes = 0x9e3779b97f4a7c15u;
 
 // nullopt: no digit. Digits beyond ASCII that Normaliser keeps begin with the Arabic ones.
 std::optional<int> DigitOf(uint32_t c) {
@@ -230,17 +230,24 @@ uint64_t NumberFinder::Read(const NormalText& text, NumberSketch& out) {
   Find(text, [&](const std::string& number) { hashes_.push_back(TokenHash(number)); });
   uint64_t in_order = 0;
   for (const uint64_t hash : hashes_) in_order = Mixed(in_order + hash);
+  const auto of_time = [](uint64_t hash, size_t time) {
+    return time == 0 ? hash : Mixed(hash + time * kTimes);
+  };
   if (hashes_.size() < kFewNumbers) {
-    uint64_t place = 0;
-    for (uint64_t& hash : hashes_) hash = Mixed(hash + ++place * kPlaces);
-  } else {
-    std::sort(hashes_.begin(), hashes_.end());
-    uint64_t number = 0, times = 0;
-    for (uint64_t& hash : hashes_) {
-      times = hash == number ? times + 1 : 0;
-      number = hash;
-      if (times > 0) hash = Mixed(hash + times * kTimes);
+    out = {};
+    for (auto hash = hashes_.begin(); hash != hashes_.end(); ++hash) {
+      const auto time = static_cast<size_t>(std::count(hashes_.begin(), hash, *hash));
+      out.values.push_back(static_cast<uint32_t>(of_time(*hash, time) >> 32));
     }
+    return in_order;
+  }
+  std::sort(hashes_.begin(), hashes_.end());
+  uint64_t number = 0;
+  size_t time = 0;
+  for (uint64_t& hash : hashes_) {
+    time = hash == number ? time + 1 : 0;
+    number = hash;
+    hash = of_time(hash, time);
   }
   SampleInto(hashes_, kNumbersMax, out);
   return in_order;

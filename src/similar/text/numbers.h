@@ -18,7 +18,7 @@ class NumberFinder {
   /// Calls `take` for each number, in text order: "1000", "-5", "1.05", or a word with many digits.
   void Find(const NormalText& text, const Take& take);
   /// Returns a hash of all numbers in their order; 0: there is none. In the sample, a number that comes
-  /// several times counts as often. Of few numbers (kFewNumbers), the places count too.
+  /// several times counts as often. Few numbers (kFewNumbers) stand in their order.
   uint64_t Read(const NormalText& text, NumberSketch& out);
   void Release();
 

@@ -176,11 +176,47 @@ double SketchSimilarity(const Sketch& a, const Sketch& b) {
          static_cast<double>(overlap->common + overlap->only_a + overlap->only_b);
 }
 
-bool NumbersDiffer(const NumberSketch& a, const NumberSketch& b) {
+std::optional<SketchContainment> ContainmentOf(const Sketch& a, const Sketch& b) {
   const auto overlap = OverlapOf(a, b);
-  if (!overlap) return true;
-  const size_t differing = std::max(overlap->only_a, overlap->only_b);
-  return differing > 0 && kDifferingOneIn * differing >= overlap->common + differing;
+  if (!overlap) return std::nullopt;
+  const size_t of_a = overlap->common + overlap->only_a, of_b = overlap->common + overlap->only_b;
+  const auto [smaller, larger] = std::minmax(of_a, of_b);
+  if (smaller == 0) return std::nullopt;
+  return SketchContainment{
+      .contained = static_cast<double>(overlap->common) / static_cast<double>(smaller),
+      .shares = static_cast<double>(smaller) / static_cast<double>(larger),
+      .of = smaller << std::max(a.level, b.level),
+      .added = (larger - smaller) << std::max(a.level, b.level),
+      .a_is_smaller = of_a <= of_b,
+  };
+}
+
+namespace {
+
+bool HasFew(const NumberSketch& numbers) { return numbers.values.size() < kFewNumbers && numbers.level == 0; }
+
+NumberSketch Ascending(NumberSketch numbers) {
+  std::sort(numbers.values.begin(), numbers.values.end());
+  return numbers;
+}
+
+bool IsTooMany(size_t differing, size_t common) {
+  return differing > 0 && kDifferingOneIn * differing >= common + differing;
+}
+
+}  // namespace
+
+bool NumbersFitAdditions(const NumberSketch& smaller, const NumberSketch& larger, size_t shingles_added) {
+  const auto overlap = OverlapOf(Ascending(smaller), Ascending(larger));
+  if (!overlap || IsTooMany(overlap->only_a, overlap->common)) return false;
+  const size_t further = overlap->only_b << std::max(smaller.level, larger.level);
+  return kShinglesANumber * further <= shingles_added;
+}
+
+bool NumbersDiffer(const NumberSketch& a, const NumberSketch& b) {
+  if (HasFew(a) || HasFew(b)) return a.values != b.values;
+  const auto overlap = OverlapOf(a, b);
+  return !overlap || IsTooMany(std::max(overlap->only_a, overlap->only_b), overlap->common);
 }
 
 }  // namespace seen

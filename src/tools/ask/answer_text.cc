@@ -182,15 +182,18 @@ std::string ExposureLine(const SortedJson& exposure) {
   return line + "\n";
 }
 
-// "similarity 0.93, 2 bits apart, found by both": how similar two items are, and how this was found.
+// "similarity 0.93, 2 bits apart, found by both": how similar two items are, and how this was found. If one
+// text contains the other: "similarity 0.65, containment 0.98, 12 bits apart, found by minhash".
 std::string Nearness(const SortedJson& near) {
   const auto found = near.at("found_by").get<std::string>();
   if (found == "copy") return "a copy: the same text";
   const SortedJson& similarity = near.at("similarity");
   const auto distance = near.at("distance").get<int64_t>();
-  return fmt::format("{}{} bit{} apart, found by {}",
+  const double containment = near.value("containment", 0.0);
+  return fmt::format("{}{}{} bit{} apart, found by {}",
                      similarity.is_null() ? "" : fmt::format("similarity {:.2f}, ", similarity.get<double>()),
-                     distance, distance == 1 ? "" : "s", found);
+                     containment > 0 ? fmt::format("containment {:.2f}, ", containment) : "", distance,
+                     distance == 1 ? "" : "s", found);
 }
 
 size_t WidthOf(const SortedJson& list) {

@@ -71,6 +71,7 @@ struct Measured {
   int distance_max = 0;
   size_t bands_in_common = 0;
   double sketch_similarity = 0;
+  double containment = 0;  // by the sketches
   double jaccard = 0;
   size_t shingles_in_common = 0;
   size_t shingles_of_either = 0;
@@ -90,6 +91,8 @@ Measured Measure(const PairSide& a, const PairSide& b, const GroupRules& rules) 
     if (KeptBand(left.bands[i]) == KeptBand(right.bands[i])) ++measured.bands_in_common;
   }
   measured.sketch_similarity = SketchSimilarity(left.sketch, right.sketch);
+  if (const auto contained = ContainmentOf(left.sketch, right.sketch))
+    measured.containment = contained->contained;
   std::vector<uint64_t> common;
   std::set_intersection(a.shingles.begin(), a.shingles.end(), b.shingles.begin(), b.shingles.end(),
                         std::back_inserter(common));
@@ -103,8 +106,8 @@ Measured Measure(const PairSide& a, const PairSide& b, const GroupRules& rules) 
 
 struct Verdict {
   bool alike = false;
-  // "copy", "simhash", "minhash", "both"; "no_text", "placeholder", "window", "too_short", "numbers",
-  // "no_candidate", "sketch"
+  // "copy", "simhash", "minhash", "both", "containment"; "no_text", "placeholder", "window", "too_short",
+  // "numbers", "no_candidate", "sketch"
   std::string because;
   std::string why;
 };
@@ -164,6 +167,11 @@ Verdict Decide(const PairSide& a, const PairSide& b, const Measured& m, const Gr
     const std::string because(FoundByName(m.match->found));
     if (m.copy) return {true, because, "the same text after normalisation: a verbatim copy"};
     if (!rules.verify) return {true, because, "a candidate, and verify is off"};
+    if (m.match->containment) {
+      return {true, "containment",
+              fmt::format("the longer text has {:.2f} of the shorter one, at least containment_min {:.2f}",
+                          m.containment, rules.containment_min)};
+    }
     return {true, because,
             fmt::format("a candidate, and the sketches say {:.2f}, at least similarity_min {:.2f}",
                         m.sketch_similarity, rules.similarity_min)};
@@ -289,6 +297,10 @@ OrderedJson ComparePair(const PairItem& a, const PairItem& b, const GroupOptions
            {{"similarity", Rounded(m.sketch_similarity)},
             {"similarity_min", rules.similarity_min},
             {"used", rules.verify}}},
+          {"containment",
+           {{"contained", Rounded(m.containment)},
+            {"containment_min", rules.containment_min},
+            {"used", rules.containment_min > 0 && rules.verify && UsesMinHash(rules.method)}}},
           {"jaccard",
            {{"similarity", Rounded(m.jaccard)},
             {"in_common", m.shingles_in_common},
@@ -302,6 +314,7 @@ std::string PairText(const OrderedJson& pair, size_t tokens_max) {
   const OrderedJson& simhash = pair.at("simhash");
   const OrderedJson& bands = pair.at("bands");
   const OrderedJson& sketch = pair.at("sketch");
+  const OrderedJson& containment = pair.at("containment");
   const OrderedJson& jaccard = pair.at("jaccard");
   const int distance_max = simhash.at("distance_max").get<int>();
   std::string text = fmt::format("{}: {}\n", pair.at("alike").get<bool>() ? "alike" : "not alike",
@@ -318,6 +331,9 @@ std::string PairText(const OrderedJson& pair, size_t tokens_max) {
   text += fmt::format("  sketch similarity  {:.4f}; from {:.2f} on alike{}\n",
                       sketch.at("similarity").get<double>(), sketch.at("similarity_min").get<double>(),
                       used(sketch));
+  text += fmt::format("  containment        {:.4f} of the shorter text; from {:.2f} on alike{}\n",
+                      containment.at("contained").get<double>(),
+                      containment.at("containment_min").get<double>(), used(containment));
   text +=
       fmt::format("  exact Jaccard      {:.4f}: {} of {} shingles\n", jaccard.at("similarity").get<double>(),
                   jaccard.at("in_common").get<uint64_t>(), jaccard.at("of").get<uint64_t>());

@@ -34,6 +34,9 @@ TEST(ItemsConfig, HasDefaultsForAll) {
   EXPECT_EQ(TextRulesOf(items).numbers, Numbers::kDistinct);
   EXPECT_EQ(items.tokens_min, std::nullopt);
   EXPECT_EQ(TextRulesOf(items).tokens_min, kDefaultTokensMin);
+  EXPECT_EQ(items.containment_min, std::nullopt);
+  EXPECT_EQ(GroupOptionsOf(items).containment_min, kDefaultContainmentMin);
+  EXPECT_TRUE(TextRulesOf(items).beginnings);
   EXPECT_EQ(TextRulesOf(items).folding_version, kFoldingVersion);
   EXPECT_EQ(items.boilerplate, nullptr);
   for (const auto& rule : items.format.fields) EXPECT_FALSE(rule);

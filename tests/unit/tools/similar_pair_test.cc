@@ -72,6 +72,24 @@ TEST(SimilarPair, SaysHowAPairIsAlikeOrWhyItIsNot) {
   EXPECT_EQ(Compare(text, near, strict).at("alike"), true);
 }
 
+TEST(SimilarPair, SaysThatOneTextContainsTheOther) {
+  const PairItem text = Item("a", Words(0, 100)), longer = Item("b", Words(0, 160));
+  GroupOptions rules;
+  EXPECT_EQ(Compare(text, longer, rules).at("alike"), false);
+  rules.containment_min = 0.9;
+  for (const bool swapped : {false, true}) {
+    const OrderedJson pair = swapped ? Compare(longer, text, rules) : Compare(text, longer, rules);
+    EXPECT_EQ(pair.at("alike"), true) << pair.dump();
+    EXPECT_EQ(pair.at("because"), "containment");
+    EXPECT_EQ(pair.at("containment").at("contained"), 1.0);
+    EXPECT_EQ(pair.at("containment").at("used"), true);
+    EXPECT_NEAR(pair.at("sketch").at("similarity").get<double>(), 98.0 / 158, 0.01);
+    EXPECT_NE(PairText(pair, 5).find("containment        1.0000 of the shorter text; from 0.90 on alike\n"),
+              std::string::npos)
+        << PairText(pair, 5);
+  }
+}
+
 TEST(SimilarPair, MeasuresWhatDecides) {
   const OrderedJson pair = Compare(Item("a", Words()), Item("b", Words() + " extra words"));
   // Both texts have the same 58 runs of three words. The second text has two more.

@@ -25,13 +25,55 @@ std::string Times(std::string_view word, int count) {
   return text;
 }
 
+constexpr std::string_view kArticle =
+    "The city library opens longer from next Monday on. Its doors open at eight in the morning and close at "
+    "ten in the evening, on weekends too. Readers who show a passport receive a card on the spot, and may "
+    "take "
+    "home ten books for thirty days. On the third floor there is a new quiet room with free internet and "
+    "warm "
+    "water. The director hopes that more young people come in, sit down and finish a whole book. Last year "
+    "half a million visitors came, a quarter more than in the year before, and most of them stayed for "
+    "longer "
+    "than an hour. The council pays for six more librarians, and has promised to repair the roof in spring.";
+constexpr std::string_view kComments =
+    " Comments. Anna wrote on 3 May 2024: at last somebody thinks of those who work until late. Twelve "
+    "readers "
+    "like this. Bo answered: I would rather see the money in schools, because children need teachers first. "
+    "Chen wrote: the old quiet room was too small for 40 people, and nobody could find a free chair there.";
+constexpr std::string_view kAdvertisement =
+    " Advertisement. Our shoes carry you through every winter: warm, dry and light, with soles made of "
+    "natural "
+    "rubber. Order before Friday and the second pair costs half as much. Free delivery to your door, and you "
+    "may return them within a month if they do not fit.";
+constexpr std::string_view kOtherArticle =
+    "Farmers in the valley expect a poor harvest of apples after frost in two nights of April. Many trees "
+    "had "
+    "been in full flower when the cold air came over the pass. Some growers lit small fires between the "
+    "rows, "
+    "others sprayed water, which froze around the buds and kept them alive. The union asks the state for "
+    "help. "
+    "Prices in shops will not rise much, say traders, because the south has more fruit than it can sell.";
+// More than half of an item's words.
+constexpr std::string_view kFooter =
+    " This message is meant for subscribers only. Copying it, in whole or in part, needs our permission in "
+    "writing. We check all reports with care, but can't promise that they are free of mistakes, and accept "
+    "no "
+    "liability for decisions that are based on them. Prices are without tax. If you don't want to receive "
+    "this "
+    "letter any more, follow the link below or write to the editors. Your address is kept until then, and is "
+    "never sold to others. The publisher is a member of the press council, whose rules we follow in all that "
+    "we print. Complaints are answered within a week by the editor on duty, or by the readers' advocate.";
+
+std::string Both(std::string_view a, std::string_view b) { return std::string(a) + std::string(b); }
+
 class TextsFlow : public testing::Test {
  protected:
   explicit TextsFlow(const TextRules& rules = {})
       : reader_(FeatureOptions{.idf = IdfTable::Bundled(), .rules = rules}) {}
 
   static std::unique_ptr<GroupFlow> Open(ItemIndex& index, GroupSink& sink) {
-    auto flow = GroupFlow::Open({.method = SimilarMethod::kMinHash}, index, sink);
+    auto flow = GroupFlow::Open(
+        {.method = SimilarMethod::kMinHash, .containment_min = kDefaultContainmentMin}, index, sink);
     EXPECT_TRUE(flow) << flow.error().message;
     return std::move(*flow);
   }
@@ -101,6 +143,60 @@ TEST_F(TextsFlow, GroupsNoPlaceholders) {
   EXPECT_EQ(Take("b", "untitled.").found, FoundBy::kNoText);
   EXPECT_EQ(CountGrouped(), 0u);
   EXPECT_EQ(CountSimilar("Untitled"), 0u);
+}
+
+TEST_F(TextsFlow, GroupsARepostWithAdditions) {
+  Take("article", kArticle);
+  const ItemGroup commented = Take("commented", Both(kArticle, kComments));
+  EXPECT_EQ(commented.group_id, "article");
+  EXPECT_EQ(commented.found, FoundBy::kMinHash);
+  EXPECT_LT(commented.similarity.value_or(1), 0.8);
+  EXPECT_GT(commented.containment.value_or(0), 0.97);
+  EXPECT_EQ(Take("advertised", Both(kArticle, kAdvertisement)).group_id, "article");
+  const ItemGroup& article = Take("article", kArticle);
+  ASSERT_EQ(article.near.size(), 2u);
+  EXPECT_GT(article.near[0].similarity.value_or(0), article.near[1].similarity.value_or(1));
+  for (const NearItem& near : article.near) EXPECT_GT(near.containment.value_or(0), 0.97) << near.item_id;
+  EXPECT_EQ(Take("copied", Both(kArticle, kComments)).containment, commented.containment)
+      << "as its original";
+}
+
+TEST_F(TextsFlow, GroupsAnArticleThatComesAfterItsRepost) {
+  Take("commented", Both(kArticle, kComments));
+  EXPECT_EQ(Take("article", kArticle).group_id, "commented");
+}
+
+TEST_F(TextsFlow, LeavesArticlesWithOneFooterAlone) {
+  Take("a", Both(kArticle, kFooter));
+  EXPECT_EQ(Take("b", Both(kOtherArticle, kFooter)).group_id, "b");
+}
+
+TEST_F(TextsFlow, LeavesAnExcerptInACompendiumAlone) {
+  const std::string compendium = Both(kArticle, kOtherArticle) + Both(kFooter, kComments);
+  Take("compendium", compendium);
+  EXPECT_EQ(Take("article", kArticle).group_id, "article") << "too small a part of it";
+  const std::string_view two_sentences = kArticle.substr(0, kArticle.find(" Readers"));
+  EXPECT_EQ(Take("excerpt", two_sentences).group_id, "excerpt") << "too short to say";
+}
+
+TEST(TextRulesOfTwoTexts, ContainedTextsHaveTheNumbersOfTheShorterOne) {
+  FeatureReader reader(FeatureOptions{.idf = IdfTable::Bundled()});
+  const auto contained = [&](const std::string& a, const std::string& b, double containment_min = 0.9) {
+    ItemFeatures of_a, of_b;
+    reader.Read({.text = a}, of_a);
+    reader.Read({.text = b}, of_b);
+    const GroupRules rules({.containment_min = containment_min});
+    const auto match = rules.Compare(of_a, of_b), back = rules.Compare(of_b, of_a);
+    EXPECT_EQ(match.has_value(), back.has_value());
+    return match && match->containment.has_value();
+  };
+  const std::string two = Both("Day 2. ", kArticle), three = Both("Day 3. ", kArticle), none(kArticle);
+  EXPECT_TRUE(contained(two, two + std::string(kComments)));
+  EXPECT_TRUE(contained(none, two + std::string(kComments)));
+  EXPECT_FALSE(contained(two, three + std::string(kComments)));
+  EXPECT_FALSE(contained(two, Both(kArticle, kComments)));
+  EXPECT_FALSE(contained(none, two)) << "a number isn't an addition";
+  EXPECT_FALSE(contained(two, two + std::string(kComments), 0)) << "off";
 }
 
 TEST(TextRulesOfTwoTexts, LookAtNumbersAndLength) {

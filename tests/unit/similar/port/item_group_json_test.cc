@@ -37,6 +37,15 @@ TEST(ItemGroupJson, IsAsTheSchemaShowsIt) {
   EXPECT_EQ(*read, Shown());
 }
 
+TEST(ItemGroupJson, SaysHowMuchIsContainedOnlyIfThatDecided) {
+  ItemGroup group = Shown();
+  EXPECT_EQ(Written(group).find("containment"), std::string::npos);
+  group.near[1].containment = 0.95;
+  EXPECT_NE(Written(group).find(R"("similarity":0.88,"containment":0.95,"distance":9,"found_by":"minhash")"),
+            std::string::npos)
+      << Written(group);
+}
+
 TEST(ItemGroupJson, ComesBackAsItWent) {
   ItemGroup group = Shown();
   group.item_id = "quote\" and \n and é";
@@ -45,6 +54,8 @@ TEST(ItemGroupJson, ComesBackAsItWent) {
   group.near.assign(kNearItemsMax, {"x", 1.0, 64, FoundBy::kCopy});
   group.near[3].similarity.reset();
   group.near[4].similarity = 0;
+  group.near[5].containment = 0.9876;
+  group.containment = 1;
   for (const FoundBy found : {FoundBy::kFirst, FoundBy::kCopy, FoundBy::kSimHash, FoundBy::kMinHash,
                               FoundBy::kBoth, FoundBy::kNoText}) {
     group.found = found;

@@ -32,6 +32,13 @@ class RandomTexts {
       const uint64_t common = of_family();
       band = KeptBand(Below(4) == 0 ? random_() : common);
     }
+    // Of four beginnings each text has three in a row, or none.
+    std::array<uint64_t, 4> beginnings;
+    for (uint64_t& beginning : beginnings) beginning = KeptBand(of_family());
+    if (const uint64_t first = Below(3); first < 2) {
+      features.other_beginnings = {beginnings[first], beginnings[first + 2]};
+      features.beginning = beginnings[first + 1];
+    }
     return features;
   }
 
@@ -62,7 +69,7 @@ class CandidateListsTest : public ::testing::TestWithParam<int> {
       ASSERT_TRUE(map_.Candidates(query, entries_max, expected_));
       const Status listed = index_->Candidates(query, entries_max, actual_);
       ASSERT_TRUE(listed) << listed.error().message;
-      for (size_t band = 0; band < kBands; ++band) {
+      for (size_t band = 0; band < kBandLists; ++band) {
         const auto& a = expected_.bands[band];
         const auto& b = actual_.bands[band];
         ASSERT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end())) << "band " << band;

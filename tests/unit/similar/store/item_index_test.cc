@@ -134,7 +134,7 @@ void MakeAnOldIndex(const std::string& path) {
 TEST_F(ItemIndexTest, KeepsItsWayOfReadingTexts) {
   ItemIndexOptions options = Options();
   options.kept = {
-      .versions = true, .method = false, .segmentation = true, .numbers = true, .tokens_min = true};
+      .versions = true, .segmentation = true, .numbers = true, .tokens_min = true, .containment_min = true};
   MakeAnOldIndex(RocksItemIndex::PathOf(folder_.path(), 0));
   for (int start = 0; start < 2; ++start) {
     const auto index = Open(options);
@@ -146,6 +146,8 @@ TEST_F(ItemIndexTest, KeepsItsWayOfReadingTexts) {
     EXPECT_EQ(features->rules.version, 1u);
     EXPECT_EQ(features->rules.numbers, Numbers::kIgnored);
     EXPECT_EQ(features->rules.tokens_min, 0u);
+    EXPECT_EQ(index->generation().containment_min, 0);
+    EXPECT_FALSE(features->rules.beginnings);
   }
   options.kept.segmentation = false;
   options.generation.segmentation = Segmentation::kTrigrams;
@@ -163,13 +165,14 @@ TEST_F(ItemIndexTest, KeepsTheVersionOfItsTexts) {
   Open(options);
   options.generation.features_version = kFeaturesVersion;
   EXPECT_FALSE(RocksItemIndex::Open(options));
-  options.kept = {.versions = true, .numbers = true, .tokens_min = true};
+  options.kept = {.versions = true, .numbers = true, .tokens_min = true, .containment_min = true};
   const auto index = Open(options);
   const auto features = FeatureOptionsOf(index->generation(), index->idf());
   ASSERT_TRUE(features);
   EXPECT_EQ(features->rules.version, 2u);
   EXPECT_EQ(features->rules.numbers, Numbers::kIgnored);
   EXPECT_EQ(features->rules.tokens_min, 0u);
+  EXPECT_EQ(index->generation().containment_min, 0);
 }
 
 TEST_F(ItemIndexTest, IsRefusedIfItHasTheLostRules) {
@@ -212,6 +215,25 @@ TEST_F(ItemIndexTest, KeepsWhatNumbersAndShortTextsMeantWhenItWasBuilt) {
   const auto index = Open(options);
   EXPECT_EQ(index->generation().numbers, Numbers::kIgnored);
   EXPECT_EQ(index->generation().tokens_min, 9u);
+}
+
+TEST_F(ItemIndexTest, KeepsItsContainment) {
+  ItemIndexOptions options = Options();
+  options.generation.containment_min = 0;
+  Open(options);
+  options.generation.containment_min = 0.95;
+  const auto refused = RocksItemIndex::Open(options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("items.containment_min: the index of items was built with 0, "
+                                         "configured is 0.95. Remedy: "),
+            std::string::npos)
+      << refused.error().message;
+  options.kept.containment_min = true;
+  const auto index = Open(options);
+  EXPECT_EQ(index->generation().containment_min, 0);
+  const auto features = FeatureOptionsOf(index->generation(), index->idf());
+  ASSERT_TRUE(features);
+  EXPECT_FALSE(features->rules.beginnings) << "it has no lists of them";
 }
 
 TEST_F(ItemIndexTest, IsRefusedForARebuildIfItsTextsWereReadInAnotherWay) {
@@ -262,7 +284,7 @@ TEST(IndexGeneration, RefusesWhatANewerProgramWrote) {
             std::string::npos)
       << fits.error().message;
   for (const std::string_view line : {"segmentation words\n", "boilerplate 2\ta\n", "folding_version x\n",
-                                      "numbers 1\n", "tokens_min x\n"}) {
+                                      "numbers 1\n", "tokens_min x\n", "containment_min x\n"}) {
     std::string text = EncodeGeneration(IndexGeneration());
     const std::string name(line.substr(0, line.find(' ')));
     const size_t begin = text.find(name);
@@ -397,24 +419,32 @@ TEST(ItemLists, EveryPairWithinThreeBitsSharesABlockOfATable) {
 
 TEST(ItemRows, ComeBackAsTheyWere) {
   std::string bytes;
-  for (const size_t numbers : {0u, 3u}) {
+  for (const auto& [numbers, beginning] : {std::pair<size_t, uint64_t>{0, 0}, {3, 0}, {0, 7}, {3, 7}}) {
     StoredItem item = Item(7);
+    item.features.beginning = beginning << 16;
     item.features.numbers.values.assign({5, 9, 0xffffffff});
     item.features.numbers.values.resize(numbers);
     EncodeStoredItem(item, bytes);
-    EXPECT_EQ(bytes[0], numbers == 0 ? 1 : 3) << "earlier versions read rows without numbers";
+    if (beginning == 0) {
+      EXPECT_EQ(bytes[0], numbers == 0 ? 1 : 3) << "earlier versions read rows without numbers";
+    }
     const auto decoded = DecodeStoredItem(bytes);
     ASSERT_TRUE(decoded);
     EXPECT_EQ(decoded->item_id, item.item_id);
     EXPECT_EQ(decoded->features.bands, item.features.bands);
     EXPECT_EQ(decoded->features.simhash, item.features.simhash);
     EXPECT_EQ(decoded->features.numbers, item.features.numbers);
+    EXPECT_EQ(decoded->features.beginning, item.features.beginning);
     for (size_t length = 0; length < bytes.size(); ++length) {
       EXPECT_FALSE(DecodeStoredItem(std::string_view(bytes).substr(0, length)));
     }
   }
   StoredGroup group{{3, 1ull << 39}, "g", FoundBy::kMinHash, 0.8765, 12, {}, "h"};
   group.near.push_back({{-1, 5}, {"n", std::nullopt, 3, FoundBy::kSimHash}});
+  group.near.push_back({{-1, 6}, {"o", 0.6, 20, FoundBy::kMinHash, 0.9876}});
+  EncodeStoredGroup(group, bytes);
+  EXPECT_EQ(DecodeStoredGroup(bytes), group);
+  group.containment = 1;
   EncodeStoredGroup(group, bytes);
   EXPECT_EQ(DecodeStoredGroup(bytes), group);
   IndexPosition position{9, 8, {7}, {{1, 2}, {3, 4}}, {5, 6, 7}};

@@ -216,6 +216,38 @@ TEST(FeatureReader, ReadsTextsOfEachVersionAsBefore) {
   EXPECT_EQ(hash_with({}), 11202462654487487740u) << "raise kTextVersion, and keep the rules of this one";
 }
 
+TEST(FeatureReader, FindsATextAndTheSameTextWithATailByTheirBeginnings) {
+  std::mt19937_64 random(21);
+  const auto finds = [](const ItemFeatures& asked, const ItemFeatures& listed) {
+    return asked.beginning == listed.beginning || asked.other_beginnings[0] == listed.beginning ||
+           asked.other_beginnings[1] == listed.beginning;
+  };
+  for (const size_t count : {66u, 100u, 129u, 130u, 131u, 700u}) {
+    for (const size_t added : {1u, 3u, 9u}) {  // tenths of the text
+      std::vector<std::string> words = RandomWords(random, count);
+      const ItemFeatures text = FeaturesOf(Joined(words));
+      for (std::string& word : RandomWords(random, count * added / 10)) words.push_back(std::move(word));
+      const ItemFeatures longer = FeaturesOf(Joined(words));
+      ASSERT_NE(text.beginning, 0u);
+      EXPECT_TRUE(finds(text, longer)) << count << " " << added;
+      EXPECT_TRUE(finds(longer, text)) << count << " " << added;
+      EXPECT_FALSE(finds(FeaturesOf(Joined(RandomWords(random, count))), longer));
+    }
+  }
+}
+
+TEST(FeatureReader, HasNoBeginningOfAShortTextOrIfContainmentDoesNotCount) {
+  std::mt19937_64 random(22);
+  const std::vector<std::string> words = RandomWords(random, kContainedMin + 2);
+  EXPECT_NE(FeaturesOf(Joined(words)).beginning, 0u);
+  EXPECT_EQ(FeaturesOf(Joined({words.begin(), words.end() - 1})).beginning, 0u);
+  FeatureReader reader(FeatureOptions{.idf = IdfTable::Bundled(), .rules = {.beginnings = false}});
+  ItemFeatures features;
+  reader.Read({.text = Joined(words)}, features);
+  EXPECT_EQ(features.beginning, 0u);
+  EXPECT_EQ(features.other_beginnings, (std::array<uint64_t, 2>{}));
+}
+
 TEST(FeatureReader, IsNotFooledByStopWords) {
   std::mt19937_64 random(12);
   std::vector<std::string> words = RandomWords(random, 40);

@@ -125,6 +125,72 @@ TEST(Sketch, DependsOnTheSetAlone) {
   EXPECT_EQ(once.sketch.level, level);
 }
 
+TEST(Containment, IsExactForUpTo256Shingles) {
+  std::mt19937_64 random(7);
+  const Pair pair = RandomPair(random, 100, 90);
+  std::vector<uint64_t> longer = pair.b;
+  while (longer.size() < 200) longer.push_back(random());
+  const Sketch a = MadeOf(pair.a).sketch, b = MadeOf(longer).sketch;
+  const auto found = ContainmentOf(a, b), back = ContainmentOf(b, a);
+  ASSERT_TRUE(found && back);
+  EXPECT_NEAR(found->contained, 0.9, 0.011);
+  EXPECT_EQ(found->contained, back->contained);
+  EXPECT_NEAR(found->shares, 0.5, 0.01);
+  EXPECT_EQ(found->of, back->of);
+  EXPECT_NEAR(static_cast<double>(found->of), 100, 1);
+  EXPECT_NEAR(static_cast<double>(found->added), 100, 2);
+  EXPECT_TRUE(found->a_is_smaller);
+  EXPECT_FALSE(back->a_is_smaller);
+}
+
+TEST(Containment, IsEstimatedWhereLevelsDiffer) {
+  std::mt19937_64 random(8);
+  for (const size_t size : {200u, 300u, 900u, 5'000u}) {
+    for (const size_t percent : {110u, 150u, 200u, 240u}) {
+      double sum = 0;
+      constexpr int kTimes = 40;
+      for (int i = 0; i < kTimes; ++i) {
+        std::vector<uint64_t> shorter, longer;
+        while (shorter.size() < size) shorter.push_back(random());
+        longer.assign(shorter.begin(), shorter.end() - static_cast<ptrdiff_t>(size / 10));
+        while (longer.size() < size * percent / 100) longer.push_back(random());
+        const auto found = ContainmentOf(MadeOf(longer).sketch, MadeOf(shorter).sketch);
+        ASSERT_TRUE(found);
+        EXPECT_FALSE(found->a_is_smaller && percent >= 150);
+        EXPECT_NEAR(found->contained, 0.9, 0.2) << size << " " << percent;
+        sum += found->contained;
+      }
+      EXPECT_NEAR(sum / kTimes, 0.9, 0.03) << size << " " << percent;
+    }
+  }
+}
+
+TEST(Containment, IsUnknownWithoutASample) {
+  EXPECT_FALSE(ContainmentOf({}, {0, {1, 2}}));
+  EXPECT_FALSE(ContainmentOf({0, {1, 2}}, {}));
+  EXPECT_FALSE(ContainmentOf({0, {1, 2}}, {9, {1, 2}})) << "levels too far apart";
+}
+
+TEST(Containment, LetsAdditionsHaveNumbers) {
+  const Sketch none, one{0, {7}}, other{0, {8}}, two{0, {7, 8}};
+  EXPECT_TRUE(NumbersFitAdditions(none, none, 0));
+  EXPECT_TRUE(NumbersFitAdditions(one, one, 0));
+  EXPECT_TRUE(NumbersFitAdditions(one, two, kShinglesANumber));
+  EXPECT_FALSE(NumbersFitAdditions(one, two, kShinglesANumber - 1)) << "a number alone is no addition";
+  EXPECT_FALSE(NumbersFitAdditions(two, one, 1'000)) << "the longer text lacks a number";
+  EXPECT_FALSE(NumbersFitAdditions(one, other, 1'000));
+  Sketch many, all_but_one;
+  for (uint16_t value = 1; value <= 11; ++value) many.values.push_back(value);
+  all_but_one.values.assign(many.values.begin() + 1, many.values.end());
+  EXPECT_TRUE(NumbersFitAdditions(many, all_but_one, 0)) << "one of eleven may be missing";
+  many.values.pop_back();
+  all_but_one.values.pop_back();
+  EXPECT_FALSE(NumbersFitAdditions(many, all_but_one, 0)) << "one of ten may not";
+  // Additions of a sample stand for twice as many.
+  EXPECT_FALSE(NumbersFitAdditions({1, {7}}, {1, {7, 8}}, 2 * kShinglesANumber - 1));
+  EXPECT_TRUE(NumbersFitAdditions({1, {7}}, {1, {7, 8}}, 2 * kShinglesANumber));
+}
+
 TEST(Bands, MeetAsOftenAsTheFormulaSays) {
   std::mt19937_64 random(5);
   constexpr int kPairs = 600;
