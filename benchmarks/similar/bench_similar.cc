@@ -9,9 +9,9 @@
 //     prints the similar items: for each of `runs` (method, verify, distance_max) the lines of the items,
 //     then the line of the run. `folder` is emptied. by=all: compares every pair instead
 //
-// How texts are read: text_version=4 (1 or 2: as in older indexes), segmentation=trigrams (or another of
-// items.segmentation), folding=1 (0: none), numbers=distinct (or ignored), tokens_min=6,
-// boilerplate=FILE (one pattern a line).
+// How texts are read: text_version=4 (1 or 2: as in older indexes, with their defaults of all that follows),
+// segmentation=trigrams (or another of items.segmentation), folding=1 (0: none), numbers=distinct (or
+// ignored), tokens_min=6, boilerplate=FILE (one pattern a line).
 
 #include <cstdio>
 #include <fstream>
@@ -130,20 +130,31 @@ std::vector<Run> RunsOf(const std::string& text, const GroupOptions& options) {
   return runs;
 }
 
-TextRules RulesOf(const Arguments& arguments, const GroupOptions& options) {
+// The defaults of the version: an index of that version has them.
+TextRules RulesOfVersion(uint32_t version) {
+  if (version == 1) return FirstTextRules();
   TextRules rules;
+  rules.version = version;
+  if (version == 2) {
+    rules.numbers = Numbers::kIgnored;
+    rules.tokens_min = 0;
+  }
+  return rules;
+}
+
+TextRules RulesOf(const Arguments& arguments, const GroupOptions& options) {
+  TextRules rules = RulesOfVersion(static_cast<uint32_t>(arguments.Number("text_version", kTextVersion)));
   rules.beginnings = options.containment_min > 0;
   const std::string segmentation =
-      arguments.Text("segmentation", std::string(SegmentationName(kDefaultSegmentation)));
+      arguments.Text("segmentation", std::string(SegmentationName(rules.segmentation)));
   const auto named = SegmentationNamed(segmentation);
   if (!named) Die("segmentation: \"" + segmentation + "\"; such as trigrams or dictionary");
   rules.segmentation = *named;
-  rules.version = static_cast<uint32_t>(arguments.Number("text_version", kTextVersion));
-  const auto numbers = NumbersNamed(arguments.Text("numbers", std::string(NumbersName(kDefaultNumbers))));
+  const auto numbers = NumbersNamed(arguments.Text("numbers", std::string(NumbersName(rules.numbers))));
   if (!numbers) Die("numbers: it is distinct or ignored");
   rules.numbers = *numbers;
-  rules.tokens_min = static_cast<uint32_t>(arguments.Number("tokens_min", kDefaultTokensMin));
-  rules.folding_version = arguments.Number("folding", 1) != 0 ? kFoldingVersion : 0;
+  rules.tokens_min = static_cast<uint32_t>(arguments.Number("tokens_min", rules.tokens_min));
+  rules.folding_version = arguments.Number("folding", rules.folding_version) != 0 ? kFoldingVersion : 0;
   if (const std::string path = arguments.Text("boilerplate", ""); !path.empty()) {
     std::ifstream file(path);
     if (!file) Die("boilerplate: " + path + " can't be opened");

@@ -117,7 +117,8 @@ inline constexpr uint32_t kFoldingVersion = 1;
 /// The version of how texts are read. Raise it when the same text no longer gives the same features.
 /// 1: no folding, words by ICU's dictionary, emoji are words. 2: the other rules decide these. 4: signs,
 /// decimals, the queries of links and powers count; the rules decide about numbers, short texts and
-/// beginnings; placeholders are no text. 3 was never released, and its rules are gone.
+/// beginnings; placeholders are no text; Taiwan's words are folded. 3 was never released, and its rules are
+/// gone.
 inline constexpr uint32_t kTextVersion = 4;
 inline constexpr uint32_t kLostTextVersion = 3;
 

@@ -11,6 +11,7 @@
 #include "similar/text/folding.h"
 #include "similar/text/markup.h"
 #include "similar/text/run_writer.h"
+#include "similar/text/vocabulary.h"
 
 namespace seen {
 namespace {
@@ -74,7 +75,9 @@ void Normaliser::Read(const ItemText& item, size_t bytes_max, NormalText& out) {
   if (!plain_.empty() && plain_.back() != ' ') plain_ += ' ';
   beyond_ascii |= AppendPlain(item.text.substr(0, of_text));
   if (!beyond_ascii) return ReadAscii(out);
-  ReadUnicode(rules_.folding_version > 0 && IsChinese(item.lang, plain_), out);
+  const bool folds_chinese = rules_.folding_version > 0 && IsChinese(item.lang, plain_);
+  ReadUnicode(folds_chinese, out);
+  if (FoldsWords(folds_chinese)) Vocabulary::Bundled().Fold(out, kept_);
   if (rules_.version >= 2) DropEmoji(out);
 }
 
@@ -91,7 +94,7 @@ bool Normaliser::AppendPlain(std::string_view text) {
 // StripMarkup's output is words, signs and spaces, and folded.
 void Normaliser::ReadAscii(NormalText& out) {
   const std::string_view text = plain_;
-  RunWriter writer(out, nullptr, SignsCount());
+  RunWriter writer(out, nullptr, SignsCount(), true);
   Links links(links_);
   out.text.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
@@ -121,7 +124,8 @@ void Normaliser::ReadUnicode(bool folds_chinese, NormalText& out) {
     while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80);
     return IsSuperscript(NextCharacter(text, at));
   };
-  RunWriter writer(out, folds_chinese ? &FoldingTable::Bundled() : nullptr, SignsCount());
+  RunWriter writer(out, folds_chinese ? &FoldingTable::Bundled() : nullptr, SignsCount(),
+                   !FoldsWords(folds_chinese));
   Links links(links_);
   size_t begin = 0, end = 0, next_end = 0;
   uint32_t next = NextCharacter(text, next_end);

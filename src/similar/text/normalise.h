@@ -48,6 +48,7 @@ class Normaliser {
   void DropEmoji(NormalText& out);
 
   bool SignsCount() const { return rules_.version >= 4; }
+  bool FoldsWords(bool folds_chinese) const { return folds_chinese && rules_.version >= 4; }
 
   const TextRules rules_;
   std::string stripped_;         // without boilerplate
@@ -55,7 +56,7 @@ class Normaliser {
   std::vector<uint32_t> links_;  // where each link of plain_ begins and ends
   std::string gentle_;           // a piece of plain_ without stacked marks
   std::string folded_;
-  std::string kept_;  // without emoji
+  std::string kept_;  // with the words folded, or without emoji
 };
 
 }  // namespace seen

@@ -19,16 +19,17 @@ namespace seen {
 /// last character.
 class RunWriter {
  public:
-  /// `folding`: nullptr: Chinese isn't folded. `signs_count` false: a sign is a separator.
-  RunWriter(NormalText& out, const FoldingTable* folding, bool signs_count)
-      : out_(out), folding_(folding), signs_count_(signs_count) {}
+  /// `folding`: nullptr: Chinese isn't folded. `signs_count` false: a sign is a separator. `spaces_part`
+  /// false: a run of kDictionary goes on after spaces.
+  RunWriter(NormalText& out, const FoldingTable* folding, bool signs_count, bool spaces_part)
+      : out_(out), folding_(folding), signs_count_(signs_count), spaces_part_(spaces_part) {}
 
   void Put(uint32_t c, CharacterKind kind) {
     if (signs_count_) kind = KindHere(c, kind);
     if (waiting_count_ != 0 && Resolves(c, kind)) return;
     switch (kind) {
       case CharacterKind::kSeparator:
-        open_.reset();
+        if (spaces_part_ || c != ' ' || open_ != RunKind::kDictionary) open_.reset();
         return;
       case CharacterKind::kNothing:
         return;
@@ -101,6 +102,7 @@ class RunWriter {
   NormalText& out_;
   const FoldingTable* const folding_;  // nullptr: the text isn't folded
   const bool signs_count_;
+  const bool spaces_part_;
   bool in_link_ = false;
   std::optional<RunKind> open_;
   uint32_t last_ = 0;  // the last character written

@@ -124,7 +124,8 @@ TEST(FeatureReader, TakesATextInTheOtherScriptForACopy) {
     reader.Read({.text = kTraditional, .lang = "zh-TW"}, traditional);
     reader.Read({.text = kSimplified, .lang = "zh-CN"}, simplified);
     ExpectSame(traditional, simplified);
-    EXPECT_EQ(reader.Normalised({.text = kTraditional}), reader.Normalised({.text = kSimplified}));
+    const std::string of_traditional(reader.Normalised({.text = kTraditional}));  // valid until the next call
+    EXPECT_EQ(of_traditional, reader.Normalised({.text = kSimplified}));
   }
   FeatureReader first(FeatureOptions{.idf = IdfTable::Bundled(), .rules = FirstTextRules()});
   ItemFeatures traditional, simplified;

@@ -127,16 +127,16 @@ struct Folded {
 };
 
 constexpr Folded kFolded[] = {
-    {"Traditional becomes Simplified", "zh-TW", "軟體開發與資料庫", "软体开发与资料库"},
+    {"Traditional becomes Simplified", "zh-TW", "軟體開發與資料庫", "软件开发与数据库"},
     {"Simplified stays", "zh-CN", "软件开发与数据库", "软件开发与数据库"},
     {"characters that Simplified Chinese merged collide on purpose", "zh", "皇后之後 乾燥 發髮 里裡裏",
      "皇后之后干燥发发里里里"},
     {"the forms of Taiwan and Hong Kong", "zh-HK", "衞著喫簷台臺枱", "卫着吃檐台台台"},
-    {"without a language the text decides: Chinese", "", "資料庫", "资料库"},
-    {"an unknown language, a Chinese text", "en", "The 資料庫", "the资料库"},
-    {"the languages of Chinese", "yue-Hant-HK", "資料庫", "资料库"},
+    {"without a language the text decides: Chinese", "", "資料庫", "数据库"},
+    {"an unknown language, a Chinese text", "en", "The 資料庫", "the数据库"},
+    {"the languages of Chinese", "yue-Hant-HK", "資料庫", "数据库"},
     {"kana in a text that says it is Chinese", "zh", "臺灣の日本語", "台湾の日本语"},
-    {"full-width forms and punctuation, as ever", "zh", "ＡＢＣ１２３，「資料」！", "abc123资料"},
+    {"full-width forms and punctuation, as ever", "zh", "ＡＢＣ１２３，「資料」！", "abc123数据"},
     {"Japanese by its language", "ja", "資料の開発、学校の後", "資料の開発学校の後"},
     {"Japanese by its language, without kana", "ja-JP", "東京大學", "東京大學"},
     {"Japanese by its kana", "", "データベースの開発と資料の後", "データベースの開発と資料の後"},
