@@ -14,7 +14,7 @@ struct Match {
   std::optional<double> similarity;  // in steps of 0.0001
   int distance = 0;
   FoundBy found = FoundBy::kBoth;
-  std::optional<double> containment;  // in steps of 0.0001; set if one text contains the other
+  std::optional<double> containment{};  // in steps of 0.0001; set if one text contains the other
 };
 
 class GroupRules {

@@ -202,7 +202,7 @@ std::optional<StoredItem> DecodeStoredItem(std::string_view bytes) {
   StoredItem item;
   ItemFeatures& features = item.features;
   const auto first = fields.Get<uint8_t>();
-  const uint8_t version = first & ~kHasBeginning;
+  const auto version = static_cast<uint8_t>(first & ~kHasBeginning);
   if (version != kRowVersion && version != kRowVersionWithNumbers) return std::nullopt;
   item.item_id = fields.GetText();
   item.created_at.value = fields.Get<int64_t>();

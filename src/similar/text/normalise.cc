@@ -73,8 +73,11 @@ void Normaliser::Read(const ItemText& item, size_t bytes_max, NormalText& out) {
   links_.clear();
   bool beyond_ascii = AppendPlain(item.title.substr(0, of_title));
   if (!plain_.empty() && plain_.back() != ' ') plain_ += ' ';
+  const size_t title_end = plain_.size();
   beyond_ascii |= AppendPlain(item.text.substr(0, of_text));
   if (!beyond_ascii) return ReadAscii(out);
+  // Words of scripts without spaces go on after a space, but not from the title into the text.
+  if (title_end > 0) plain_[title_end - 1] = '\n';
   const bool folds_chinese = rules_.folding_version > 0 && IsChinese(item.lang, plain_);
   ReadUnicode(folds_chinese, out);
   if (FoldsWords(folds_chinese)) Vocabulary::Bundled().Fold(out, kept_);

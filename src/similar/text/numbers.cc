@@ -234,7 +234,8 @@ uint64_t NumberFinder::Read(const NormalText& text, NumberSketch& out) {
     return time == 0 ? hash : Mixed(hash + time * kTimes);
   };
   if (hashes_.size() < kFewNumbers) {
-    out = {};
+    out.level = 0;
+    out.values.clear();
     for (auto hash = hashes_.begin(); hash != hashes_.end(); ++hash) {
       const auto time = static_cast<size_t>(std::count(hashes_.begin(), hash, *hash));
       out.values.push_back(static_cast<uint32_t>(of_time(*hash, time) >> 32));

@@ -172,15 +172,17 @@ TEST(Containment, IsUnknownWithoutASample) {
 }
 
 TEST(Containment, LetsAdditionsHaveNumbers) {
-  const Sketch none, one{0, {7}}, other{0, {8}}, two{0, {7, 8}};
+  const NumberSketch none, one{0, {7}}, other{0, {8}}, two{0, {7, 8}};
   EXPECT_TRUE(NumbersFitAdditions(none, none, 0));
   EXPECT_TRUE(NumbersFitAdditions(one, one, 0));
   EXPECT_TRUE(NumbersFitAdditions(one, two, kShinglesANumber));
   EXPECT_FALSE(NumbersFitAdditions(one, two, kShinglesANumber - 1)) << "a number alone is no addition";
   EXPECT_FALSE(NumbersFitAdditions(two, one, 1'000)) << "the longer text lacks a number";
   EXPECT_FALSE(NumbersFitAdditions(one, other, 1'000));
-  Sketch many, all_but_one;
-  for (uint16_t value = 1; value <= 11; ++value) many.values.push_back(value);
+  EXPECT_TRUE(NumbersFitAdditions({0, {8, 7}}, {0, {9, 7, 8}}, kShinglesANumber))
+      << "few stand in their order";
+  NumberSketch many, all_but_one;
+  for (uint32_t value = 1; value <= 11; ++value) many.values.push_back(value);
   all_but_one.values.assign(many.values.begin() + 1, many.values.end());
   EXPECT_TRUE(NumbersFitAdditions(many, all_but_one, 0)) << "one of eleven may be missing";
   many.values.pop_back();
