@@ -18,6 +18,14 @@ RUNS = (
     "minhash/sketch/3",
     "minhash/off/3",
 )
+# Rules of reading texts that are compared, in one run with each: further arguments of the program.
+NOW = "now"
+RULES = {
+    "version 2": ("text_version=2",),
+    "now, numbers ignored": ("numbers=ignored", "tokens_min=0"),
+    NOW: (),
+}
+RULES_RUN = "minhash/sketch/3"  # the default method
 WORDS = (0, 5, 10, 15, 20, 30, 50, 100, 200)  # classes of length: each from its value to below the next value
 SIMILARITIES = (0.8, 0.85, 0.9, 0.95, 1.0)
 
@@ -170,12 +178,14 @@ def sparse(pairs, most=LISTED_MAX):
 
 
 class Known:
-    """A file of items with the truth about them."""
+    """A file of items with the truth about them: `near`, all similar pairs, and `pairs`, those of them that
+    have equal numbers."""
 
     def __init__(self, name, path):
         self.name, self.path, self.items = name, path, descriptions.read(path)
         self.sets = truth.shingle_sets(self.items)
-        self.pairs = truth.with_equal_numbers(truth.near_pairs(self.sets), self.items)
+        self.near = truth.near_pairs(self.sets)
+        self.pairs = truth.with_equal_numbers(self.near, self.items)
 
 
 def distances(program, known, folder):
@@ -188,8 +198,22 @@ def distances(program, known, folder):
     ]
 
 
+def rules(program, known, folder):
+    """{rules: scores} of one run with each of RULES."""
+    out = {}
+    for name, arguments in RULES.items():
+        (run,), _ = runs(program, known.path, [RULES_RUN], folder / "index-rules", arguments=arguments)
+        out[name] = {
+            "similar": score(run.similar, known.pairs),
+            "near": score(run.similar, known.near),
+            "figures": run.figures,
+        }
+    return out
+
+
 def corpus(program, known, folder, names=RUNS, curves=True):
-    """All measurements of one file of items. Without `curves`, the distances of all pairs are left out."""
+    """All measurements of one file of items. Without `curves`, the distances of all pairs and the other rules
+    are left out."""
     pairs = known.pairs
     counts = [len(truth.words(item)) for item in known.items]
     found, features = runs(program, known.path, names, folder / f"index-{known.name}")
@@ -199,11 +223,13 @@ def corpus(program, known, folder, names=RUNS, curves=True):
         "name": known.name,
         "items": len(known.items),
         "pairs": len(pairs),
+        "near": len(known.near),
         "sparse": len(few),
         "crowded_items": sum(near > LISTED_MAX for near in families),
         "most": max(families, default=0),
         "features": features,
         "distances": distances(program, known, folder) if curves else [],
+        "rules": rules(program, known, folder) if curves else {},
         "runs": [],
     }
     for run in found:
@@ -211,6 +237,7 @@ def corpus(program, known, folder, names=RUNS, curves=True):
             "run": run.name,
             "figures": run.figures,
             "similar": score(run.similar, pairs),
+            "near": score(run.similar, known.near),
             "lists": lists(run.near, pairs),
             "sparse_recall": score(run.similar & few, few)["recall"],
             "first": like_their_first(run, known.sets),

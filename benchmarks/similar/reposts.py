@@ -51,7 +51,7 @@ def both(*lines):
     return tuple(tuple((line.split(" = ") * 2)[:2]) for line in lines)
 
 
-# {0}: a site, {1}: an account, {2}: a person, {3}: a subject.
+# {0}: a site, {1}: an account, {2}: a person, {3}: a subject, {4}: a day, {5}: a time of that day.
 SOURCE_LINES = both(
     "转载 = 轉載",
     "转自网络 = 轉自網路",
@@ -64,6 +64,11 @@ SOURCE_LINES = both(
     "来源：{0} 作者：{2} = 來源：{0} 作者：{2}",
     "本文转载自公众号「{1}」 = 本文轉載自公眾號「{1}」",
     "本文首发于微信公众号：{1}（ID：{1}） = 本文首發於微信公眾號：{1}（ID：{1}）",
+    "来源：{0} {4} {5} = 來源：{0} {4} {5}",
+    "发布时间：{4} {5} = 發布時間：{4} {5}",
+    "{0} {4} {5} 来源：{1} = {0} {4} {5} 來源：{1}",
+    "（记者{2} {4}电） = （記者{2} {4}電）",
+    "责任编辑：{2} {4} = 責任編輯：{2} {4}",
     "点击阅读原文 = 點擊閱讀原文",
     "点击“阅读原文”查看更多 = 點擊「閱讀原文」查看更多",
     "原文链接：https://example.com/a/20240518 = 原文連結：https://example.com/a/20240518",
@@ -117,6 +122,20 @@ NAMES = (  # sites, accounts, persons, subjects; none is real
         "办公软件 = 辦公軟體",
         "学习 = 學習",
     ),
+    both(
+        *(
+            day
+            for month in (1, 5, 11)
+            for date in (3, 12, 28)
+            for day in (
+                f"2024-{month:02}-{date:02}",
+                f"2024年{month}月{date}日",
+                f"{month}月{date}日",
+                f"2024/{month}/{date}",
+            )
+        )
+    ),
+    both(*(f"{hour:02}:{minute:02}" for hour in (8, 14, 23) for minute in (5, 30, 47))),
 )
 
 

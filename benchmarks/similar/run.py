@@ -32,7 +32,7 @@ from pages import between_markers, wrapped  # noqa: E402
 TITLES = {"long": "Long descriptions, English", "short": "One-line descriptions, English", "zh": "Chinese"}
 BARS = {"long": (0.95, 0.90), "short": (0.90, 0.75), "zh": None}  # precision, recall of both/sketch/3
 SMOKE_TEXTS = HERE / "sample_zh.jsonl"
-SMOKE_SETTINGS = (chinese_measure.BEFORE, chinese_measure.CHOSEN, "trigrams, boilerplate")
+SMOKE_SETTINGS = ("version 2", chinese_measure.CHOSEN, "trigrams, boilerplate")
 PARTS = ("descriptions", "chinese")
 
 
@@ -118,6 +118,7 @@ def write(figures, docs):
         parts |= parts_of_chinese(figures["chinese"], folder)
     page_path = docs / "SIMILAR.md"
     page = (page_path if page_path.exists() else ROOT / "docs" / "SIMILAR.md").read_text()
+    parts["rules"] = tables.rules(figures)
     for name, text in parts.items():
         page = between_markers(page, name, text)
     page_path.write_text(page)

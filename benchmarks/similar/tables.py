@@ -2,7 +2,7 @@
 
 import statistics
 
-from chinese_measure import BEFORE
+from chinese_measure import RULES as CHINESE_RULES
 from measure import SIMILARITIES
 from pages import table
 
@@ -37,12 +37,15 @@ def runs(corpora):
                     verdict(similar["precision"], bars[0]) if bars else percent(similar["precision"]),
                     verdict(similar["recall"], bars[1]) if bars else percent(similar["recall"]),
                     percent(run["sparse_recall"]),
-                    f"{figures['bytes'] / max(1, figures['items']):,.0f}",
+                    percent(run["near"]["precision"]),
+                    percent(run["near"]["recall"]),
+                    bytes_of(figures),
                 ]
             )
         parts.append(
-            f"### {corpus['title']}\n\n{corpus['items']:,} distinct texts, {corpus['pairs']:,} true pairs"
-            f" ({corpus['sparse']:,} of them between items that have at most 32 each).\n\n"
+            f"### {corpus['title']}\n\n{corpus['items']:,} distinct texts, {corpus['near']:,} similar pairs,"
+            f" {corpus['pairs']:,} of them with equal numbers ({corpus['sparse']:,} between items that have at"
+            " most 32 such pairs each).\n\n"
             + table(
                 [
                     "`method`",
@@ -52,13 +55,55 @@ def runs(corpora):
                     "precision",
                     "recall",
                     "recall in small families",
+                    "by similarity alone: precision",
+                    "recall",
                     "bytes an item",
                 ],
-                ["---", "---", "---:", "---:", "---:", "---:", "---:", "---:"],
+                ["---", "---"] + ["---:"] * 8,
                 rows,
             )
         )
     return "\n\n".join(parts)
+
+
+def rules(figures):
+    """A row for each test bed and each of RULES. `figures`: of descriptions, of Chinese texts, or both."""
+    rows = []
+
+    def add(what, name, score, near, bytes_an_item):
+        rows.append([what, name, *rates(score), *(rates(near) if near else ["", ""]), bytes_an_item])
+
+    for corpus in figures.get("corpora", ()):
+        for name, of in corpus["rules"].items():
+            add(corpus["title"], name, of["similar"], of["near"], bytes_of(of["figures"]))
+    for of in (figures.get("chinese") or {}).get("texts", ()):
+        settings = {name: of["settings"].get(setting) for name, setting in CHINESE_RULES.items()}
+        settings = {name: measured for name, measured in settings.items() if measured}
+        what = f"Chinese {CHINESE[of['name']]}"
+        for name, measured in settings.items():
+            natural = measured["natural"]
+            add(
+                f"{what}, natural pairs", name, natural["all"], natural["near"], bytes_of(measured["figures"])
+            )
+        for name, measured in settings.items():
+            add(f"{what}, reposts", name, measured["together"], None, bytes_of(measured["figures"]))
+    return table(
+        [
+            "texts",
+            "rules",
+            "precision",
+            "recall",
+            "by similarity alone: precision",
+            "recall",
+            "bytes an item",
+        ],
+        ["---", "---"] + ["---:"] * 5,
+        rows,
+    )
+
+
+def bytes_of(figures):
+    return f"{figures['bytes'] / max(1, figures['items']):,.0f}"
 
 
 def lists(corpora):
@@ -148,6 +193,7 @@ def cost(corpora):
 
 
 CHINESE = {"long": "texts", "lines": "single lines"}
+NOT_SHOWN = frozenset(CHINESE_RULES.values()) - {"trigrams"}  # rules() has them
 
 
 def chinese(figures):
@@ -163,7 +209,7 @@ def chinese(figures):
     for name, of in texts.items():
         scores = {}
         for setting, measured in of["settings"].items():
-            if setting == BEFORE:
+            if setting in NOT_SHOWN:
                 continue
             scores = {"reposts": measured["together"], "natural pairs": measured["natural"]["all"]}
             bars = {"reposts": figures["bars"][name]} if setting == figures["chosen"] else {}

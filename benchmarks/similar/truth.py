@@ -4,8 +4,9 @@ THRESHOLD.
 Uses only the standard library, and no code that is measured. Words are runs of \\w in lower case, with the
 signs that touch them. In Chinese, each character is a word. Prefix filter (Chaudhuri, Ganti, Kaushik, "A
 Primitive Operator for Similarity Joins", ICDE 2006; Bayardo, Ma, Srikant, "Scaling Up All Pairs Similarity
-Search", WWW 2007): sets x and y with J >= t share at least t |x| elements. Take the elements in one order, rarest first. Then x and y share
-one of the first |x| - ceil(t |x|) + 1 elements of each. Candidates found in this way are compared exactly.
+Search", WWW 2007): sets x and y with J >= t share at least t |x| elements. Take the elements in one order,
+rarest first. Then x and y share one of the first |x| - ceil(t |x|) + 1 elements of each. Candidates found in
+this way are compared exactly.
 `all_pairs` compares every pair, and tests compare its result with that of `near_pairs`."""
 
 import collections
@@ -35,18 +36,10 @@ def numbers(item):
     return collections.Counter(digits.lstrip("0") for digits in DIGITS.findall(THOUSANDS.sub("", text)))
 
 
-def numbers_differ(a, b):
-    """Whether two texts with the numbers `a` and `b` are about different things: a tenth of the numbers of
-    the text that has more, or more of them, aren't in the other."""
-    most = max(a.total(), b.total())
-    differing = most - (a & b).total()
-    return differing > 0 and 10 * differing >= most
-
-
 def with_equal_numbers(pairs, items):
-    """Those of `pairs` whose numbers don't differ."""
-    known = [numbers(item) for item in items]
-    return {pair: value for pair, value in pairs.items() if not numbers_differ(*(known[i] for i in pair))}
+    """Those of `pairs` whose texts have the same numbers, each as often."""
+    known = {i: numbers(items[i]) for pair in pairs for i in pair}
+    return {(i, j): value for (i, j), value in pairs.items() if known[i] == known[j]}
 
 
 def shingles(tokens):

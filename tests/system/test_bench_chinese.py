@@ -535,13 +535,25 @@ def test_the_truth_simplifies_before_it_compares():
     ]
     known = chinese_measure.Truth(items)
     assert known.pairs == {(0, 1): 1.0}
-    natural = chinese_measure.natural({(0, 1), (0, 2)}, known.pairs, items)
+    natural = chinese_measure.natural({(0, 1), (0, 2)}, known, items)
     two = natural["two scripts"]
     assert (two["found"], two["recall"], natural["all"]["precision"]) == (1, 1.0, 0.5)
     copies = [items[1] | {"item_id": "3"}, items[2] | {"item_id": "4"}]
     right = known.judge(reposts.Bed("words", 40, [*items, *copies], {(0, 4): 0.4}))
     judged = [right(pair) for pair in ((0, 3), (2, 4), (3, 4), (0, 4), (1, 4))]
     assert judged == [True, True, False, True, False], "(0, 4) is labelled"
+
+
+@needs_opencc
+def test_the_truth_knows_the_words_of_taiwan_too():
+    mainland = TEXTS[0]["text"] + "打开文件，打印数据库的字段，软件和网络。"
+    taiwan = opencc.converted([mainland], "s2twp")[0]
+    items = [
+        {"item_id": lang, "title": "", "text": text, "lang": lang}
+        for text, lang in ((mainland, "zh-CN"), (taiwan, "zh-TW"))
+    ]
+    assert opencc.converted([taiwan], "t2s") != [mainland], "other words"
+    assert chinese_measure.Truth(items).pairs == {(0, 1): 1.0}
 
 
 FAKE = """

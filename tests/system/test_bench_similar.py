@@ -136,6 +136,13 @@ def test_the_truth_on_texts_told_by_hand(a, b, similarity):
     assert truth.near_pairs(sets) == ({(0, 1): similarity} if similarity >= truth.THRESHOLD else {})
 
 
+def test_the_truth_of_numbers_is_that_all_are_equal():
+    texts = ["1 2 3", "03 1, 2", "1 2", "1 2 3 3", "1,000", "1000", "v1 2 3 https://example.org/9"]
+    items = [{"title": "", "text": text, "lang": "en"} for text in texts]
+    pairs = dict.fromkeys([(0, 1), (0, 2), (0, 3), (4, 5), (0, 6)], 1.0)
+    assert list(truth.with_equal_numbers(pairs, items)) == [(0, 1), (4, 5), (0, 6)]
+
+
 def test_the_truth_on_random_sets():
     chance = random.Random(3)
     families = [frozenset(chance.sample(range(400), chance.randint(1, 60))) for _ in range(30)]
@@ -175,7 +182,8 @@ def test_the_page_has_the_figures(docs):
     figures, page = json.loads((docs / "figures.json").read_text()), (docs / "SIMILAR.md").read_text()
     assert page.startswith((SOURCE / "docs" / "SIMILAR.md").read_text()[:100])
     for corpus in figures["corpora"]:
-        assert f"{corpus['items']:,} distinct texts, {corpus['pairs']:,} true pairs" in page
+        assert f"{corpus['items']:,} distinct texts, {corpus['near']:,} similar pairs" in page
+        assert list(corpus["rules"]) == list(measure.RULES)
         assert [run["run"] for run in corpus["runs"]] == list(measure.RUNS)
         for run in corpus["runs"]:
             assert f"| {run['similar']['found']:,} |" in page
