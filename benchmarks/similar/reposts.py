@@ -122,6 +122,8 @@ NAMES = (  # sites, accounts, persons, subjects; none is real
         "办公软件 = 辦公軟體",
         "学习 = 學習",
     ),
+)
+TIMES = (  # days, times
     both(
         *(
             day
@@ -145,7 +147,8 @@ def simplified(lang):
 
 def filled(line, lang, chance):
     script = 0 if simplified(lang) else 1
-    return line[script].format(*(chance.choice(names)[script] for names in NAMES))
+    lists = NAMES + TIMES if "{4}" in line[script] else NAMES
+    return line[script].format(*(chance.choice(names)[script] for names in lists))
 
 
 def sentences(text):

@@ -570,7 +570,7 @@ for i, j in truth.near_pairs(truth.shingle_sets(items), 0.5):
     similar.setdefault(j, []).append([i])
 for item, others in similar.items():
     print(json.dumps({{"what": "item", "item": item, "similar": others}}))
-print(json.dumps({{"what": "run", "run": given["runs"]}}))
+print(json.dumps({{"what": "run", "run": given["runs"], "items": len(items), "bytes": 1}}))
 """
 
 
