@@ -91,7 +91,7 @@ def parts_of_descriptions(figures, folder):
     (folder / "by-distance.svg").write_text(drawings.by_distance(corpora))
     (folder / "by-length.svg").write_text(drawings.by_length(english, measure.RUNS[0], "simhash/sketch/3"))
     return {
-        "how-good": tables.runs(corpora),
+        "how-good": wrapped(tables.runs(corpora)),
         "lists": tables.lists(corpora),
         "cost": tables.cost(corpora),
         "similarities": tables.similarities(corpora),
