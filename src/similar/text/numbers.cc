@@ -18,6 +18,7 @@ constexpr std::string_view kOrdinal = "第";
 // What comes in numbered parts. After a folding they are Simplified Chinese, else Japanese. 第一次 is an
 // idiom.
 constexpr std::u32string_view kParts = U"集章回期季话話部卷巻册冊篇讲講课課节節弹弾辑届屆轮場场关";
+constexpr size_t kDayBytes = std::string_view("日").size();
 constexpr uint64_t kTimes = 0x9e3779b97f4a7c15u;
 
 // nullopt: no digit. Digits beyond ASCII that Normaliser keeps begin with the Arabic ones.
@@ -65,6 +66,10 @@ std::optional<uint64_t> ReadNumeral(std::string_view letters, size_t& at) {
     at = next;
   }
   return any ? std::optional(sum + digits) : std::nullopt;
+}
+
+bool IsPoint(std::string_view text, size_t at) {
+  return at < text.size() && (text[at] == '.' || text[at] == ',');
 }
 
 bool IsDigits(std::string_view text) {
@@ -137,6 +142,67 @@ void ReadAmount(std::string_view amount, std::string& number, const NumberFinder
   }
 }
 
+// Y, M, D: a year, month and day; h, m: a time; other characters are words.
+constexpr std::u32string_view kDates[] = {U"YMD", U"Y年M月D日", U"M月D日", U"Y年M月D号", U"M月D号", U"DDY"};
+constexpr std::u32string_view kTime = U"hm";
+
+bool IsPart(std::string_view digits, char32_t sign) {
+  struct Part {
+    char32_t sign;
+    size_t digits_min, digits_max;
+    int least, most;
+  };
+  constexpr Part kParts[] = {{U'Y', 4, 4, 1900, 2099},
+                             {U'M', 1, 2, 1, 12},
+                             {U'D', 1, 2, 1, 31},
+                             {U'h', 1, 2, 0, 23},
+                             {U'm', 2, 2, 0, 59}};
+  const Part& part = *std::ranges::find(kParts, sign, &Part::sign);
+  if (digits.size() < part.digits_min || digits.size() > part.digits_max || !IsDigits(digits)) return false;
+  int value = 0;
+  for (const char digit : digits) value = 10 * value + (digit - '0');
+  return value >= part.least && value <= part.most;
+}
+
+// How many runs from `run` on have this form; 0: they don't. Appends the numbers to `out`. More letters may
+// follow the last word.
+size_t ReadForm(std::u32string_view form, const NormalText& text, size_t run, std::string& out) {
+  const std::string_view all = text.text;
+  const size_t out_size = out.size();
+  for (size_t i = 0; i < form.size(); ++i) {
+    const bool is_word = form[i] > 127;
+    if (run + i < text.runs.size()) {
+      const auto [begin, end, kind, in_link] = text.runs[run + i];
+      const std::string_view letters = all.substr(begin, end - begin);
+      size_t at = 0;
+      if (is_word && kind == RunKind::kDictionary && NextCharacter(letters, at) == form[i] &&
+          (at == letters.size() || i + 1 == form.size()))
+        continue;
+      if (!is_word && kind == RunKind::kWord && !in_link && !IsPoint(all, end) && IsPart(letters, form[i])) {
+        if (!out.empty()) out += '-';
+        AppendNumber(letters, out);
+        continue;
+      }
+    }
+    out.resize(out_size);
+    return 0;
+  }
+  return form.size();
+}
+
+// Returns how many runs from `run` on are a date, with the time behind it; 0: it is none. Writes `out`.
+size_t ReadDate(const NormalText& text, size_t run, std::string& out) {
+  out.clear();
+  for (const std::u32string_view form : kDates) {
+    size_t size = ReadForm(form, text, run, out);
+    if (size == 0) continue;
+    const Run& last = text.runs[run + size - 1];
+    if (last.kind == RunKind::kDictionary && last.end - last.begin > kDayBytes) return size - 1;
+    return size + ReadForm(kTime, text, run + size, out);
+  }
+  return 0;
+}
+
 }  // namespace
 
 // The spaces of 12 000 are thousands only before 000: "rooms 101 102" are two numbers.
@@ -206,12 +272,17 @@ void NumberFinder::ReadDictionary(std::string_view letters, const Take& take) {
 
 void NumberFinder::Find(const NormalText& text, const Take& take) {
   const std::string_view all = text.text;
-  const auto is_point = [&](size_t at) { return at < all.size() && (all[at] == '.' || all[at] == ','); };
   for (size_t i = 0; i < text.runs.size(); ++i) {
     const Run& run = text.runs[i];
     if (run.kind == RunKind::kWord && !run.in_link) {
+      if (const size_t size = ReadDate(text, i, date_); size > 0) {
+        Flush(take);
+        take(date_);
+        i += size - 1;
+        continue;
+      }
       const uint32_t begin = run.begin - (run.begin > 0 && all[run.begin - 1] == '.' ? 1 : 0);
-      const auto goes_on = [&] { return i + 1 < text.runs.size() && is_point(text.runs[i].end); };
+      const auto goes_on = [&] { return i + 1 < text.runs.size() && IsPoint(all, text.runs[i].end); };
       while (goes_on()) ++i;
       ReadWord(all.substr(begin, text.runs[i].end - begin), take);
       continue;

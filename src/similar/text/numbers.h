@@ -15,7 +15,8 @@ namespace seen {
 class NumberFinder {
  public:
   using Take = std::function<void(const std::string& number)>;
-  /// Calls `take` for each number, in text order: "1000", "-5", "1.05", or a word with many digits.
+  /// Calls `take` for each number, in text order: "1000", "-5", "1.05", a date such as
+  /// "2024-5-12" or "2024-5-12-8-30", or a word with many digits.
   void Find(const NormalText& text, const Take& take);
   /// Returns a hash of all numbers in their order; 0: there is none. In the sample, a number that comes
   /// several times counts as often. Few numbers (kFewNumbers) stand in their order.
@@ -30,7 +31,7 @@ class NumberFinder {
 
   std::vector<std::string> groups_;  // digits that may be one number with spaces: 12 000
   size_t groups_count_ = 0;
-  std::string number_;
+  std::string number_, date_;
   std::vector<std::string> amounts_;
   std::vector<uint64_t> hashes_;
 };
