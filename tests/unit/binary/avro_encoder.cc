@@ -69,7 +69,7 @@ std::string AvroEncoder::Encode(uint32_t at, const json& datum) {
       out = WithLength(datum.get<std::string>());
       break;
     case AvroType::kEnum:
-      PutLong(std::find(node.symbols.begin(), node.symbols.end(), datum) - node.symbols.begin(), out);
+      PutLong(std::ranges::find(node.symbols, datum.get<std::string>()) - node.symbols.begin(), out);
       break;
     case AvroType::kUnion:
       PutLong(datum[0].get<int64_t>(), out);
