@@ -9,7 +9,7 @@
 //     prints the similar items: for each of `runs` (method, verify, distance_max) the lines of the items,
 //     then the line of the run. `folder` is emptied. by=all: compares every pair instead
 //
-// How texts are read: text_version=4 (1 or 2: as in older indexes, with their defaults of all that follows),
+// How texts are read: text_version=5 (1 or 2: as in older indexes, with their defaults of all that follows),
 // segmentation=trigrams (or another of items.segmentation), folding=1 (0: none), numbers=distinct (or
 // ignored), tokens_min=6, boilerplate=FILE (one pattern a line).
 

@@ -31,7 +31,12 @@ RUN = "minhash/sketch/3"  # the default method
 # The patterns that docs/SIMILAR.md proposes.
 BOILERPLATE = pathlib.Path(__file__).with_name("boilerplate_zh.txt")
 CHOSEN = "trigrams"  # the bars are about this setting
-RULES = {"version 2": "version 2", "now, numbers ignored": "trigrams, numbers ignored", "now": CHOSEN}
+RULES = {
+    "version 2": "version 2",
+    "now, numbers ignored": "trigrams, numbers ignored",
+    "now": CHOSEN,
+    "now, with additions": "trigrams, additions",
+}
 SETTINGS = {  # further arguments of bench_similar
     "version 2": ("text_version=2", "segmentation=trigrams"),
     "dictionary": ("segmentation=dictionary",),
@@ -39,6 +44,7 @@ SETTINGS = {  # further arguments of bench_similar
     "bigrams_trigrams": ("segmentation=bigrams_trigrams",),
     CHOSEN: ("segmentation=trigrams",),
     "trigrams, boilerplate": ("segmentation=trigrams", f"boilerplate={BOILERPLATE}"),
+    "trigrams, additions": ("segmentation=trigrams", "containment_min_percent=90"),
     "trigrams, numbers ignored": ("segmentation=trigrams", "numbers=ignored", "tokens_min=0"),
 }
 DRAWN = ("dictionary", "dictionary_trigrams", "bigrams_trigrams", CHOSEN)

@@ -115,12 +115,12 @@ inline constexpr double kDefaultContainmentMin = 0.9;
 inline constexpr uint32_t kFoldingVersion = 1;
 
 /// The version of how texts are read. Raise it when the same text no longer gives the same features.
-/// 1: no folding, words by ICU's dictionary, emoji are words. 2: the other rules decide these. 4: signs,
+/// 1: no folding, words by ICU's dictionary, emoji are words. 2: the other rules decide these. 5: signs,
 /// decimals, the queries of links and powers count; the rules decide about numbers, short texts and
-/// beginnings; placeholders are no text; Taiwan's words are folded. 3 was never released, and its rules are
-/// gone.
-inline constexpr uint32_t kTextVersion = 4;
-inline constexpr uint32_t kLostTextVersion = 3;
+/// beginnings; placeholders are no text; Taiwan's words are folded. 3 and 4 were never released, and their
+/// rules are gone.
+inline constexpr uint32_t kTextVersion = 5;
+constexpr bool IsLostTextVersion(uint32_t version) { return version == 3 || version == 4; }
 
 struct TextRules {
   uint32_t version = kTextVersion;

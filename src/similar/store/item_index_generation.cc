@@ -176,8 +176,8 @@ IndexGeneration Adapted(const IndexGeneration& stored, IndexGeneration configure
   if (kept.numbers) configured.numbers = stored.numbers;
   if (kept.tokens_min) configured.tokens_min = stored.tokens_min;
   if (kept.containment_min) configured.containment_min = stored.containment_min;
-  // The versions of a newer program, and the lost one, stay different: CheckGeneration refuses them.
-  if (kept.versions && stored.features_version != kLostTextVersion &&
+  // The versions of a newer program, and the lost ones, stay different: CheckGeneration refuses them.
+  if (kept.versions && !IsLostTextVersion(stored.features_version) &&
       stored.features_version <= configured.features_version &&
       stored.folding_version <= configured.folding_version) {
     configured.features_version = stored.features_version;

@@ -19,7 +19,7 @@ namespace seen {
 
 /// From 2 on, the index records its folding, segmentation and boilerplate; from 3 on, also what numbers mean
 /// and tokens_min; from 4 on, also containment_min. An index of an older version keeps to it until it is
-/// rebuilt, but for kLostTextVersion: CheckGeneration refuses it.
+/// rebuilt. CheckGeneration refuses a version of which IsLostTextVersion is true.
 inline constexpr uint32_t kFeaturesVersion = kTextVersion;
 
 struct IndexGeneration {

@@ -121,7 +121,7 @@ std::optional<ListView> ListView::Of(std::string_view bytes, const ListShape& sh
 namespace {
 
 constexpr uint8_t kRowVersion = 1;
-constexpr uint8_t kRowVersionWithNumbers = 3;  // 2 was of kLostTextVersion
+constexpr uint8_t kRowVersionWithNumbers = 3;  // 2 was of text version 3
 constexpr uint8_t kHasBeginning = 0x40;        // added to the version
 constexpr uint16_t kNoSimilarity = 0xffff;
 constexpr double kSimilaritySteps = 10'000;

@@ -77,7 +77,7 @@ struct FeatureReader::Impl {
         sketches(BandRows(given.similarity_min)) {
     Check(options.idf != nullptr && segmenter != nullptr,
           "a reader of features needs a table and a segmenter");
-    if (options.rules.version >= 4) ReadCaptions();
+    if (options.rules.version >= 5) ReadCaptions();
   }
 
   void ReadCaptions() {
@@ -228,10 +228,10 @@ struct FeatureReader::Impl {
     out.numbers.level = 0;
     out.numbers.values.clear();
     if (options.rules.numbers == Numbers::kIgnored) return;
-    const uint64_t in_order = numbers.Read(normal, out.numbers);
-    if (in_order != 0) out.content_hash = Mixed(out.content_hash + in_order);
-    if (out.numbers.values.empty() || out.numbers.values.size() >= kFewNumbers) return;
-    for (uint64_t& band : out.bands) band = Mixed(band + in_order);
+    const uint64_t all = numbers.Read(normal, out.numbers);
+    if (all != 0) out.content_hash = Mixed(out.content_hash + all);
+    if (all == 0 || !HasFew(out.numbers)) return;
+    for (uint64_t& band : out.bands) band = Mixed(band + all);
   }
 
   /// Of the words' shingles. Numbers don't count, because additions have numbers too.

@@ -70,9 +70,12 @@ using NumberSketch = SampleOf<uint32_t>;
 inline constexpr size_t kNumbersMax = 64;
 /// Fewer than one number in so many may differ.
 inline constexpr size_t kDifferingOneIn = 10;
-/// A text of fewer numbers has few: none may differ. So its bands name them, and the values stand in the
-/// order of the text, which counts too.
+/// A text of fewer numbers has few: none may differ. So its bands name them. The order of those that stand
+/// close together counts too: two such neighbours are a value, with the bit kCloseNumbers. No number has the
+/// bit.
 inline constexpr size_t kFewNumbers = kDifferingOneIn;
+inline constexpr uint32_t kCloseNumbers = 1;
+bool HasFew(const NumberSketch& numbers);
 /// True unless the numbers that differ are less than a tenth of all numbers of the text that has more. An
 /// estimate if that text has more than kNumbersMax.
 bool NumbersDiffer(const NumberSketch& a, const NumberSketch& b);

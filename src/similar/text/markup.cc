@@ -57,7 +57,7 @@ struct TagName {
 TagName TagNameAt(std::string_view text, size_t at, uint32_t version) {
   TagName name;
   const auto is_of_name = [&](char c) {
-    return KindOf(c) == Kind::kWord || (version >= 4 && (c == '-' || c == ':'));
+    return KindOf(c) == Kind::kWord || (version >= 5 && (c == '-' || c == ':'));
   };
   size_t size = 0;
   for (; at + size < text.size() && size < kTagNameMax && is_of_name(text[at + size]); ++size)
@@ -75,7 +75,7 @@ class Stripper {
   Stripper(std::string_view text, uint32_t version, std::string& out, std::vector<uint32_t>* links)
       : text_(text),
         version_(version),
-        signs_count_(version >= 4),
+        signs_count_(version >= 5),
         begin_(out.size()),
         effort_(4096 + 4 * text.size()),
         out_(out),

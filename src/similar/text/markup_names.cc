@@ -182,7 +182,7 @@ std::optional<uint32_t> Numeric(std::string_view digits) {
 }  // namespace
 
 TagKind TagKindOf(std::string_view name, uint32_t version) {
-  if (version >= 4) {
+  if (version >= 5) {
     if (name == "svg") return TagKind::kNotShown;
     if (name == "math") return TagKind::kBreak;
     if (std::binary_search(std::begin(kMath), std::end(kMath), name)) return TagKind::kMath;

@@ -47,8 +47,8 @@ class Normaliser {
   void Fold(std::string_view together);
   void DropEmoji(NormalText& out);
 
-  bool SignsCount() const { return rules_.version >= 4; }
-  bool FoldsWords(bool folds_chinese) const { return folds_chinese && rules_.version >= 4; }
+  bool SignsCount() const { return rules_.version >= 5; }
+  bool FoldsWords(bool folds_chinese) const { return folds_chinese && rules_.version >= 5; }
 
   const TextRules rules_;
   std::string stripped_;         // without boilerplate

@@ -19,6 +19,9 @@ constexpr std::string_view kOrdinal = "第";
 // idiom.
 constexpr std::u32string_view kParts = U"集章回期季话話部卷巻册冊篇讲講课課节節弹弾辑届屆轮場场关";
 constexpr size_t kDayBytes = std::string_view("日").size();
+// Between the first bytes of two numbers whose order counts: "season 1 episode 2".
+constexpr uint32_t kCloseBytes = 16;
+constexpr uint64_t kCloseBit = uint64_t{kCloseNumbers} << 32;
 constexpr uint64_t kTimes = 0x9e3779b97f4a7c15u;
 
 // nullopt: no digit. Digits beyond ASCII that Normaliser keeps begin with the Arabic ones.
@@ -152,12 +155,12 @@ bool IsPart(std::string_view digits, char32_t sign) {
     size_t digits_min, digits_max;
     int least, most;
   };
-  constexpr Part kParts[] = {{U'Y', 4, 4, 1900, 2099},
-                             {U'M', 1, 2, 1, 12},
-                             {U'D', 1, 2, 1, 31},
-                             {U'h', 1, 2, 0, 23},
-                             {U'm', 2, 2, 0, 59}};
-  const Part& part = *std::ranges::find(kParts, sign, &Part::sign);
+  constexpr Part kAllowed[] = {{U'Y', 4, 4, 1900, 2099},
+                               {U'M', 1, 2, 1, 12},
+                               {U'D', 1, 2, 1, 31},
+                               {U'h', 1, 2, 0, 23},
+                               {U'm', 2, 2, 0, 59}};
+  const Part& part = *std::ranges::find(kAllowed, sign, &Part::sign);
   if (digits.size() < part.digits_min || digits.size() > part.digits_max || !IsDigits(digits)) return false;
   int value = 0;
   for (const char digit : digits) value = 10 * value + (digit - '0');
@@ -208,9 +211,12 @@ size_t ReadDate(const NormalText& text, size_t run, std::string& out) {
 // The spaces of 12 000 are thousands only before 000: "rooms 101 102" are two numbers.
 void NumberFinder::Flush(const Take& take) {
   if (groups_count_ == 0) return;
-  const bool is_one = groups_count_ > 1 && groups_[groups_count_ - 1] == "000";
-  for (size_t i = 1; is_one && i < groups_count_; ++i) groups_[0] += groups_[i];
-  for (size_t i = 0; i < (is_one ? 1 : groups_count_); ++i) ReadAmount(groups_[i], number_, take);
+  const bool is_one = groups_count_ > 1 && groups_[groups_count_ - 1].digits == "000";
+  for (size_t i = 1; is_one && i < groups_count_; ++i) groups_[0].digits += groups_[i].digits;
+  for (size_t i = 0; i < (is_one ? 1 : groups_count_); ++i) {
+    place_ = groups_[i].place;
+    ReadAmount(groups_[i].digits, number_, take);
+  }
   groups_count_ = 0;
 }
 
@@ -221,7 +227,7 @@ bool NumberFinder::IsGroup(std::string_view word) const {
   return word[minus] != '0' && word.size() <= kGroupDigits + minus;
 }
 
-void NumberFinder::ReadWord(std::string_view word, const Take& take) {
+void NumberFinder::ReadWord(std::string_view word, uint32_t place, const Take& take) {
   // No digit begins with another byte.
   const auto may_be_digit = [](unsigned char c) { return (c >= '0' && c <= '9') || c >= 0xd9; };
   if (std::ranges::none_of(word, may_be_digit)) return Flush(take);
@@ -250,17 +256,19 @@ void NumberFinder::ReadWord(std::string_view word, const Take& take) {
     if (!IsGroup(amounts_[0])) Flush(take);
     if (IsGroup(amounts_[0])) {
       if (groups_count_ == groups_.size()) groups_.emplace_back();
-      groups_[groups_count_++] = amounts_[0];
+      groups_[groups_count_++] = {amounts_[0], place};
       return;
     }
   }
   Flush(take);
+  place_ = place;
   if (count > kAmountsMax) return take(std::string(word));
   for (size_t i = 0; i < count; ++i) ReadAmount(amounts_[i], number_, take);
 }
 
-void NumberFinder::ReadDictionary(std::string_view letters, const Take& take) {
+void NumberFinder::ReadDictionary(std::string_view letters, uint32_t place, const Take& take) {
   for (size_t at = letters.find(kOrdinal); at != letters.npos; at = letters.find(kOrdinal, at)) {
+    place_ = place + static_cast<uint32_t>(at);
     at += kOrdinal.size();
     const auto number = ReadNumeral(letters, at);
     size_t next = at;
@@ -277,6 +285,7 @@ void NumberFinder::Find(const NormalText& text, const Take& take) {
     if (run.kind == RunKind::kWord && !run.in_link) {
       if (const size_t size = ReadDate(text, i, date_); size > 0) {
         Flush(take);
+        place_ = run.begin;
         take(date_);
         i += size - 1;
         continue;
@@ -284,51 +293,48 @@ void NumberFinder::Find(const NormalText& text, const Take& take) {
       const uint32_t begin = run.begin - (run.begin > 0 && all[run.begin - 1] == '.' ? 1 : 0);
       const auto goes_on = [&] { return i + 1 < text.runs.size() && IsPoint(all, text.runs[i].end); };
       while (goes_on()) ++i;
-      ReadWord(all.substr(begin, text.runs[i].end - begin), take);
+      ReadWord(all.substr(begin, text.runs[i].end - begin), begin, take);
       continue;
     }
     Flush(take);
     if (run.kind != RunKind::kDictionary) continue;
     // Spaces say nothing in these scripts.
     while (i + 1 < text.runs.size() && text.runs[i + 1].kind == RunKind::kDictionary) ++i;
-    ReadDictionary(all.substr(run.begin, text.runs[i].end - run.begin), take);
+    ReadDictionary(all.substr(run.begin, text.runs[i].end - run.begin), run.begin, take);
   }
   Flush(take);
 }
 
 uint64_t NumberFinder::Read(const NormalText& text, NumberSketch& out) {
   hashes_.clear();
-  Find(text, [&](const std::string& number) { hashes_.push_back(TokenHash(number)); });
-  uint64_t in_order = 0;
-  for (const uint64_t hash : hashes_) in_order = Mixed(in_order + hash);
-  const auto of_time = [](uint64_t hash, size_t time) {
-    return time == 0 ? hash : Mixed(hash + time * kTimes);
-  };
-  if (hashes_.size() < kFewNumbers) {
-    out.level = 0;
-    out.values.clear();
-    for (auto hash = hashes_.begin(); hash != hashes_.end(); ++hash) {
-      const auto time = static_cast<size_t>(std::count(hashes_.begin(), hash, *hash));
-      out.values.push_back(static_cast<uint32_t>(of_time(*hash, time) >> 32));
-    }
-    return in_order;
+  places_.clear();
+  Find(text, [&](const std::string& number) {
+    hashes_.push_back(TokenHash(number) & ~kCloseBit);
+    places_.push_back(place_);
+  });
+  const size_t count = hashes_.size();
+  for (size_t i = 1; i < count && count < kFewNumbers; ++i) {
+    if (places_[i] - places_[i - 1] <= kCloseBytes)
+      hashes_.push_back(Mixed(hashes_[i - 1] + hashes_[i] * kTimes) | kCloseBit);
   }
   std::sort(hashes_.begin(), hashes_.end());
-  uint64_t number = 0;
+  uint64_t all = 0, last = 0;
   size_t time = 0;
   for (uint64_t& hash : hashes_) {
-    time = hash == number ? time + 1 : 0;
-    number = hash;
-    hash = of_time(hash, time);
+    time = hash == last ? time + 1 : 0;
+    last = hash;
+    if (time > 0) hash = (Mixed(hash + time * kTimes) & ~kCloseBit) | (hash & kCloseBit);
+    all = Mixed(all + hash);
   }
   SampleInto(hashes_, kNumbersMax, out);
-  return in_order;
+  return all;
 }
 
 void NumberFinder::Release() {
   groups_ = {};
   amounts_ = {};
   hashes_ = {};
+  places_ = {};
 }
 
 }  // namespace seen

@@ -18,22 +18,29 @@ class NumberFinder {
   /// Calls `take` for each number, in text order: "1000", "-5", "1.05", a date such as
   /// "2024-5-12" or "2024-5-12-8-30", or a word with many digits.
   void Find(const NormalText& text, const Take& take);
-  /// Returns a hash of all numbers in their order; 0: there is none. In the sample, a number that comes
-  /// several times counts as often. Few numbers (kFewNumbers) stand in their order.
+  /// Returns a hash of all values; 0: there is none. In the sample, a number that comes several times counts
+  /// as often.
   uint64_t Read(const NormalText& text, NumberSketch& out);
   void Release();
 
  private:
-  void ReadWord(std::string_view word, const Take& take);
-  void ReadDictionary(std::string_view letters, const Take& take);
+  struct Group {
+    std::string digits;
+    uint32_t place = 0;
+  };
+
+  void ReadWord(std::string_view word, uint32_t place, const Take& take);
+  void ReadDictionary(std::string_view letters, uint32_t place, const Take& take);
   bool IsGroup(std::string_view word) const;
   void Flush(const Take& take);
 
-  std::vector<std::string> groups_;  // digits that may be one number with spaces: 12 000
+  std::vector<Group> groups_;  // digits that may be one number with spaces: 12 000
   size_t groups_count_ = 0;
   std::string number_, date_;
   std::vector<std::string> amounts_;
+  uint32_t place_ = 0;  // in the text, of the number that is taken
   std::vector<uint64_t> hashes_;
+  std::vector<uint32_t> places_;
 };
 
 }  // namespace seen

@@ -193,10 +193,10 @@ std::optional<SketchContainment> ContainmentOf(const Sketch& a, const Sketch& b)
 
 namespace {
 
-bool HasFew(const NumberSketch& numbers) { return numbers.values.size() < kFewNumbers && numbers.level == 0; }
+bool IsNumber(uint32_t value) { return (value & kCloseNumbers) == 0; }
 
-NumberSketch Ascending(NumberSketch numbers) {
-  std::sort(numbers.values.begin(), numbers.values.end());
+NumberSketch WithoutOrder(NumberSketch numbers) {
+  if (numbers.level == 0) std::erase_if(numbers.values, [](uint32_t value) { return !IsNumber(value); });
   return numbers;
 }
 
@@ -206,8 +206,14 @@ bool IsTooMany(size_t differing, size_t common) {
 
 }  // namespace
 
+bool HasFew(const NumberSketch& numbers) {
+  return numbers.level == 0 &&
+         static_cast<size_t>(std::ranges::count_if(numbers.values, IsNumber)) < kFewNumbers;
+}
+
 bool NumbersFitAdditions(const NumberSketch& smaller, const NumberSketch& larger, size_t shingles_added) {
-  const auto overlap = OverlapOf(Ascending(smaller), Ascending(larger));
+  if (HasFew(larger) && !std::ranges::includes(larger.values, smaller.values)) return false;
+  const auto overlap = OverlapOf(WithoutOrder(smaller), WithoutOrder(larger));
   if (!overlap || IsTooMany(overlap->only_a, overlap->common)) return false;
   const size_t further = overlap->only_b << std::max(smaller.level, larger.level);
   return kShinglesANumber * further <= shingles_added;

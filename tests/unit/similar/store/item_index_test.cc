@@ -175,9 +175,9 @@ TEST_F(ItemIndexTest, KeepsTheVersionOfItsTexts) {
   EXPECT_EQ(index->generation().containment_min, 0);
 }
 
-TEST_F(ItemIndexTest, IsRefusedIfItHasTheLostRules) {
+TEST_F(ItemIndexTest, IsRefusedIfItHasLostRules) {
   ItemIndexOptions options = Options();
-  options.generation.features_version = kLostTextVersion;
+  options.generation.features_version = 4;
   Open(options);
   options.generation.features_version = kFeaturesVersion;
   options.kept = {.versions = true, .numbers = true, .tokens_min = true};
@@ -185,8 +185,8 @@ TEST_F(ItemIndexTest, IsRefusedIfItHasTheLostRules) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kRefused);
   EXPECT_NE(
-      refused.error().message.find("built with version 3 of the features of texts, and this program has "
-                                   "version 4. Remedy: start with --rebuild"),
+      refused.error().message.find("built with version 4 of the features of texts, and this program has "
+                                   "version 5. Remedy: start with --rebuild"),
       std::string::npos)
       << refused.error().message;
 }
@@ -280,7 +280,7 @@ TEST(IndexGeneration, RefusesWhatANewerProgramWrote) {
   const Status fits = CheckGeneration(*read, Adapted(*read, IndexGeneration(), {}));
   ASSERT_FALSE(fits);
   EXPECT_NE(fits.error().message.find(
-                "built with version 5 of the features of texts, and this program has version 4"),
+                "built with version 6 of the features of texts, and this program has version 5"),
             std::string::npos)
       << fits.error().message;
   for (const std::string_view line : {"segmentation words\n", "boilerplate 2\ta\n", "folding_version x\n",

@@ -46,6 +46,7 @@ TEST_P(Different, HaveOtherNumbers) {
     const ItemFeatures of_a = FeaturesOf(a, around), of_b = FeaturesOf(b, around);
     EXPECT_NE(of_a.content_hash, of_b.content_hash) << a << " | " << b;
     EXPECT_TRUE(NumbersDiffer(of_a.numbers, of_b.numbers)) << a << " | " << b;
+    EXPECT_FALSE(NumbersFitAdditions(of_a.numbers, of_b.numbers, 0)) << a << " | " << b;
   }
 }
 constexpr Pair kDifferent[] = {

@@ -172,17 +172,19 @@ TEST(Containment, IsUnknownWithoutASample) {
 }
 
 TEST(Containment, LetsAdditionsHaveNumbers) {
-  const NumberSketch none, one{0, {7}}, other{0, {8}}, two{0, {7, 8}};
+  const NumberSketch none, one{0, {6}}, other{0, {8}}, two{0, {6, 8}};
   EXPECT_TRUE(NumbersFitAdditions(none, none, 0));
   EXPECT_TRUE(NumbersFitAdditions(one, one, 0));
   EXPECT_TRUE(NumbersFitAdditions(one, two, kShinglesANumber));
   EXPECT_FALSE(NumbersFitAdditions(one, two, kShinglesANumber - 1)) << "a number alone is no addition";
   EXPECT_FALSE(NumbersFitAdditions(two, one, 1'000)) << "the longer text lacks a number";
   EXPECT_FALSE(NumbersFitAdditions(one, other, 1'000));
-  EXPECT_TRUE(NumbersFitAdditions({0, {8, 7}}, {0, {9, 7, 8}}, kShinglesANumber))
-      << "few stand in their order";
+  EXPECT_TRUE(NumbersFitAdditions({0, {2, 3, 4}}, {0, {2, 3, 4, 6, 9}}, kShinglesANumber)) << "their order";
+  EXPECT_FALSE(NumbersFitAdditions({0, {2, 3, 4}}, {0, {2, 4, 5, 6}}, 1'000)) << "another order";
+  EXPECT_TRUE(NumbersFitAdditions({0, {2, 3, 4}}, {0, {2, 4, 6, 8, 10, 12, 14, 16, 18, 20}}, 1'000))
+      << "of many, no order is known";
   NumberSketch many, all_but_one;
-  for (uint32_t value = 1; value <= 11; ++value) many.values.push_back(value);
+  for (uint32_t value = 1; value <= 11; ++value) many.values.push_back(2 * value);
   all_but_one.values.assign(many.values.begin() + 1, many.values.end());
   EXPECT_TRUE(NumbersFitAdditions(many, all_but_one, 0)) << "one of eleven may be missing";
   many.values.pop_back();
