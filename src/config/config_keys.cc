@@ -41,8 +41,9 @@ constexpr std::array<std::string_view, 2> kRoles = {"owner", "replica"};
 constexpr TextRule kMessageName = {
     "names of a-z, A-Z, 0-9 and '_', separated by dots; example: shop.Exposure",
     "[a-zA-Z_][a-zA-Z0-9_]*([.][a-zA-Z_][a-zA-Z0-9_]*)*", 512};
-constexpr TextRule kUrl = {"http://HOST[:PORT] or https://HOST[:PORT], perhaps with a path",
-                           "https?://[^\\s/@?#]+(/[^\\s@?#]*)?", 2048};
+constexpr TextRule kUrl = {
+    "http://HOST[:PORT] or https://HOST[:PORT], perhaps with a path, without the user and password",
+    "https?://[^\\s/@?#]+(/[^\\s@?#]*)?", 2048};
 constexpr TextRule kLine = {"a text of 1 to 4096 bytes without line breaks", "[^\\r\\n]+", 4096};
 constexpr TextRule kFilterName = {"1 to 64 characters of a-z, 0-9, '_' and '-'", "[a-z0-9_-]{1,64}", 64};
 constexpr std::array<std::string_view, 2> kWindowBys = {"exposed_at", "item_created_at"};

@@ -121,7 +121,7 @@ TEST(SimilarPair, IsReadByAPerson) {
   for (const char* part : {"alike: a candidate, and the sketches say 0.97, at least similarity_min 0.80\n",
                            "  a  \"\"  60 words, long and alphabetic, lang en, of 2025-11-21T04:40:00.000Z\n",
                            "  the same text      no\n", "  exact Jaccard      0.9667: 58 of 60 shingles\n",
-                           "  rules of texts     version 4; an index keeps those that it was built with\n",
+                           "  rules of texts     version 5; an index keeps those that it was built with\n",
                            "  tokens in both: 60, weight ", "    and 57 more\n",
                            "  only in the first: 0, weight 0.0\n", "  only in the second: 2, weight "})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
