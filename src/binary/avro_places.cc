@@ -1,10 +1,9 @@
-#include "binary/avro_places.h"
-
 #include <algorithm>
 #include <array>
 #include <set>
 #include <span>
 
+#include "binary/bad_places.h"
 #include "decode/event_format.h"
 
 namespace seen {
@@ -176,19 +175,22 @@ class PlaceChecker {
   PlaceChecker(const AvroReading& reading, const EventPlan& plan)
       : reading_(reading), plan_(plan), finder_(reading) {}
 
-  std::optional<FormatError> Check() {
+  BadPlaces Check() {
     for (const auto& place : plan_.event_places) CheckPlace(place, finder_.Start(), false);
     if (has_items_) {
       CheckElements();
       for (const auto& place : plan_.element_places) CheckPlace(place, elements_, true);
     }
-    if (!error_) CheckNeeded();
-    return std::move(error_);
+    CheckNeeded();
+    return std::move(bad_);
   }
 
  private:
   void Fail(Field field, std::string message) {
-    if (!error_) error_ = ErrorAt(field, std::move(message));
+    if (!bad_.unusable) bad_.unusable = ErrorAt(field, std::move(message));
+  }
+  void Miss(Field field, std::string message) {
+    if (!bad_.missing) bad_.missing = ErrorAt(field, std::move(message));
   }
 
   void CheckPlace(const EventPlan::Place& place, const Ends& start, bool of_element) {
@@ -246,7 +248,7 @@ class PlaceChecker {
   void CheckNeeded() {
     const auto is_found = [&](Field field) { return found_[static_cast<size_t>(field)]; };
     const auto fail = [&](Field field, std::string_view what) {
-      Fail(field, std::string(what) + " leads nowhere in schema record " + reading_.record + ", which has " +
+      Miss(field, std::string(what) + " leads nowhere in schema record " + reading_.record + ", which has " +
                       Fields() + "; map it to one of these");
     };
     if (!is_found(Field::kUserId)) fail(Field::kUserId, plan_[Field::kUserId].path);
@@ -258,7 +260,7 @@ class PlaceChecker {
            batches ? plan_[Field::kItems].path : plan_[Field::kItemId].path);
     }
     if (!item_of_event_ && has_items_ && !scalar_elements_ && !item_of_element_)
-      Fail(Field::kItemId, plan_[Field::kItemId].path +
+      Miss(Field::kItemId, plan_[Field::kItemId].path +
                                " leads nowhere in the elements of items, which are each " +
                                NamesOf(elements_) + "; map it to the field with the item's id");
   }
@@ -292,12 +294,12 @@ class PlaceChecker {
   std::array<bool, kFields> found_{};
   bool item_of_event_ = false, item_of_element_ = false, has_items_ = false, scalar_elements_ = false;
   Ends elements_;
-  std::optional<FormatError> error_;
+  BadPlaces bad_;
 };
 
 }  // namespace
 
-std::optional<FormatError> FindBadPlace(const AvroReading& reading, const EventPlan& plan) {
+BadPlaces FindBadPlaces(const AvroReading& reading, const EventPlan& plan) {
   return PlaceChecker(reading, plan).Check();
 }
 

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "binary/avro_json.h"
-#include "binary/avro_places.h"
 #include "binary/avro_reading.h"
 #include "binary/avro_steps.h"
+#include "binary/bad_places.h"
 
 namespace seen {
 
@@ -20,6 +20,7 @@ struct AvroReader::Parts {
   const AvroSteps steps;
   AvroShortWay short_way;
   AvroJson json;
+  std::optional<FormatError> missing;
 };
 
 AvroReader::AvroReader(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -32,8 +33,11 @@ tl::expected<std::unique_ptr<AvroReader>, FormatError> AvroReader::Make(
   if (!reading)
     return tl::unexpected(
         FormatError{reader == nullptr ? "schema" : "reader_schema", std::move(reading.error())});
-  if (auto bad = FindBadPlace(*reading, *plan)) return tl::unexpected(std::move(*bad));
-  return std::unique_ptr<AvroReader>(new AvroReader(std::make_unique<Parts>(std::move(*reading), plan)));
+  auto bad = FindBadPlaces(*reading, *plan);
+  if (bad.unusable) return tl::unexpected(std::move(*bad.unusable));
+  auto parts = std::make_unique<Parts>(std::move(*reading), plan);
+  parts->missing = std::move(bad.missing);
+  return std::unique_ptr<AvroReader>(new AvroReader(std::move(parts)));
 }
 
 bool AvroReader::Read(std::string_view payload, EventBuffers& buffers, Event& event) {
@@ -43,5 +47,7 @@ bool AvroReader::Read(std::string_view payload, EventBuffers& buffers, Event& ev
 tl::expected<void, Rejection> AvroReader::AppendJson(std::string_view payload, std::string& json) {
   return parts_->json.Append(payload, json);
 }
+
+const FormatError* AvroReader::Missing() const { return parts_->missing ? &*parts_->missing : nullptr; }
 
 }  // namespace seen

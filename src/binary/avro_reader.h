@@ -36,6 +36,7 @@ class AvroReader final : public BinaryReader {
   /// Rejections: kNotDecodable, with the record and the field. Values may be nested to a depth of 64. JSON
   /// has at most JsonBytesMax bytes.
   tl::expected<void, Rejection> AppendJson(std::string_view payload, std::string& json) override;
+  const FormatError* Missing() const override;
 
  private:
   struct Parts;

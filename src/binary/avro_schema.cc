@@ -32,12 +32,8 @@ constexpr std::array<std::string_view, 13> kLogicalNames = {"",
                                                             "duration"};
 constexpr size_t kJsonDepthMax = 4 * AvroSchema::kDepthMax;  // a field's type lies in four levels of JSON
 
-bool IsName(std::string_view name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !name.empty() && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || is_digit(c); });
-}
+// Apache's Java writes other names than the specification allows, if it is asked to: com.my-shop, 标题.
+bool IsName(std::string_view name) { return !name.empty() && name.find('.') == std::string_view::npos; }
 
 /// Names with dots between them.
 bool IsFullName(std::string_view name) {
@@ -87,7 +83,7 @@ SchemaDocument ParseSchemaJson(std::string_view text) {
   };
   try {
     document.root = Json::parse(text, watch);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {  // also of a number that no double has
     const std::string_view what = error.what();
     const size_t words = what.find("] ");
     document.error = "not JSON: " + Printable(what.substr(words == std::string_view::npos ? 0 : words + 2)) +
@@ -182,7 +178,7 @@ class AvroSchemaParser {
     }
     if (kind == "array") return ReadSeries(type, Type::kArray, "items", space, place, depth);
     if (kind == "map") return ReadSeries(type, Type::kMap, "values", space, place, depth);
-    if (kind == "record") return ReadRecord(type, space, place, depth);
+    if (kind == "record" || kind == "error") return ReadRecord(type, space, place, depth);
     if (kind == "enum") return ReadEnum(type, space, place);
     if (kind == "fixed") return ReadFixed(type, space, place);
     return ReadName(kind, space, place);
@@ -251,7 +247,7 @@ class AvroSchemaParser {
     const std::string simple = full.substr(full.rfind('.') + 1);
     if (!IsFullName(full)) {
       Fail(place, "the name " + Quoted(full) + " of a type " + kind +
-                      " breaks the rules; use letters, digits and \"_\", and no digit first");
+                      " is empty, or is so between two dots; give each part of it");
     } else if (PrimitiveOf(simple)) {
       Fail(place, "a type " + kind + " has the name of the primitive type " + simple + "; choose another");
     } else if (named_.contains(full)) {
@@ -264,14 +260,14 @@ class AvroSchemaParser {
                                    const std::string& place) {
     std::vector<std::string> aliases;
     const auto list = of.find("aliases");
-    if (list == of.end()) return aliases;
+    if (list == of.end() || list->is_null()) return aliases;
     const bool is_list = list->is_array();
     if (!is_list) Fail(place, "aliases are " + std::string(list->type_name()) + "; give a list of names");
     for (const Json& each : is_list ? *list : Json::array()) {
       std::string alias = each.is_string() ? each.get<std::string>() : std::string();
       if (!(are_types ? IsFullName(alias) : IsName(alias))) {
         Fail(place, "the alias " + (each.is_string() ? Quoted(alias) : each.type_name()) +
-                        " isn't a name; use letters, digits and \"_\", and no digit first");
+                        " isn't a name; give a text that isn't empty, without a dot");
       }
       if (are_types && alias.find('.') == std::string::npos && !space.empty()) alias = space + "." + alias;
       aliases.push_back(std::move(alias));
@@ -308,8 +304,7 @@ class AvroSchemaParser {
       field.name = name->get<std::string>();
       if (!IsName(field.name))
         return Fail(place,
-                    "the name " + Quoted(field.name) +
-                        " of a field breaks the rules; use letters, digits and \"_\", and no digit first");
+                    "the name " + Quoted(field.name) + " of a field is empty, or has a dot; rename it");
       if (!names.insert(field.name).second)
         return Fail(place, "the field " + field.name + " is defined twice; rename one");
       const std::string here = place + ", field " + field.name;
@@ -334,7 +329,7 @@ class AvroSchemaParser {
       if (!each.is_string() || !IsName(each.get_ref<const std::string&>()))
         return Fail(place, "the symbol " +
                                (each.is_string() ? Quoted(each.get<std::string>()) : each.type_name()) +
-                               " isn't a name; use letters, digits and \"_\", and no digit first");
+                               " isn't a name; give a text that isn't empty, without a dot");
       if (!known.insert(each.get<std::string>()).second)
         return Fail(place, "the symbol " + each.get<std::string>() + " is there twice; keep one");
       At(node).symbols.push_back(each.get<std::string>());

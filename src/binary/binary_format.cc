@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include "base/result.h"
@@ -125,8 +126,10 @@ class ProtobufMessages final : public WriterSchema {
         if (auto made = Make(); !made) return tl::unexpected(std::move(made.error()));
         reader = readers_.Find(indexes_);
       }
+      last_ = reader;
       return reader->AppendJson(payload, json);
     }
+    const FormatError* Missing() const override { return last_ != nullptr ? last_->Missing() : nullptr; }
 
    private:
     static constexpr size_t kMessagesMax = 100;
@@ -151,6 +154,7 @@ class ProtobufMessages final : public WriterSchema {
     MadeReaders<std::vector<int32_t>> readers_;
     std::map<std::vector<int32_t>, Rejection> refused_;  // messages that the fields don't fit
     std::vector<int32_t> indexes_;
+    const BinaryReader* last_ = nullptr;  // of AppendJson
   };
 
   std::shared_ptr<const ProtobufSchema> first_;
@@ -169,7 +173,10 @@ class FileFormat final : public BinaryFormat {
   }
   std::optional<FormatError> Check(const std::shared_ptr<const EventPlan>& plan) const override {
     auto reader = schema_->NewReader(plan);
-    if (reader) return std::nullopt;
+    if (reader) {
+      const FormatError* const missing = (*reader)->Missing();
+      return missing != nullptr ? std::optional(*missing) : std::nullopt;
+    }
     FormatError& error = reader.error();
     if (error.path.empty()) error.path = "input.schema_file";
     return std::move(error);
@@ -201,6 +208,7 @@ class RegistryReader final : public BinaryReader {
       if (auto made = Make(id); !made) return tl::unexpected(std::move(made.error()));
       reader = readers_.Find(id);
     }
+    last_ = reader;
     auto appended = reader->AppendJson(payload.substr(kFrameBytes), json);
     if (!appended && appended.error().reason != RejectReason::kNotDecodable) {
       Rejection& rejection = appended.error();
@@ -209,6 +217,7 @@ class RegistryReader final : public BinaryReader {
     }
     return appended;
   }
+  const FormatError* Missing() const override { return last_ != nullptr ? last_->Missing() : nullptr; }
 
  private:
   static tl::unexpected<Rejection> Reject(RejectReason reason, std::string_view field, std::string message) {
@@ -245,6 +254,7 @@ class RegistryReader final : public BinaryReader {
   const std::shared_ptr<const EventPlan> plan_;
   const MissingSchema missing_;
   MadeReaders<uint32_t> readers_;
+  const BinaryReader* last_ = nullptr;  // of AppendJson
 };
 
 class RegistryFormat final : public BinaryFormat {
@@ -272,17 +282,18 @@ tl::unexpected<FormatError> Wrong(std::string path, std::string message) {
 }
 
 bool ReadFile(const std::string& path, std::string& text) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;  // another one may have no end
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream read;
-  if (!file || !(read << file.rdbuf())) return false;
-  text = std::move(read).str();
-  return true;
+  text.assign(std::istreambuf_iterator<char>(file), {});
+  return !file.bad() && file.is_open() && !text.empty();
 }
 
 tl::expected<std::string, FormatError> ReadSchemaFile(const std::string& path) {
   std::string text;
   if (!ReadFile(path, text))
-    return Wrong("input.schema_file", fmt::format("\"{}\": can't be read; give the path of a schema", path));
+    return Wrong("input.schema_file",
+                 fmt::format("\"{}\": can't be read, or is empty; give the path of a schema", path));
   return text;
 }
 
@@ -314,8 +325,9 @@ std::optional<FormatError> FindConflict(const RegistryOptions& registry) {
       return FormatError{keys + name, fmt::format("\"{}\": is for https, and {}url is \"{}\"; set null",
                                                   *path, keys, registry.url)};
     if (std::string unused; !ReadFile(*path, unused))
-      return FormatError{keys + name,
-                         fmt::format("\"{}\": can't be read; give the path of a file in PEM", *path)};
+      return FormatError{
+          keys + name,
+          fmt::format("\"{}\": can't be read, or is empty; give the path of a file in PEM", *path)};
   }
   return std::nullopt;
 }

@@ -1,5 +1,3 @@
-#include "binary/protobuf_places.h"
-
 #include <google/protobuf/descriptor.h>
 
 #include <array>
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "binary/bad_places.h"
 #include "binary/protobuf_types.h"
 #include "decode/event_format.h"
 
@@ -106,16 +105,22 @@ class PlaceChecker {
  public:
   PlaceChecker(const ProtobufSchema& schema, const EventPlan& plan) : type_(schema.message()), plan_(plan) {}
 
-  std::optional<FormatError> Check() {
+  BadPlaces Check() {
     for (const auto& place : plan_.event_places) CheckPlace(place, type_, false);
     if (items_.field != nullptr && !items_.is_unknown && items_.IsList()) CheckElements(*items_.field);
-    if (!error_) CheckNeeded();
-    return std::move(error_);
+    CheckNeeded();
+    return std::move(bad_);
   }
 
  private:
   void Fail(Field field, std::string message) {
-    if (!error_) error_ = FormatError{"input.fields." + std::string(FieldName(field)), std::move(message)};
+    if (!bad_.unusable) bad_.unusable = ErrorAt(field, std::move(message));
+  }
+  void Miss(Field field, std::string message) {
+    if (!bad_.missing) bad_.missing = ErrorAt(field, std::move(message));
+  }
+  static FormatError ErrorAt(Field field, std::string message) {
+    return {"input.fields." + std::string(FieldName(field)), std::move(message)};
   }
 
   void CheckPlace(const EventPlan::Place& place, const pb::Descriptor& start, bool of_element) {
@@ -147,7 +152,7 @@ class PlaceChecker {
     if (meaning == Meaning::kMessage) {
       for (const auto& place : plan_.element_places) CheckPlace(place, *items.message_type(), true);
       if (!Has(Field::kItemId, true))
-        Fail(Field::kItemId, plan_[Field::kItemId].path +
+        Miss(Field::kItemId, plan_[Field::kItemId].path +
                                  " leads nowhere in the elements of items, which are " +
                                  TypeNameOf(items, true) + "; map it to the field with the item's id");
     } else if (!IsId(meaning)) {
@@ -160,10 +165,9 @@ class PlaceChecker {
     return (found_[of_element] & SlotBit(static_cast<size_t>(field))) != 0;
   }
 
-  // Without these no event can be read.
   void CheckNeeded() {
     const auto fail = [&](Field field) {
-      Fail(field, plan_[field].path + " leads nowhere in message " + type_.full_name() + ", which has " +
+      Miss(field, plan_[field].path + " leads nowhere in message " + type_.full_name() + ", which has " +
                       Fields() + "; map it to one of these");
     };
     if (!Has(Field::kUserId, false)) fail(Field::kUserId);
@@ -187,12 +191,12 @@ class PlaceChecker {
   const EventPlan& plan_;
   std::array<uint32_t, 2> found_{};  // slots whose place is there: of the event, of an element
   End items_;
-  std::optional<FormatError> error_;
+  BadPlaces bad_;
 };
 
 }  // namespace
 
-std::optional<FormatError> FindBadPlace(const ProtobufSchema& schema, const EventPlan& plan) {
+BadPlaces FindBadPlaces(const ProtobufSchema& schema, const EventPlan& plan) {
   return PlaceChecker(schema, plan).Check();
 }
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "binary/bad_places.h"
 #include "binary/place_tree.h"
 #include "binary/protobuf_json.h"
-#include "binary/protobuf_places.h"
 #include "binary/protobuf_steps.h"
 
 namespace seen {
@@ -22,6 +22,7 @@ struct ProtobufReader::Parts {
   const ProtobufSteps steps;
   ProtobufShortWay short_way;
   ProtobufJson json;
+  std::optional<FormatError> missing;
 };
 
 ProtobufReader::ProtobufReader(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -29,9 +30,11 @@ ProtobufReader::~ProtobufReader() = default;
 
 tl::expected<std::unique_ptr<ProtobufReader>, FormatError> ProtobufReader::Make(
     std::shared_ptr<const ProtobufSchema> schema, std::shared_ptr<const EventPlan> plan) {
-  if (auto bad = FindBadPlace(*schema, *plan)) return tl::unexpected(std::move(*bad));
-  return std::unique_ptr<ProtobufReader>(
-      new ProtobufReader(std::make_unique<Parts>(std::move(schema), std::move(plan))));
+  auto bad = FindBadPlaces(*schema, *plan);
+  if (bad.unusable) return tl::unexpected(std::move(*bad.unusable));
+  auto parts = std::make_unique<Parts>(std::move(schema), std::move(plan));
+  parts->missing = std::move(bad.missing);
+  return std::unique_ptr<ProtobufReader>(new ProtobufReader(std::move(parts)));
 }
 
 bool ProtobufReader::Read(std::string_view payload, EventBuffers& buffers, Event& event) {
@@ -41,5 +44,7 @@ bool ProtobufReader::Read(std::string_view payload, EventBuffers& buffers, Event
 tl::expected<void, Rejection> ProtobufReader::AppendJson(std::string_view payload, std::string& json) {
   return parts_->json.Append(payload, json);
 }
+
+const FormatError* ProtobufReader::Missing() const { return parts_->missing ? &*parts_->missing : nullptr; }
 
 }  // namespace seen

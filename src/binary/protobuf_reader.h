@@ -40,6 +40,7 @@ class ProtobufReader final : public BinaryReader {
   /// Rejections: kNotDecodable. Messages may be nested to a depth of 100. JSON has at most
   /// JsonBytesMax bytes.
   tl::expected<void, Rejection> AppendJson(std::string_view payload, std::string& json) override;
+  const FormatError* Missing() const override;
 
  private:
   struct Parts;

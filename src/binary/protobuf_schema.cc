@@ -8,6 +8,7 @@
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/stubs/strutil.h>
 
+#include <ranges>
 #include <utility>
 
 #include "binary/protobuf_cursor.h"
@@ -18,6 +19,9 @@ namespace {
 namespace pb = google::protobuf;
 
 using Files = std::vector<pb::FileDescriptorProto>;
+
+constexpr std::string_view kEditions =
+    " is of an edition of Protobuf, which isn't supported; write it in proto2 or proto3";
 
 /// Keeps the first error.
 class FirstError final : public pb::DescriptorPool::ErrorCollector, public pb::io::ErrorCollector {
@@ -71,6 +75,7 @@ class PoolBuilder {
     for (const std::string& import : proto.dependency()) {
       if (auto built = Build(import, files, depth - 1); !built) return built;
     }
+    if (proto.syntax() == "editions") return tl::unexpected("file " + name + std::string(kEditions));
     FirstError errors;
     const pb::FileDescriptor* const built = pool_->BuildFileCollectingErrors(proto, &errors);
     if (built == nullptr) return tl::unexpected(errors.text());
@@ -95,7 +100,7 @@ std::string Messages(const Files& files) {
   constexpr int kShown = 8;
   std::string names;
   int shown = 0;
-  for (const auto& file : files) {
+  for (const auto& file : std::views::reverse(files)) {  // those that are imported come first
     for (const auto& message : file.message_type()) {
       if (++shown > kShown) return names + ", ...";
       names +=
@@ -133,8 +138,11 @@ tl::expected<pb::FileDescriptorProto, std::string> Parse(const std::string& name
   pb::compiler::Parser parser;
   parser.RecordErrorsTo(&errors);
   pb::FileDescriptorProto proto;
-  if (!parser.Parse(&tokenizer, &proto) || !errors.text().empty())
-    return tl::unexpected("file " + name + ", " + errors.text());
+  if (!parser.Parse(&tokenizer, &proto) || !errors.text().empty()) {
+    const bool has_edition =
+        text.starts_with("edition ") || text.find("\nedition ") != std::string_view::npos;
+    return tl::unexpected("file " + name + (has_edition ? std::string(kEditions) : ", " + errors.text()));
+  }
   proto.set_name(name);
   return proto;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/log.h"
@@ -36,6 +37,14 @@ SchemaBook::~SchemaBook() {
 }
 
 SchemaBook::Answer SchemaBook::Find(uint32_t id, MissingSchema missing) {
+  // Registries count from 1, in 31 bits. Some call another number a bad question.
+  if (id == 0 || id > static_cast<uint32_t>(std::numeric_limits<int32_t>::max())) {
+    return {nullptr,
+            {Kind::kUnusable,
+             "no registry has such an id; are there other bytes before the event, such as "
+             "an id of eight?"},
+            true};
+  }
   const MutexLock lock(mutex_);
   const Instant now = clock_.Now();
   if (!entries_.contains(id) && entries_.size() >= kIdsMax && !MakeRoom())

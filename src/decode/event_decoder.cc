@@ -88,6 +88,10 @@ tl::expected<Event, Rejection> EventDecoder::DecodeBinary(std::string_view paylo
     event = Rejected(appended);
   } else if (const auto object = buffers.converted->ParseObject(buffers.json)) {
     event = buffers.readers.document.Read(*object, buffers.event);
+    if (!event && event.error().reason == RejectReason::kMissingField) {
+      if (const FormatError* missing = buffers.binary->Missing())
+        event.error().message += "; " + missing->path + ": " + missing->message;
+    }
   } else {
     event = Rejected(object);
     event.error().reason = RejectReason::kNotDecodable;  // it isn't text that may hold several events

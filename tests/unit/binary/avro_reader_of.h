@@ -30,6 +30,8 @@ struct BothWays {
       : plan(*EventPlan::Make(format)), decoder(size_t{1} << 24, plan) {
     auto made = AvroReader::Make(schema, reader_schema, plan);
     if (made) reader = std::move(*made);
+    if (made && reader->Missing() != nullptr)
+      error = reader->Missing()->path + ": " + reader->Missing()->message;
     if (!made) error = made.error().path + ": " + made.error().message;
   }
 

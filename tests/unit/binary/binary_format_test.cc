@@ -98,6 +98,35 @@ TEST(BinaryFormat, ChecksTheFieldsAgainstTheFile) {
   EXPECT_EQ(wrong->path, "input.fields.user_id");
 }
 
+// One topic may hold several types of records.
+TEST(BinaryFormat, AFieldThatASchemaLacksIsAbsent) {
+  constexpr std::string_view kFields =
+      R"({"name":"kind","type":"string"},{"name":"user_id","type":"string"},{"name":"exposed_at","type":"long"})";
+  EventFormat format;
+  format.binary = *MakeBinaryFormat({kAvro, kNone, WithFile("erase.avsc", RecordWith(kFields)), {}, {}});
+  format.wanted.kind = true;
+  format.only_if = {AnyOf("/kind", {"exposed", "erased"})};
+  EventDecoder decoder(1000, *EventPlan::Make(format));
+  const auto payload = [](const std::string& kind) {
+    return static_cast<char>(2 * kind.size()) + kind + std::string("\x04u1", 3) +
+           std::string("\xc0\xd7\xd4\xfa\xa9\x66", 6);
+  };
+  const auto erased = decoder.Decode(payload("erased"));
+  ASSERT_TRUE(erased) << erased.error().message;
+  EXPECT_EQ(erased->kind, EventKind::kErased);
+  EXPECT_EQ(erased->user_id, "u1");
+  const auto other = decoder.Decode(payload("beat"));
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_NE(other->skip, SkipReason::kNone);
+  const auto shown = decoder.Decode(payload("exposed"));
+  ASSERT_FALSE(shown);
+  EXPECT_EQ(shown.error().reason, RejectReason::kMissingField);
+  EXPECT_NE(shown.error().message.find("; input.fields.item_id: item_id leads nowhere in schema record "
+                                       "shop.Exposure, which has the fields kind, user_id, exposed_at"),
+            std::string::npos)
+      << shown.error().message;
+}
+
 TEST(BinaryFormat, OwnEventsStayJsonAndTooLongOnesAreRejected) {
   EventFormat format;
   format.binary = *MakeBinaryFormat({kAvro, kNone, WithFile("basic.avsc", RecordWith(kBasics)), {}, {}});

@@ -44,6 +44,8 @@ struct ProtobufWays {
       : plan(*EventPlan::Make(format)), decoder(size_t{1} << 24, plan) {
     auto made = ProtobufReader::Make(schema, plan);
     if (made) reader = std::move(*made);
+    if (made && reader->Missing() != nullptr)
+      error = reader->Missing()->path + ": " + reader->Missing()->message;
     if (!made) error = made.error().path + ": " + made.error().message;
   }
 

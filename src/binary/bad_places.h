@@ -1,0 +1,20 @@
+#pragma once
+// Whether a plan's fields lead to values of a schema that they can use. Room binary only.
+
+#include <optional>
+
+#include "binary/avro_reading.h"
+#include "binary/protobuf_schema.h"
+#include "decode/event_plan.h"
+
+namespace seen {
+
+/// The first of each kind. A path is a key of the configuration.
+struct BadPlaces {
+  std::optional<FormatError> unusable;  // leads to a value that the field can't have
+  std::optional<FormatError> missing;   // leads nowhere, and an exposure needs it
+};
+BadPlaces FindBadPlaces(const AvroReading& reading, const EventPlan& plan);
+BadPlaces FindBadPlaces(const ProtobufSchema& schema, const EventPlan& plan);
+
+}  // namespace seen
