@@ -176,6 +176,9 @@ Status FillRun::Write(HistoryFill& fill) {
     return {};
   });
   if (!written) return written;
+  status_.problem = fill.WhatIsMissing();
+  if (!status_.problem.empty())
+    log::Warning("a fill lacks records", {{"partition", status_.partition}, {"reason", status_.problem}});
   // Records that left the log can't be filled. No record that counts is older than `since_`.
   status_.complete_since = fill.complete_since();
   if (reaches_since_) status_.complete_since = since_;

@@ -440,7 +440,9 @@ tl::expected<std::shared_ptr<BinaryFormat>, FormatError> MakeBinaryFormat(const 
   book.unknown_after = options.registry->unknown_after;
   book.unknown_again = 10 * book.unknown_after;
   book.wait_max = book.unknown_after + std::chrono::minutes(1);
-  book.fetch = [registry = std::make_shared<SchemaRegistry>(*options.registry), encoding = options.encoding,
+  const auto registry = std::make_shared<SchemaRegistry>(*options.registry);
+  book.stop_fetching = [registry] { registry->Stop(); };
+  book.fetch = [registry, encoding = options.encoding,
                 wanted](uint32_t id) -> tl::expected<WriterSchemaPointer, SchemaProblem> {
     const auto registered = registry->Ask(id);
     if (!registered) return tl::unexpected(registered.error());

@@ -33,6 +33,7 @@ SchemaBook::~SchemaBook() {
     asks.swap(asks_);
     changed_.NotifyAll();
   }
+  if (options_.stop_fetching) options_.stop_fetching();
   if (asks.joinable()) asks.join();
 }
 
@@ -110,6 +111,7 @@ void SchemaBook::Run() {
     lock.unlock();
     auto answer = options_.fetch(id);
     lock.lock();
+    if (stops_) return;
     Note(id, entries_[id], std::move(answer));
     changed_.NotifyAll();
   }

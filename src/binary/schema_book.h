@@ -39,6 +39,7 @@ class SchemaBook {
   struct Options {
     std::string registry;  // its address, for messages
     Fetch fetch;
+    std::function<void()> stop_fetching;  // ends a fetch under way; any thread. Empty: none takes long
     std::chrono::milliseconds unknown_after{60'000};  // an id that stays unknown for so long is given up
     // It is asked for again after this time if a record has it still. Meanwhile no other unknown id is waited
     // for: garbage has many of them, and each would hold its partition.

@@ -32,12 +32,14 @@ struct RegisteredSchema {
   std::vector<Reference> references;  // direct or not; those that others need come first
 };
 
-/// One thread.
+/// One thread, except for Stop.
 class SchemaRegistry {
  public:
   static constexpr size_t kReferencesMax = 200;
   explicit SchemaRegistry(const RegistryOptions& options);
   tl::expected<RegisteredSchema, SchemaProblem> Ask(uint32_t id);
+  /// Ends a question under way within about a second, and all later ones at once: kAway. Any thread.
+  void Stop() { connection_.Stop(); }
 
  private:
   struct Found;

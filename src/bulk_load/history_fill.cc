@@ -1,5 +1,7 @@
 #include "bulk_load/history_fill.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "rows/keys.h"
@@ -100,6 +102,18 @@ Status HistoryFill::ForEachPage(const WritePage& write) {
                                            [&](const Row& row) { return pages.Add(row); });
   if (!visited) return visited;
   return pages.End();
+}
+
+std::string HistoryFill::WhatIsMissing() const {
+  const uint64_t records = totals_.unknown_schema.load(std::memory_order_relaxed);
+  if (records == 0) return {};
+  return fmt::format(
+      "left out {} records, because the schema registry doesn't know their schemas, or they can't be used: "
+      "see "
+      "troubles of /v1/status. If such records counted when they were new, repair the registry, and fill "
+      "again "
+      "under another id",
+      records);
 }
 
 std::optional<TimeMs> HistoryFill::complete_since() const {

@@ -30,7 +30,8 @@ class HistoryFill {
   HistoryFill(const PartitionOptions& flow, const Options& options, const Clock& clock);
 
   /// Records in the log's order. Leaves out records that can't be decoded: they became dead letters when they
-  /// were live. kNoSpace, kUnavailable: from the files.
+  /// were live. But the registry may have known a schema then that it doesn't know now: WhatIsMissing.
+  /// kNoSpace: from the files. kUnavailable: likewise, or a record's schema isn't known yet.
   Status Apply(std::span<const Record> records);
 
   /// Call once, after the last Apply. An error of `write` ends the loop.
@@ -40,6 +41,8 @@ class HistoryFill {
   /// The time from which on the records read hold everything; 0: from the beginning; nullopt: no records were
   /// read. Call after ForEachPage.
   std::optional<TimeMs> complete_since() const;
+  /// What the partition may have counted and the fill lacks, for people, with the remedy. Empty: nothing.
+  std::string WhatIsMissing() const;
   int64_t next_offset() const { return builder_.next_offset(); }
   uint64_t records() const { return totals_.records.load(std::memory_order_relaxed); }
 

@@ -24,8 +24,10 @@ namespace seen {
 /// Any thread.
 class BuildTotals final : public Reporter {
  public:
-  void EventRejected(const Rejection&, int32_t, int64_t) override {
+  void EventRejected(const Rejection& rejection, int32_t, int64_t) override {
     rejected.fetch_add(1, std::memory_order_relaxed);
+    if (rejection.reason == RejectReason::kUnknownSchema)
+      unknown_schema.fetch_add(1, std::memory_order_relaxed);
   }
   void BatchApplied(const BatchReport& report) override {
     records.fetch_add(report.records, std::memory_order_relaxed);
@@ -45,7 +47,8 @@ class BuildTotals final : public Reporter {
 
   std::atomic<uint64_t> records{0};
   std::atomic<uint64_t> rejected{0};
-  std::atomic<uint64_t> items{0};  // (user, item) pairs
+  std::atomic<uint64_t> unknown_schema{0};  // of the rejected
+  std::atomic<uint64_t> items{0};           // (user, item) pairs
 };
 
 // A store that keeps nothing: a callback collects the rows that checkpoints write. A flow on this store has

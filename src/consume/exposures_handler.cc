@@ -71,10 +71,14 @@ class ExposuresHandler::Handler final : public PartitionHandler {
   }
 
   void Held() override {
+    const bool was_held = open_->held_since_ms.load(std::memory_order_relaxed) != 0;
+    const HoldReason before = open_->held_reason.load(std::memory_order_relaxed);
     HoldReason reason = open_->disk_full.load() ? HoldReason::kDiskFull : open_->flow->intake.HeldBy();
-    if (reason == HoldReason::kNone) reason = HoldReason::kTailFull;  // the tail has just been frozen
+    if (reason == HoldReason::kNone)  // the tail has just been frozen
+      reason = was_held ? before : HoldReason::kTailFull;
+    if (was_held && reason == before) return;
     open_->held_reason.store(reason, std::memory_order_relaxed);
-    open_->held_since_ms.store(handler_.clock_.WallNow().value, std::memory_order_release);
+    if (!was_held) open_->held_since_ms.store(handler_.clock_.WallNow().value, std::memory_order_release);
     handler_.reporter_.FlowHeld(open_->partition, reason);
   }
 

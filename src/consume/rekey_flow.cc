@@ -50,7 +50,7 @@ RekeyFlow::RekeyFlow(const RekeyOptions& options, int64_t start_offset, KeyedRec
       pending_(start_offset) {}
 
 size_t RekeyFlow::Apply(std::span<const Record> records) {
-  awaits_schema_ = false;
+  held_by_ = HoldReason::kNone;
   RekeyReport report;
   report.partition = options_.partition;
   size_t taken = 0;
@@ -133,9 +133,14 @@ RekeyFlow::Step RekeyFlow::Send(std::string_view key, const Record& record, Reke
 }
 
 RekeyFlow::Step RekeyFlow::Reject(const Rejection& rejection, const Record& record, RekeyReport& report) {
-  awaits_schema_ = rejection.reason == RejectReason::kSchemaPending;
-  if (awaits_schema_) return Step::kHeld;
-  if (!dead_letters_.TrySend({rejection, options_.partition, &record})) return Step::kHeld;
+  if (rejection.reason == RejectReason::kSchemaPending) {
+    held_by_ = HoldReason::kSchema;
+    return Step::kHeld;
+  }
+  if (!dead_letters_.TrySend({rejection, options_.partition, &record})) {
+    held_by_ = HoldReason::kDeadLettersFull;
+    return Step::kHeld;
+  }
   Pass(record.offset);
   ++report.rejected[static_cast<size_t>(rejection.reason)];
   if (record.replay == nullptr) {

@@ -134,8 +134,8 @@ class RekeyFlow {
   /// The source's offset below which every record is acknowledged or skipped.
   int64_t position() const;
   int64_t next_offset() const;
-  /// The worker's: the record at next_offset waits for its schema.
-  bool awaits_schema() const { return awaits_schema_; }
+  /// The worker's: what the record at next_offset waits for. kNone: for nothing, or for the keyed topic.
+  HoldReason held_by() const { return held_by_; }
   int32_t partition() const { return options_.partition; }
 
  private:
@@ -156,7 +156,7 @@ class RekeyFlow {
   std::vector<std::string_view> events_;
   int64_t several_offset_ = -1;
   size_t several_taken_ = 0;
-  bool awaits_schema_ = false;  // the worker's
+  HoldReason held_by_ = HoldReason::kNone;  // the worker's
 
   mutable Mutex mutex_;
   PendingOffsets pending_ GUARDED_BY(mutex_);

@@ -10,6 +10,12 @@ constexpr milliseconds kArrivedSlice{20};
 constexpr milliseconds kLookEvery{1000};
 constexpr milliseconds kLookSeldom{2000};  // when caught up: nothing waits for it
 constexpr milliseconds kRekeyQuestion{1000};
+
+std::string_view AwaitedBy(HoldReason reason) {
+  return reason == HoldReason::kSchema            ? "schema registry"
+         : reason == HoldReason::kDeadLettersFull ? "dead-letter topic"
+                                                  : "keyed topic";
+}
 }  // namespace
 
 class RekeyHandler::Handler final : public PartitionHandler {
@@ -24,7 +30,9 @@ class RekeyHandler::Handler final : public PartitionHandler {
   }
   int64_t next_offset() const override { return flow_->next_offset(); }
   Result<std::optional<int64_t>> Idle() override { return flow_->Rewind(handler_.clock_.Now()); }
-  bool WaitsAlone() const override { return flow_->awaits_schema(); }
+  void Held() override { handler_.NoteHeld(flow_->partition(), flow_->held_by()); }
+  void Resumed() override { handler_.NoteResumed(flow_->partition()); }
+  bool WaitsAlone() const override { return flow_->held_by() == HoldReason::kSchema; }
   int64_t CommitOffset() const override {
     const int64_t closed_at = closed_at_.load();
     return closed_at >= 0 ? closed_at : flow_->position();
@@ -75,6 +83,18 @@ void RekeyHandler::Forget(const FlowPointer& flow) {
   const MutexLock lock(mutex_);
   std::erase_if(by_tag_, [&](const auto& tagged) { return tagged.second == flow; });
   std::erase_if(flows_, [&](const auto& open) { return open.second == flow; });
+  holds_.erase(flow->partition());
+}
+
+void RekeyHandler::NoteHeld(int32_t partition, HoldReason reason) {
+  const MutexLock lock(mutex_);
+  const auto hold = holds_.try_emplace(partition, Hold{reason, clock_.WallNow()}).first;
+  hold->second.reason = reason;
+}
+
+void RekeyHandler::NoteResumed(int32_t partition) {
+  const MutexLock lock(mutex_);
+  holds_.erase(partition);
 }
 
 RekeyHandler::FlowPointer RekeyHandler::Find(int32_t partition) const {
@@ -189,6 +209,12 @@ RekeyingStatus RekeyHandler::GetStatus() const {
     partition.high_watermark = at.high_watermark;
     partition.lag_messages = at.lag();
     if (const auto lost = lost_.find(number); lost != lost_.end()) partition.lost_messages = lost->second;
+    if (const auto hold = holds_.find(number); hold != holds_.end()) {
+      partition.held_by = hold->second.reason;
+      partition.held_since = hold->second.since;
+      partition.reason = "waiting for the " + std::string(AwaitedBy(partition.held_by)) + " for " +
+                         std::to_string(clock_.WallNow().value - partition.held_since.value) + " ms";
+    }
     status.lag_messages += partition.lag_messages;
   }
   return status;

@@ -55,6 +55,8 @@ class RekeyHandler final : public TopicHandler {
   FlowPointer Find(int32_t partition) const;
   void Forget(const FlowPointer& flow);
   void NoteLost(int32_t partition, int64_t from, int64_t to);
+  void NoteHeld(int32_t partition, HoldReason reason);
+  void NoteResumed(int32_t partition);
   void LookAtLag(GroupLog& log);
   void OpenToReaders();
 
@@ -74,6 +76,11 @@ class RekeyHandler final : public TopicHandler {
   uint32_t next_tag_ GUARDED_BY(mutex_) = 1;
   RekeyProgress progress_ GUARDED_BY(mutex_);
   std::map<int32_t, uint64_t> lost_ GUARDED_BY(mutex_);
+  struct Hold {
+    HoldReason reason;
+    TimeMs since;
+  };
+  std::map<int32_t, Hold> holds_ GUARDED_BY(mutex_);
   std::map<int32_t, std::string> refused_ GUARDED_BY(mutex_);  // why
 };
 

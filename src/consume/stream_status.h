@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/partition_status.h"
 #include "model/event.h"
 #include "similar/port/similar_port.h"
 
@@ -48,8 +49,11 @@ struct RekeyingPartitionStatus {
   bool assigned = false;          // to this daemon
   int64_t committed_offset = -1;  // the group's; -1: none yet
   int64_t high_watermark = -1;
-  int64_t lag_messages = 0;    // not acknowledged by the keyed topic yet
-  uint64_t lost_messages = 0;  // deleted by retention before they were read, since the start
+  int64_t lag_messages = 0;                // not acknowledged by the keyed topic yet
+  uint64_t lost_messages = 0;              // deleted by retention before they were read, since the start
+  std::string reason = {};                 // for people: what its records wait for; empty: for nothing
+  HoldReason held_by = HoldReason::kNone;  // since held_since
+  TimeMs held_since = {};
 };
 
 struct RekeyingStatus {

@@ -244,10 +244,8 @@ TopicConsumer::Outcome TopicConsumer::TakeRecords(Run& run, std::span<const Reco
 // kStops: the rest of the records is delivered again, or the partition is closed.
 TopicConsumer::Outcome TopicConsumer::WaitForSpace(Run& run, std::optional<Instant>& waits_since) {
   const Instant now = clock_.Now();
-  if (!run.held_since) {
-    run.held_since = now;
-    run.handler->Held();
-  }
+  if (!run.held_since) run.held_since = now;
+  run.handler->Held();
   if (!waits_since) waits_since = now;
   if (workers_stop_.load(std::memory_order_relaxed)) return Outcome::kStops;
   if (now - *run.held_since > kWaitAloneMax && run.handler->WaitsAlone()) {

@@ -44,7 +44,8 @@ class PartitionHandler {
   /// Worker, a while after an error that didn't stop the partition. Returns the offset to read on from.
   /// Errors: as Take.
   virtual Result<int64_t> ReadOn() { return next_offset(); }
-  /// Worker. Held: records wait for space. Resumed: there is space again.
+  /// Worker. Held: records wait for space; called again while they do, because the reason may change.
+  /// Resumed: there is space again.
   virtual void Held() {}
   virtual void Resumed() {}
   /// Worker, while records wait: whether no other partition waits for the same thing.

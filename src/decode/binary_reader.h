@@ -37,7 +37,7 @@ class BinaryReader {
   virtual tl::expected<void, Rejection> AppendJson(std::string_view payload, std::string& json) = 0;
   /// A field that no event of the last one's schema has, but an exposure needs; nullptr: none. Such an event
   /// may be an erasure, or left out by a condition.
-  virtual const FormatError* Missing() const = 0;
+  virtual const FormatError* Missing() const { return nullptr; }
 };
 
 /// How the events of a topic that aren't JSON are read. Shared by all threads.

@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 
+#include <atomic>
 #include <charconv>
 #include <limits>
 #include <new>
@@ -25,6 +26,11 @@ size_t AppendBody(const char* bytes, size_t, size_t count, void* to) {
   if (body.text.size() + count > body.bytes_max) return 0;  // curl then fails with CURLE_WRITE_ERROR
   body.text.append(bytes, count);
   return count;
+}
+
+// curl calls it at least once a second. Not 0: the request ends.
+int EndsNow(void* stopped, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<std::atomic<bool>*>(stopped)->load() ? 1 : 0;
 }
 
 }  // namespace
@@ -108,6 +114,9 @@ struct HttpClient::Handle {
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, AppendBody);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &into);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, words);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, EndsNow);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &stopped);
     if (method == "POST") {
       curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
       curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
@@ -120,6 +129,7 @@ struct HttpClient::Handle {
   curl_slist* headers = nullptr;
   CURL* curl = nullptr;
   char words[CURL_ERROR_SIZE] = "";  // of the last problem
+  std::atomic<bool> stopped{false};
 };
 
 HttpClient::HttpClient(Options options) : handle_(std::make_unique<Handle>(std::move(options))) {}
@@ -147,6 +157,8 @@ tl::expected<HttpReply, HttpProblem> HttpClient::Ask(std::string_view method, st
   answer.status = static_cast<unsigned>(status);
   return answer;
 }
+
+void HttpClient::Stop() { handle_->stopped.store(true); }
 
 std::string HttpClient::HeaderOf(const std::string& name) const {
   curl_header* header = nullptr;

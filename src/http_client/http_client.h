@@ -30,8 +30,8 @@ std::string PercentEncode(std::string_view text);
 /// else by at most one '/'. Empty: another form.
 std::string HostOfAddress(std::string_view address, bool allows_path);
 
-/// Blocking. One thread at a time. Opens the connection at the first request, and again if the server has
-/// closed it. Uses no proxy and follows no redirect.
+/// Blocking. One thread at a time, except for Stop. Opens the connection at the first request, and again if
+/// the server has closed it. Uses no proxy and follows no redirect.
 class HttpClient {
  public:
   struct Options {
@@ -53,6 +53,8 @@ class HttpClient {
   /// is a success.
   tl::expected<HttpReply, HttpProblem> Ask(std::string_view method, std::string_view target,
                                            std::string_view body = {});
+  /// Ends a request under way within about a second, and all later ones at once: kNoAnswer. Any thread.
+  void Stop();
   /// A header of the last answer; empty: it had none.
   std::string HeaderOf(const std::string& name) const;
 

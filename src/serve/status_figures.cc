@@ -426,6 +426,7 @@ constexpr auto kFigures<RekeyingPartitionStatus> = [] {
       {"lag_messages", Of<&S::lag_messages>, "seen_rekeying_lag_messages",
        "Messages of the source's partition that the keyed topic has not acknowledged yet."},
       {"lost_messages", Of<&S::lost_messages>},
+      {"reason", Of<&S::reason>},
   });
 }();
 
@@ -771,11 +772,15 @@ Families::Samples HeldSince(const DaemonStatus& status) {
   Families::Samples samples;
   for (const HoldReason reason : kHoldReasons) {
     double since = 0;
-    for (const PartitionStatus& partition : status.partitions) {
-      if (partition.held_by != reason || !partition.assigned) continue;
-      const double its = static_cast<double>(partition.held_since.value) / 1000.0;
-      since = since == 0 ? its : std::min(since, its);
-    }
+    const auto look = [&](const auto& partitions) {
+      for (const auto& partition : partitions) {
+        if (partition.held_by != reason || !partition.assigned) continue;
+        const double its = static_cast<double>(partition.held_since.value) / 1000.0;
+        since = since == 0 ? its : std::min(since, its);
+      }
+    };
+    look(status.partitions);
+    if (status.rekeying) look(status.rekeying->partitions);
     samples.emplace_back(HoldReasonName(reason), since);
   }
   return samples;

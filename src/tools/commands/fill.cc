@@ -161,6 +161,8 @@ void PrintView(const AskArguments& given, const FillView& view, int32_t partitio
                  : since.get<int64_t>() == 0 ? ", whole from the beginning"
                                              : ", whole since " + TimeText({since.get<int64_t>()}),
                  daemon.value("address", ""));
+      if (const SortedJson problem = partition.value("problem", SortedJson(nullptr)); problem.is_string())
+        fmt::print("    {}\n", problem.get<std::string>());
     }
   }
   fmt::print("{} of {} partitions of filter {} are filled: {} records read again, {} users written\n",

@@ -1,7 +1,11 @@
 #include "binary/binary_format.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <string>
 
@@ -125,6 +129,34 @@ TEST(BinaryFormat, AFieldThatASchemaLacksIsAbsent) {
                                        "shop.Exposure, which has the fields kind, user_id, exposed_at"),
             std::string::npos)
       << shown.error().message;
+}
+
+TEST(BinaryFormat, ItsEndDoesntWaitForASilentRegistry) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t bytes = sizeof(address);
+  const timeval patience{.tv_sec = 10, .tv_usec = 0};
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), bytes), 0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &bytes), 0);
+  ASSERT_EQ(setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+  RegistryOptions registry;
+  registry.url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  EventFormat format;
+  format.binary = *MakeBinaryFormat({kAvro, kConfluent, {}, {}, registry});
+  {
+    EventDecoder decoder(1000, *EventPlan::Make(format), MissingSchema::kGiveUp);
+    EXPECT_EQ(decoder.Decode(std::string("\0\0\0\0\x07x", 6)).error().reason, RejectReason::kSchemaPending);
+  }
+  const int asked = accept(listener, nullptr, nullptr);
+  ASSERT_GE(asked, 0) << "the registry is asked";
+  const auto begun = std::chrono::steady_clock::now();
+  format = {};
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(3)) << "the request takes 5 s";
+  close(asked);
+  close(listener);
 }
 
 TEST(BinaryFormat, OwnEventsStayJsonAndTooLongOnesAreRejected) {

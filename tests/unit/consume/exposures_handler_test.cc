@@ -7,6 +7,7 @@
 #include "consume/topic_consumer.h"
 #include "flow/partition_flow.h"
 #include "model/day.h"
+#include "support/fake_binary_format.h"
 #include "support/fake_group_log.h"
 #include "support/fake_stores.h"
 
@@ -16,7 +17,10 @@ using namespace std::chrono_literals;
 
 class NoWait final : public ConsumerWait {
  public:
-  void WaitForSpace(std::chrono::milliseconds) override {}
+  void WaitForSpace(std::chrono::milliseconds) override {
+    if (on_wait) on_wait();
+  }
+  std::function<void()> on_wait;
 };
 
 class ExposuresTakerTest : public testing::Test {
@@ -110,6 +114,31 @@ TEST_F(ExposuresTakerTest, WakesThePublisherForACheckpointAndForAnotherOwner) {
   owns_ = false;
   ASSERT_TRUE(runner_->StepControl(0ms));
   EXPECT_EQ(wakes_, 2) << "beats go elsewhere from here on";
+}
+
+TEST_F(ExposuresTakerTest, AHoldHasTheReasonThatHoldsNow) {
+  bool is_known = false;
+  stores_.plan = sim::FakeBinaryFormat::PlanBy(
+      [&](uint32_t) { return is_known ? std::nullopt : std::optional(RejectReason::kSchemaPending); });
+  Start();
+  const PartitionPointer open = handler_->open().Find(0);
+  topic_.Append(0, {clock_.WallNow(), "u",
+                    sim::FakeBinaryFormat::Framed(7, R"({"user_id":"u","item_id":"i","exposed_at":)" +
+                                                         std::to_string(clock_.WallNow().value) + "}")});
+  std::vector<HoldReason> reasons;
+  int64_t since = 0;
+  wait_.on_wait = [&] {
+    reasons.push_back(open->held_reason.load());
+    if (reasons.size() == 1) since = open->held_since_ms.load();
+    EXPECT_EQ(open->held_since_ms.load(), since) << "it is one hold";
+    clock_.Advance(20);
+    open->disk_full.store(reasons.size() == 1);
+    is_known = reasons.size() == 3;
+  };
+  runner_->StepWorker(0, 0ms);
+  EXPECT_EQ(reasons, (std::vector{HoldReason::kSchema, HoldReason::kDiskFull, HoldReason::kSchema}));
+  EXPECT_EQ(open->held_since_ms.load(), 0);
+  EXPECT_EQ(Next(0), 1);
 }
 
 TEST_F(ExposuresTakerTest, MissingStateIsReadAgainAndWhatTheTopicNoLongerHoldsIsLost) {

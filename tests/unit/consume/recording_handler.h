@@ -67,7 +67,10 @@ class RecordingTaker final : public TopicHandler {
       commit_ = next_;
       return std::nullopt;
     }
-    void Held() override { ++handler_.held; }
+    void Held() override {
+      handler_.held += is_held_ ? 0 : 1;
+      is_held_ = true;
+    }
     bool WaitsAlone() const override {
       const std::lock_guard lock(handler_.mutex_);
       return handler_.kept_[partition_].waits_alone;
@@ -75,6 +78,7 @@ class RecordingTaker final : public TopicHandler {
     void Resumed() override {
       const std::lock_guard lock(handler_.mutex_);
       ++handler_.kept_[partition_].resumed;
+      is_held_ = false;
     }
     int64_t CommitOffset() const override { return commit_; }
     void Close(const Closing& closing) override {
@@ -88,6 +92,7 @@ class RecordingTaker final : public TopicHandler {
 
    private:
     RecordingTaker& handler_;
+    bool is_held_ = false;
     const int32_t partition_;
     int64_t next_;
     std::atomic<int64_t> commit_{-1};

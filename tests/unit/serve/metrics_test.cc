@@ -275,6 +275,13 @@ TEST(Metrics, TellSinceWhenConsumptionIsHeld) {
   page = metrics.Page(status);
   EXPECT_EQ(Value(page, "seen_held_since_seconds{reason=\"disk_full\"}"), 1'700'000'000);
   EXPECT_EQ(Value(page, "seen_held_since_seconds{reason=\"tail_full\"}"), 0);
+  EXPECT_EQ(Value(page, "seen_held_since_seconds{reason=\"schema\"}"), 0);
+  ASSERT_TRUE(status.rekeying && status.rekeying->partitions.at(0).assigned);
+  status.rekeying->partitions[0].held_by = HoldReason::kSchema;
+  status.rekeying->partitions[0].held_since = TimeMs{1'700'000'005'000};
+  page = metrics.Page(status);
+  EXPECT_EQ(Value(page, "seen_held_since_seconds{reason=\"schema\"}"), 1'700'000'005)
+      << "re-keying waits as well";
 }
 
 TEST(Metrics, AreCountedFromManyThreads) {

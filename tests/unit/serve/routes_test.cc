@@ -572,9 +572,9 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
       "open_transactions": [],
       "partitions": [
       {"partition": 4, "assigned": true, "committed_offset": 88, "high_watermark": 100, "lag_messages": 12,
-       "lost_messages": 3},
+       "lost_messages": 3, "reason": ""},
       {"partition": 5, "assigned": false, "committed_offset": null, "high_watermark": 5, "lag_messages": 5,
-       "lost_messages": 0}]},
+       "lost_messages": 0, "reason": ""}]},
     "items": {"topic": "items", "ordered_topic": "items-in-order", "group_id": "seend-items",
       "problem": "partition 0 is catching_up",
       "ordering": {"group_id": "seend-rekey", "caught_up": false, "problem": "4 messages to re-key",
