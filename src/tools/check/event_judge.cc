@@ -134,8 +134,6 @@ Status EventJudge::ReadAll(const Record& record, int16_t source, const Visit& vi
 
 Status EventJudge::ReadOne(const Record& record, int16_t source, const Visit& visit) {
   if (record.value_is_null) return Malformed(record, source, "the record has no value");
-  if (record.value.size() > rules_.event_bytes_max)
-    return Malformed(record, source, fmt::format("more than {} bytes", rules_.event_bytes_max));
   const auto event = decoder_.Decode(record.value);
   if (!event) {
     if (event.error().reason == RejectReason::kSchemaPending)

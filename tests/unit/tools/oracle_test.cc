@@ -324,6 +324,25 @@ TEST(Oracle, LeavesOutWhatTheDaemonDeadLetters) {
   EXPECT_EQ(told.oracle().Users(), std::vector<std::string_view>{"u"});
 }
 
+TEST(EventJudge, ARegistrysBytesDontCountAsTheEvents) {
+  const std::string event = EventOf("u", "n", kNoon);
+  EventFormat format;
+  format.framed = true;
+  OracleRules rules;
+  rules.plan = *EventPlan::Make(format);
+  rules.event_bytes_max = event.size();
+  EventJudge judge(rules);
+  const std::string longest = std::string("\0\0\0\0\7", 5) + event;
+  const std::string longer = longest + " ";
+  Record record;
+  record.timestamp = kNoon;
+  record.value = longest;
+  EXPECT_TRUE(judge.Read(record));
+  record.value = longer;
+  EXPECT_FALSE(judge.Read(record));
+  EXPECT_EQ(judge.counts(), (OracleCounts{.records = 2, .exposures = 1, .malformed = 1}));
+}
+
 TEST(EventJudge, PassesOverTheMarksOfAReplay) {
   const OracleRules rules;
   EventJudge judge(rules);
