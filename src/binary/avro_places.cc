@@ -200,7 +200,10 @@ class PlaceChecker {
     const bool is_items = *field == Field::kItems;
     if (is_items) steps.insert(steps.end(), plan_.items_steps.begin(), plan_.items_steps.end());
     const Ends ends = finder_.Follow(start, steps, is_items);
-    if (ends.IsNowhere()) return;
+    if (ends.IsNowhere()) {
+      if (plan_[*field].mapped && *field != Field::kUserId) nowhere_.insert(*field);
+      return;
+    }
     found_[static_cast<size_t>(*field)] = true;
     if (of_element && *field == Field::kItemId) item_of_element_ = true;
     if (!of_element && *field == Field::kItemId) item_of_event_ = true;
@@ -263,6 +266,9 @@ class PlaceChecker {
       Miss(Field::kItemId, plan_[Field::kItemId].path +
                                " leads nowhere in the elements of items, which are each " +
                                NamesOf(elements_) + "; map it to the field with the item's id");
+    for (const Field field : nowhere_) {
+      if (!is_found(field)) fail(field, plan_[field].path);
+    }
   }
 
   std::string NamesOf(const Ends& ends) const {
@@ -292,6 +298,7 @@ class PlaceChecker {
   const EventPlan& plan_;
   PlaceFinder finder_;
   std::array<bool, kFields> found_{};
+  std::set<Field> nowhere_;  // mapped fields without a value at one of their places
   bool item_of_event_ = false, item_of_element_ = false, has_items_ = false, scalar_elements_ = false;
   Ends elements_;
   BadPlaces bad_;

@@ -12,7 +12,7 @@ namespace seen {
 /// The first of each kind. A path is a key of the configuration.
 struct BadPlaces {
   std::optional<FormatError> unusable;  // leads to a value that the field can't have
-  std::optional<FormatError> missing;   // leads nowhere, and an exposure needs it
+  std::optional<FormatError> missing;   // leads nowhere: one that an exposure needs, or else a mapped one
 };
 BadPlaces FindBadPlaces(const AvroReading& reading, const EventPlan& plan);
 BadPlaces FindBadPlaces(const ProtobufSchema& schema, const EventPlan& plan);

@@ -1,6 +1,7 @@
 #include <google/protobuf/descriptor.h>
 
 #include <array>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -130,7 +131,10 @@ class PlaceChecker {
     const bool is_items = field == Field::kItems;
     if (is_items) steps.insert(steps.end(), plan_.items_steps.begin(), plan_.items_steps.end());
     const End end = Follow(start, steps);
-    if (end.IsNowhere()) return;
+    if (end.IsNowhere()) {
+      if (plan_[field].mapped && field != Field::kUserId) nowhere_.insert(field);
+      return;
+    }
     found_[of_element] |= SlotBit(static_cast<size_t>(field));
     if (is_items) items_ = end;
     std::string pointer;
@@ -174,6 +178,9 @@ class PlaceChecker {
     if (!Has(Field::kExposedAt, false) && !plan_[Field::kItemsExposedAt].mapped) fail(Field::kExposedAt);
     if (!Has(Field::kItemId, false) && items_.IsNowhere())
       fail(plan_.items_only ? Field::kItems : Field::kItemId);
+    for (const Field field : nowhere_) {
+      if (!Has(field, false) && !Has(field, true)) fail(field);
+    }
   }
 
   std::string Fields() const {
@@ -190,6 +197,7 @@ class PlaceChecker {
   const pb::Descriptor& type_;
   const EventPlan& plan_;
   std::array<uint32_t, 2> found_{};  // slots whose place is there: of the event, of an element
+  std::set<Field> nowhere_;          // mapped fields without a value at one of their places
   End items_;
   BadPlaces bad_;
 };

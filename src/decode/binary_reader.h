@@ -35,8 +35,8 @@ class BinaryReader {
   /// event of its schema. kUnknownSchema. kWrongType: the plan's fields don't fit the schema. kSchemaPending:
   /// nothing is known about the record yet.
   virtual tl::expected<void, Rejection> AppendJson(std::string_view payload, std::string& json) = 0;
-  /// A field that no event of the last one's schema has, but an exposure needs; nullptr: none. Such an event
-  /// may be an erasure, or left out by a condition.
+  /// A field that no event of the last one's schema has, but an exposure needs it or the plan maps it;
+  /// nullptr: none. Such an event may be an erasure, or left out by a condition.
   virtual const FormatError* Missing() const { return nullptr; }
 };
 

@@ -89,7 +89,8 @@ tl::expected<Event, Rejection> EventDecoder::DecodeBinary(std::string_view paylo
   } else if (const auto object = buffers.converted->ParseObject(buffers.json)) {
     event = buffers.readers.document.Read(*object, buffers.event);
     if (!event && event.error().reason == RejectReason::kMissingField) {
-      if (const FormatError* missing = buffers.binary->Missing())
+      const FormatError* const missing = buffers.binary->Missing();
+      if (missing != nullptr && missing->path.ends_with(event.error().field))
         event.error().message += "; " + missing->path + ": " + missing->message;
     }
   } else {

@@ -253,10 +253,12 @@ TEST(AvroReader, MakesNoReaderForFieldsThatNoEventCanHave) {
     std::string error;
     EventFormat format = {};
   };
-  EventFormat seconds, by_uid, batch;
+  EventFormat seconds, by_uid, batch, by_kind;
   SetField(seconds, Field::kExposedAt, "/ts", TimeUnit::kSeconds);
   SetField(by_uid, Field::kUserId, "/uid");
   SetField(batch, Field::kItems, "/items");
+  SetField(by_kind, Field::kKind, "/acton");
+  by_kind.wanted.kind = true;
   const std::string has = " leads nowhere in schema record shop.Exposure, which has the fields ";
   const std::string user = R"({"name":"user_id","type":"string"},)";
   const std::string item = R"({"name":"item_id","type":"string"},)";
@@ -292,6 +294,9 @@ TEST(AvroReader, MakesNoReaderForFieldsThatNoEventCanHave) {
        "in ms; "
        "leave unit out",
        seconds},
+      {std::string(kBasics),
+       "input.fields.kind: kind (/acton)" + has + "user_id, item_id, exposed_at; map it to one of these",
+       by_kind},
       {std::string(kBasics) + R"(,{"name":"position","type":"string"})",
        "input.fields.position: \"/position\" leads to a string; point at an int or a long"},
       {user + R"({"name":"items","type":"string"})" + time, "", batch},

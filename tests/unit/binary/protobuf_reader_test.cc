@@ -391,10 +391,12 @@ TEST(ProtobufReader, MakesNoReaderForFieldsThatNoEventCanHave) {
     std::string error;
     EventFormat format = {};
   };
-  EventFormat seconds, by_uid, batch, text_time;
+  EventFormat seconds, by_uid, batch, text_time, by_kind;
   SetField(seconds, Field::kExposedAt, "/ts", TimeUnit::kSeconds);
   SetField(by_uid, Field::kUserId, "/uid");
   SetField(batch, Field::kItems, "/items");
+  SetField(by_kind, Field::kKind, "/acton");
+  by_kind.wanted.kind = true;
   SetField(text_time, Field::kExposedAt, "/a/0/json/ts", TimeUnit::kRfc3339);
   const std::string has = " leads nowhere in message Exposure, which has the fields ";
   const std::string user = "string user_id = 1;", item = "int64 item_id = 2;", time = "int64 exposed_at = 3;";
@@ -404,6 +406,9 @@ TEST(ProtobufReader, MakesNoReaderForFieldsThatNoEventCanHave) {
       {user + item + time,
        "input.fields.user_id: user_id (/uid)" + has + "user_id, item_id, exposed_at; map it to one of these",
        by_uid},
+      {user + item + time,
+       "input.fields.kind: kind (/acton)" + has + "user_id, item_id, exposed_at; map it to one of these",
+       by_kind},
       {user + item, "input.fields.exposed_at: exposed_at" + has + "user_id, item_id; map it to one of these"},
       {user + time, "input.fields.item_id: item_id" + has + "user_id, exposed_at; map it to one of these"},
       {user + time,
