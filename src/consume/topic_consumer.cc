@@ -292,6 +292,7 @@ void TopicConsumer::ReadOn(Run& run) {
 void TopicConsumer::Failed(Run& run, const Error& error) {
   if (!Stops(error.code)) {
     run.read_on_at = clock_.Now() + options_.read_on_after;
+    log_->StopReading(run.partition);  // until ReadOn seeks
     return TryLater(run.partition, PartitionProblem::Kind::kWaiting, error);
   }
   // The records read last may be of another log, or can't be written. So no checkpoint is written.

@@ -330,6 +330,7 @@ TEST_F(TopicRunnerTest, AFailureWhileReadingIsReadOnAfterAWhile) {
   ASSERT_TRUE(Problem(0));
   EXPECT_EQ(Problem(0)->kind, Kind::kWaiting);
   EXPECT_TRUE(handler_.Of(0).values.empty());
+  EXPECT_FALSE(log_->read_partitions().contains(0)) << "what it fetched would be thrown away";
   ASSERT_TRUE(Steps());
   EXPECT_EQ(handler_.Of(0).values, Values(0, 20));
   EXPECT_EQ(Problem(0), std::nullopt);
