@@ -82,7 +82,7 @@ def as_an_earlier_version_wrote_it(generation):
         if line.split()[0] not in ("folding_version", "segmentation", "boilerplate", "numbers", "tokens_min")
     ]
     generation.write_text(
-        "".join(line.replace("features_version 4", "features_version 1") + "\n" for line in lines)
+        "".join(line.replace("features_version 5", "features_version 1") + "\n" for line in lines)
     )
 
 
@@ -124,9 +124,9 @@ def test_an_index_of_the_lost_rules_must_be_rebuilt(topics, daemon, topic_name):
     items.wait_at_rest(seend)
     seend.stop()
     generation = next(seend.store.glob("**/item-index-0/generation"))
-    generation.write_text(generation.read_text().replace("features_version 4", "features_version 3"))
+    generation.write_text(generation.read_text().replace("features_version 5", "features_version 4"))
     seend.start()
-    assert "built with version 3 of the features of texts, and this program has version 4" in refusal(seend)
+    assert "built with version 4 of the features of texts, and this program has version 5" in refusal(seend)
     assert "--rebuild" in refusal(seend)
     seend.stop()
     seend.start("--rebuild")
