@@ -58,7 +58,8 @@ std::optional<Match> GroupRules::CompareContainment(const ItemFeatures& a, const
       found->of < kContainedMin)
     return std::nullopt;
   const auto [smaller, larger] = found->a_is_smaller ? std::pair(&a, &b) : std::pair(&b, &a);
-  if (!NumbersFitAdditions(smaller->numbers, larger->numbers, found->added)) return std::nullopt;
+  const uint32_t words_added = larger->words - std::min(smaller->words, larger->words);
+  if (!NumbersFitAdditions(smaller->numbers, larger->numbers, words_added)) return std::nullopt;
   return Match{Rounded(SketchSimilarity(a.sketch, b.sketch)), std::popcount(a.simhash ^ b.simhash),
                FoundBy::kMinHash, Rounded(found->contained)};
 }

@@ -58,32 +58,38 @@ struct SketchContainment {
   double contained = 0;
   double shares = 0;         // the smaller set's size divided by the larger's
   size_t of = 0;             // the smaller set's size, estimated
-  size_t added = 0;          // by how much the larger set is larger, estimated
   bool a_is_smaller = true;  // or as large
 };
 /// nullopt: a set is empty, or the levels are too far apart.
 std::optional<SketchContainment> ContainmentOf(const Sketch& a, const Sketch& b);
 
 /// A sample of a text's numbers. A number that comes three times gives three values. Two different numbers in
-/// a million pairs of them have one value by chance at most.
+/// a million pairs of them have one value by chance at most. Two bits of a hash, and so of a value at level
+/// 0, are its tag.
 using NumberSketch = SampleOf<uint32_t>;
+enum class NumberTag : uint8_t {
+  kNumber = 0,
+  kNeighbours = 1,  // two numbers that stand close together, in their order; only of few numbers
+  kDate = 2,
+  kRepeat = 3,  // of a number or a date that stands before it
+};
+inline constexpr uint8_t kNumberTags = 3;
 inline constexpr size_t kNumbersMax = 64;
 /// Fewer than one number in so many may differ.
 inline constexpr size_t kDifferingOneIn = 10;
-/// A text of fewer numbers has few: none may differ. So its bands name them. The order of those that stand
-/// close together counts too: two such neighbours are a value, with the bit kCloseNumbers. No number has the
-/// bit.
+/// A text of fewer numbers has few: none may differ. So its bands name them.
 inline constexpr size_t kFewNumbers = kDifferingOneIn;
-inline constexpr uint32_t kCloseNumbers = 1;
 bool HasFew(const NumberSketch& numbers);
 /// True unless the numbers that differ are less than a tenth of all numbers of the text that has more. An
 /// estimate if that text has more than kNumbersMax.
 bool NumbersDiffer(const NumberSketch& a, const NumberSketch& b);
-/// Whether a text may be another one with additions of so many shingles. It has the numbers of the other one:
-/// less than a tenth may be missing. Additions are words, not numbers alone: each further number comes with
-/// kShinglesANumber shingles.
-bool NumbersFitAdditions(const NumberSketch& smaller, const NumberSketch& larger, size_t shingles_added);
-inline constexpr size_t kShinglesANumber = 3;
+/// Whether a text may be another one with additions of so many words. It has the numbers of the other one:
+/// less than a tenth may be missing. Additions are words, not numbers alone. A date comes with a few words:
+/// it says when a copy was made. Another number comes with a sentence: "Episode 2 of the drama" is no
+/// addition. A repeat needs no words, because bodies repeat their headlines.
+bool NumbersFitAdditions(const NumberSketch& smaller, const NumberSketch& larger, size_t words_added);
+inline constexpr size_t kWordsADate = 3;
+inline constexpr size_t kWordsANumber = 8;
 
 /// MinHash (Broder 1997) over the same shingles, in bands of rows (Leskovec, Rajaraman, Ullman, "Mining of
 /// Massive Datasets", 3.4). Sets of Jaccard similarity s share a band with probability

@@ -17,12 +17,13 @@ constexpr size_t kAmountsMax = 2;   // in a word: "s01e02" has two; more make on
 constexpr std::string_view kOrdinal = "第";
 // What comes in numbered parts. After a folding they are Simplified Chinese, else Japanese. 第一次 is an
 // idiom.
-constexpr std::u32string_view kParts = U"集章回期季话話部卷巻册冊篇讲講课課节節弹弾辑届屆轮場场关";
+constexpr std::u32string_view kParts =
+    U"集章回期季话話部卷巻册冊篇讲講课課节節弹弾辑届屆轮場场关周週名位局版页頁号號级級条條项項单單题題层層组"
+    U"組队隊代";
 constexpr size_t kDayBytes = std::string_view("日").size();
 // Between the first bytes of two numbers whose order counts: "season 1 episode 2".
-constexpr uint32_t kCloseBytes = 16;
-constexpr uint64_t kCloseBit = uint64_t{kCloseNumbers} << 32;
-constexpr uint64_t kTimes = 0x9e3779b97f4a7c15u;
+constexpr uint32_t kCloseBytes = 18;
+constexpr uint64_t kOrder = 0x9e3779b97f4a7c15u;
 
 // nullopt: no digit. Digits beyond ASCII that Normaliser keeps begin with the Arabic ones.
 std::optional<int> DigitOf(uint32_t c) {
@@ -145,9 +146,10 @@ void ReadAmount(std::string_view amount, std::string& number, const NumberFinder
   }
 }
 
-// Y, M, D: a year, month and day; h, m: a time; other characters are words.
-constexpr std::u32string_view kDates[] = {U"YMD", U"Y年M月D日", U"M月D日", U"Y年M月D号", U"M月D号", U"DDY"};
-constexpr std::u32string_view kTime = U"hm";
+// Y, M, D: a year, month and day; h, m: a time; w: a word, such as a month; other characters are themselves.
+constexpr std::u32string_view kDates[] = {U"YMD",    U"Y年M月D日", U"M月D日", U"Y年M月D号",
+                                          U"M月D号", U"DDY",       U"DY",     U"DwY"};
+constexpr std::u32string_view kTimes[] = {U"hm", U"whm"};
 
 bool IsPart(std::string_view digits, char32_t sign) {
   struct Part {
@@ -167,8 +169,8 @@ bool IsPart(std::string_view digits, char32_t sign) {
   return value >= part.least && value <= part.most;
 }
 
-// How many runs from `run` on have this form; 0: they don't. Appends the numbers to `out`. More letters may
-// follow the last word.
+// How many runs from `run` on have this form; 0: they don't. Points may be between numbers. Appends the
+// numbers to `out`. More letters may follow the last word.
 size_t ReadForm(std::u32string_view form, const NormalText& text, size_t run, std::string& out) {
   const std::string_view all = text.text;
   const size_t out_size = out.size();
@@ -177,11 +179,16 @@ size_t ReadForm(std::u32string_view form, const NormalText& text, size_t run, st
     if (run + i < text.runs.size()) {
       const auto [begin, end, kind, in_link] = text.runs[run + i];
       const std::string_view letters = all.substr(begin, end - begin);
+      const bool is_last = i + 1 == form.size();
       size_t at = 0;
-      if (is_word && kind == RunKind::kDictionary && NextCharacter(letters, at) == form[i] &&
-          (at == letters.size() || i + 1 == form.size()))
+      if (form[i] == U'w' && kind == RunKind::kWord && !in_link &&
+          !std::ranges::any_of(letters, [](char c) { return c >= '0' && c <= '9'; }))
         continue;
-      if (!is_word && kind == RunKind::kWord && !in_link && !IsPoint(all, end) && IsPart(letters, form[i])) {
+      if (is_word && kind == RunKind::kDictionary && NextCharacter(letters, at) == form[i] &&
+          (at == letters.size() || is_last))
+        continue;
+      if (!is_word && kind == RunKind::kWord && !in_link && !(is_last && IsPoint(all, end)) &&
+          IsPart(letters, form[i])) {
         if (!out.empty()) out += '-';
         AppendNumber(letters, out);
         continue;
@@ -197,11 +204,19 @@ size_t ReadForm(std::u32string_view form, const NormalText& text, size_t run, st
 size_t ReadDate(const NormalText& text, size_t run, std::string& out) {
   out.clear();
   for (const std::u32string_view form : kDates) {
-    size_t size = ReadForm(form, text, run, out);
+    const size_t size = ReadForm(form, text, run, out);
     if (size == 0) continue;
+    if (std::string unused;
+        (form == U"DY" || form == U"DwY") && ReadForm(U"YMD", text, run + size - 1, unused) > 0) {
+      out.clear();  // the year begins a date
+      continue;
+    }
     const Run& last = text.runs[run + size - 1];
     if (last.kind == RunKind::kDictionary && last.end - last.begin > kDayBytes) return size - 1;
-    return size + ReadForm(kTime, text, run + size, out);
+    for (const std::u32string_view time : kTimes) {
+      if (const size_t of_time = ReadForm(time, text, run + size, out)) return size + of_time;
+    }
+    return size;
   }
   return 0;
 }
@@ -286,7 +301,9 @@ void NumberFinder::Find(const NormalText& text, const Take& take) {
       if (const size_t size = ReadDate(text, i, date_); size > 0) {
         Flush(take);
         place_ = run.begin;
+        tag_ = NumberTag::kDate;
         take(date_);
+        tag_ = NumberTag::kNumber;
         i += size - 1;
         continue;
       }
@@ -308,25 +325,30 @@ void NumberFinder::Find(const NormalText& text, const Take& take) {
 uint64_t NumberFinder::Read(const NormalText& text, NumberSketch& out) {
   hashes_.clear();
   places_.clear();
+  const auto tagged = [](uint64_t hash, NumberTag tag) {
+    constexpr uint64_t kTagBits = uint64_t{kNumberTags} << 32;
+    return (hash & ~kTagBits) | uint64_t{static_cast<uint8_t>(tag)} << 32;
+  };
   Find(text, [&](const std::string& number) {
-    hashes_.push_back(TokenHash(number) & ~kCloseBit);
+    hashes_.push_back(tagged(TokenHash(number), tag_));
     places_.push_back(place_);
   });
-  const size_t count = hashes_.size();
-  for (size_t i = 1; i < count && count < kFewNumbers; ++i) {
+  values_.assign(hashes_.begin(), hashes_.end());
+  for (size_t i = 1; i < hashes_.size() && hashes_.size() < kFewNumbers; ++i) {
     if (places_[i] - places_[i - 1] <= kCloseBytes)
-      hashes_.push_back(Mixed(hashes_[i - 1] + hashes_[i] * kTimes) | kCloseBit);
+      values_.push_back(tagged(Mixed(hashes_[i - 1] + hashes_[i] * kOrder), NumberTag::kNeighbours));
   }
-  std::sort(hashes_.begin(), hashes_.end());
-  uint64_t all = 0, last = 0;
-  size_t time = 0;
-  for (uint64_t& hash : hashes_) {
-    time = hash == last ? time + 1 : 0;
-    last = hash;
-    if (time > 0) hash = (Mixed(hash + time * kTimes) & ~kCloseBit) | (hash & kCloseBit);
-    all = Mixed(all + hash);
+  std::sort(values_.begin(), values_.end());
+  uint64_t last = 0, time = 0;
+  for (uint64_t& value : values_) {
+    time = value == last ? time + 1 : 0;
+    last = value;
+    if (time > 0 && value != tagged(value, NumberTag::kNeighbours))
+      value = tagged(Mixed(value + time * kOrder), NumberTag::kRepeat);
   }
-  SampleInto(hashes_, kNumbersMax, out);
+  uint64_t all = 0;
+  for (const uint64_t value : values_) all = Mixed(all + value);
+  SampleInto(values_, kNumbersMax, out);
   return all;
 }
 
@@ -335,6 +357,7 @@ void NumberFinder::Release() {
   amounts_ = {};
   hashes_ = {};
   places_ = {};
+  values_ = {};
 }
 
 }  // namespace seen

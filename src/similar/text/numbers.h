@@ -18,8 +18,7 @@ class NumberFinder {
   /// Calls `take` for each number, in text order: "1000", "-5", "1.05", a date such as
   /// "2024-5-12" or "2024-5-12-8-30", or a word with many digits.
   void Find(const NormalText& text, const Take& take);
-  /// Returns a hash of all values; 0: there is none. In the sample, a number that comes several times counts
-  /// as often.
+  /// Returns a hash of all values; 0: there is none.
   uint64_t Read(const NormalText& text, NumberSketch& out);
   void Release();
 
@@ -38,9 +37,12 @@ class NumberFinder {
   size_t groups_count_ = 0;
   std::string number_, date_;
   std::vector<std::string> amounts_;
-  uint32_t place_ = 0;  // in the text, of the number that is taken
+  // Of the number that is taken.
+  uint32_t place_ = 0;  // in the text
+  NumberTag tag_ = NumberTag::kNumber;
   std::vector<uint64_t> hashes_;
   std::vector<uint32_t> places_;
+  std::vector<uint64_t> values_;
 };
 
 }  // namespace seen

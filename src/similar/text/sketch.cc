@@ -1,7 +1,9 @@
 #include "similar/text/sketch.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "base/result.h"
 #include "similar/text/hash.h"
@@ -186,18 +188,21 @@ std::optional<SketchContainment> ContainmentOf(const Sketch& a, const Sketch& b)
       .contained = static_cast<double>(overlap->common) / static_cast<double>(smaller),
       .shares = static_cast<double>(smaller) / static_cast<double>(larger),
       .of = smaller << std::max(a.level, b.level),
-      .added = (larger - smaller) << std::max(a.level, b.level),
       .a_is_smaller = of_a <= of_b,
   };
 }
 
 namespace {
 
-bool IsNumber(uint32_t value) { return (value & kCloseNumbers) == 0; }
+NumberTag TagOf(uint32_t value, uint8_t level) {
+  return static_cast<NumberTag>(value >> level & kNumberTags);
+}
 
-NumberSketch WithoutOrder(NumberSketch numbers) {
-  if (numbers.level == 0) std::erase_if(numbers.values, [](uint32_t value) { return !IsNumber(value); });
-  return numbers;
+NumberSketch Tagged(const NumberSketch& numbers, NumberTag tag) {
+  NumberSketch out{numbers.level, {}};
+  std::ranges::copy_if(numbers.values, std::back_inserter(out.values),
+                       [&](uint32_t value) { return TagOf(value, numbers.level) == tag; });
+  return out;
 }
 
 bool IsTooMany(size_t differing, size_t common) {
@@ -207,16 +212,24 @@ bool IsTooMany(size_t differing, size_t common) {
 }  // namespace
 
 bool HasFew(const NumberSketch& numbers) {
+  const auto is_number = [](uint32_t value) { return TagOf(value, 0) != NumberTag::kNeighbours; };
   return numbers.level == 0 &&
-         static_cast<size_t>(std::ranges::count_if(numbers.values, IsNumber)) < kFewNumbers;
+         static_cast<size_t>(std::ranges::count_if(numbers.values, is_number)) < kFewNumbers;
 }
 
-bool NumbersFitAdditions(const NumberSketch& smaller, const NumberSketch& larger, size_t shingles_added) {
+bool NumbersFitAdditions(const NumberSketch& smaller, const NumberSketch& larger, size_t words_added) {
   if (HasFew(larger) && !std::ranges::includes(larger.values, smaller.values)) return false;
-  const auto overlap = OverlapOf(WithoutOrder(smaller), WithoutOrder(larger));
-  if (!overlap || IsTooMany(overlap->only_a, overlap->common)) return false;
-  const size_t further = overlap->only_b << std::max(smaller.level, larger.level);
-  return kShinglesANumber * further <= shingles_added;
+  size_t missing = 0, common = 0, words_needed = 0;
+  for (const auto& [tag, words] :
+       {std::pair(NumberTag::kNumber, kWordsANumber), std::pair(NumberTag::kDate, kWordsADate),
+        std::pair(NumberTag::kRepeat, size_t{0})}) {
+    const auto overlap = OverlapOf(Tagged(smaller, tag), Tagged(larger, tag));
+    if (!overlap) return false;
+    missing += overlap->only_a;
+    common += overlap->common;
+    words_needed += words * (overlap->only_b << std::max(smaller.level, larger.level));
+  }
+  return !IsTooMany(missing, common) && words_needed <= words_added;
 }
 
 bool NumbersDiffer(const NumberSketch& a, const NumberSketch& b) {

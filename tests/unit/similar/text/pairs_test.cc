@@ -119,6 +119,8 @@ constexpr Pair kDifferent[] = {
     {"step ⓬", "step ⓭"},
     // Repeats.
     {"7 and 7", "7"},
+    {"最高气温30度，最低气温20度", "最高气温20度，最低气温30度"},
+    {"第十二版", "第十三版"},
     {"see src/main.cc/3", "see src/main.cc/4"},
     {"see and/or 3", "see and/or 4"},
     // Not in the link.
