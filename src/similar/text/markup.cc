@@ -120,6 +120,7 @@ class Stripper {
   size_t Tag(size_t at);
   bool IsPower(const TagName& name, size_t after) const;
   size_t Entity(size_t at);
+  size_t EscapedTwice(size_t at);
   size_t Colon(size_t at);
   size_t Punctuation(size_t at);
   size_t Escaped(size_t at);
@@ -423,6 +424,17 @@ void Stripper::Append(uint32_t c, size_t at) {
   PutUtf8(c, put);
 }
 
+// The character of an entity whose '&' was escaped and ends at `at`: &amp;#39;. Returns the place after it;
+// `at`: there is none, or it would be a tag's or another '&', which may be text.
+size_t Stripper::EscapedTwice(size_t at) {
+  const size_t semicolon = text_.substr(at, kEntityNameMax + 1).find(';');
+  if (semicolon == std::string_view::npos) return at;
+  const auto c = EntityCodePoint(text_.substr(at, semicolon), version_);
+  if (!c || *c == '<' || *c == '>' || *c == '&') return at;
+  Append(*c, at);
+  return at + semicolon + 1;
+}
+
 size_t Stripper::Entity(size_t at) {
   size_t end = at + 1;
   while (end < text_.size() && end - at <= kEntityNameMax &&
@@ -430,7 +442,7 @@ size_t Stripper::Entity(size_t at) {
     ++end;
   }
   if (end < text_.size() && text_[end] == ';') {
-    if (const auto code_point = EntityCodePoint(text_.substr(at + 1, end - at - 1))) {
+    if (const auto code_point = EntityCodePoint(text_.substr(at + 1, end - at - 1), version_)) {
       ++end;
       if (signs_count_ && in_url_ && *code_point == '&') {
         Separate();
@@ -442,6 +454,9 @@ size_t Stripper::Entity(size_t at) {
         if (*code_point == '<' && IsBracket(end)) {
           Separate();
           return end;
+        }
+        if (*code_point == '&') {
+          if (const size_t twice = EscapedTwice(end); twice > end) return twice;
         }
       }
       Append(*code_point, at);
@@ -457,12 +472,13 @@ size_t Stripper::Entity(size_t at) {
 }
 
 // Replaces the entities of the characters that escaping changes.
-std::string Unescaped(std::string_view text) {
+std::string Unescaped(std::string_view text, uint32_t version) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const size_t semicolon = text[at] == '&' ? text.substr(at, 8).find(';') : std::string_view::npos;
-    const auto c = semicolon == std::string_view::npos ? std::nullopt
-                                                       : EntityCodePoint(text.substr(at + 1, semicolon - 1));
+    const auto c = semicolon == std::string_view::npos
+                       ? std::nullopt
+                       : EntityCodePoint(text.substr(at + 1, semicolon - 1), version);
     const bool replaced = c == '<' || c == '>' || c == '&' || c == '"' || c == '\'';
     out += replaced ? static_cast<char>(*c) : text[at];
     at += replaced ? semicolon + 1 : 1;
@@ -517,7 +533,7 @@ bool StripMarkup(std::string_view text, uint32_t version, std::string& out, std:
   if (!stripper.MayBeEscaped()) return beyond_ascii;
   std::string unescaped(text);
   for (int times = 0; times < 2; ++times) {
-    unescaped = Unescaped(unescaped);
+    unescaped = Unescaped(unescaped, version);
     if (!IsOfElements(unescaped, version)) continue;
     out.resize(begin);
     if (links != nullptr) links->resize(links_begin);

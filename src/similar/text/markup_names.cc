@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace seen {
 namespace {
@@ -162,6 +163,23 @@ constexpr Entity kEntities[] = {
     {"uuml", 0xfc},     {"weierp", 0x2118}, {"xi", 0x3be},      {"yacute", 0xfd},    {"yen", 0xa5},
     {"yuml", 0xff},     {"zeta", 0x3b6},    {"zwj", 0x200d},    {"zwnj", 0x200c}};
 static_assert(std::is_sorted(std::begin(kEntities), std::end(kEntities)));
+// Since version 5: the others of HTML 4, and ASCII's of HTML 5.
+constexpr Entity kFurtherEntities[] = {
+    {"NewLine", 0xa},   {"Tab", 0x9},       {"and", 0x2227},    {"ang", 0x2220},   {"ast", 0x2a},
+    {"asymp", 0x2248},  {"cap", 0x2229},    {"colon", 0x3a},    {"comma", 0x2c},   {"commat", 0x40},
+    {"cong", 0x2245},   {"crarr", 0x21b5},  {"cup", 0x222a},    {"dArr", 0x21d3},  {"darr", 0x2193},
+    {"dollar", 0x24},   {"empty", 0x2205},  {"equals", 0x3d},   {"equiv", 0x2261}, {"excl", 0x21},
+    {"exist", 0x2203},  {"forall", 0x2200}, {"ge", 0x2265},     {"hArr", 0x21d4},  {"harr", 0x2194},
+    {"hyphen", 0x2010}, {"infin", 0x221e},  {"int", 0x222b},    {"isin", 0x2208},  {"lArr", 0x21d0},
+    {"larr", 0x2190},   {"le", 0x2264},     {"lowast", 0x2217}, {"lowbar", 0x5f},  {"lpar", 0x28},
+    {"minus", 0x2212},  {"nabla", 0x2207},  {"ne", 0x2260},     {"ni", 0x220b},    {"notin", 0x2209},
+    {"nsub", 0x2284},   {"num", 0x23},      {"oplus", 0x2295},  {"or", 0x2228},    {"otimes", 0x2297},
+    {"part", 0x2202},   {"percnt", 0x25},   {"period", 0x2e},   {"perp", 0x22a5},  {"plus", 0x2b},
+    {"prod", 0x220f},   {"prop", 0x221d},   {"quest", 0x3f},    {"rArr", 0x21d2},  {"radic", 0x221a},
+    {"rarr", 0x2192},   {"rpar", 0x29},     {"sdot", 0x22c5},   {"semi", 0x3b},    {"sim", 0x223c},
+    {"sol", 0x2f},      {"sub", 0x2282},    {"sube", 0x2286},   {"sum", 0x2211},   {"sup", 0x2283},
+    {"supe", 0x2287},   {"there4", 0x2234}, {"uArr", 0x21d1},   {"uarr", 0x2191}};
+static_assert(std::is_sorted(std::begin(kFurtherEntities), std::end(kFurtherEntities)));
 
 std::optional<uint32_t> Numeric(std::string_view digits) {
   const bool hex = !digits.empty() && (digits[0] == 'x' || digits[0] == 'X');
@@ -203,11 +221,14 @@ bool IsTracking(std::string_view name) {
          std::ranges::any_of(kTrackingPrefixes, [&](std::string_view one) { return name.starts_with(one); });
 }
 
-std::optional<uint32_t> EntityCodePoint(std::string_view name) {
+std::optional<uint32_t> EntityCodePoint(std::string_view name, uint32_t version) {
   if (name.starts_with('#')) return Numeric(name.substr(1));
-  const auto* found = std::lower_bound(std::begin(kEntities), std::end(kEntities), Entity{name, 0});
-  if (found == std::end(kEntities) || found->name != name) return std::nullopt;
-  return found->code_point;
+  const auto find = [&](std::span<const Entity> entities) -> std::optional<uint32_t> {
+    const auto found = std::lower_bound(entities.begin(), entities.end(), Entity{name, 0});
+    return found != entities.end() && found->name == name ? std::optional(found->code_point) : std::nullopt;
+  };
+  const auto found = find(kEntities);
+  return found || version < 5 ? found : find(kFurtherEntities);
 }
 
 }  // namespace seen

@@ -24,8 +24,8 @@ inline constexpr size_t kTrackingNameMax = 24;
 bool IsTracking(std::string_view lower_case_name);
 
 inline constexpr size_t kEntityNameMax = 10;
-/// The code point of "amp", "eacute", "#8217" or "#x2019". Names are those of HTML 4.01, section 24, without
-/// mathematics and arrows. nullopt: there is no such entity.
-std::optional<uint32_t> EntityCodePoint(std::string_view name);
+/// The code point of "amp", "eacute", "#8217" or "#x2019". Names are those of HTML 4.01, section 24, before
+/// version 5 without mathematics and arrows. nullopt: there is no such entity.
+std::optional<uint32_t> EntityCodePoint(std::string_view name, uint32_t version);
 
 }  // namespace seen

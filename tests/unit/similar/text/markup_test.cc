@@ -79,6 +79,10 @@ constexpr Case kEntityCases[] = {
     {"&amp;amp;", "amp "},
     {"&", ""},
     {"a&amp", "a amp"},
+    // Escaped twice.
+    {"Don&amp;#39;t", "don 39 t", "don t"},
+    {"a&amp;nbsp;b &amp;eacute;", "a nbsp b eacute ", "a\u00a0b \u00e9"},
+    {"a&amp;minus;5", "a minus 5", "a\u22125"},
 };
 
 TEST(StripMarkup, DecodesEntities) {
@@ -87,13 +91,15 @@ TEST(StripMarkup, DecodesEntities) {
 }
 
 TEST(StripMarkup, KnowsNamesAndNumbersOfCharacters) {
-  EXPECT_EQ(EntityCodePoint("yuml"), 0xffu);
-  EXPECT_EQ(EntityCodePoint("AElig"), 0xc6u);
-  EXPECT_EQ(EntityCodePoint("thetasym"), 0x3d1u);
-  EXPECT_EQ(EntityCodePoint("#X2019"), 0x2019u);
-  EXPECT_EQ(EntityCodePoint("#12a"), std::nullopt);
-  EXPECT_EQ(EntityCodePoint("EACUTE"), std::nullopt);
-  EXPECT_EQ(EntityCodePoint(""), std::nullopt);
+  EXPECT_EQ(EntityCodePoint("yuml", kTextVersion), 0xffu);
+  EXPECT_EQ(EntityCodePoint("AElig", kTextVersion), 0xc6u);
+  EXPECT_EQ(EntityCodePoint("thetasym", kTextVersion), 0x3d1u);
+  EXPECT_EQ(EntityCodePoint("#X2019", kTextVersion), 0x2019u);
+  EXPECT_EQ(EntityCodePoint("#12a", kTextVersion), std::nullopt);
+  EXPECT_EQ(EntityCodePoint("EACUTE", kTextVersion), std::nullopt);
+  EXPECT_EQ(EntityCodePoint("", kTextVersion), std::nullopt);
+  EXPECT_EQ(EntityCodePoint("minus", kTextVersion), 0x2212u);
+  EXPECT_EQ(EntityCodePoint("minus", 2), std::nullopt);
 }
 
 constexpr Case kUrls[] = {

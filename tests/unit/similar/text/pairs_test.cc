@@ -107,6 +107,8 @@ constexpr Pair kDifferent[] = {
     {"$-5 today", "$5 today"},
     {"-€1.5 today", "€1.5 today"},
     {"-5°C today", "5°C today"},
+    {"&minus;5°C today", "5°C today"},
+    {"&amp;minus;$5 today", "$5 today"},
     {"气温-5度", "气温5度"},
     {"วัน -๕", "วัน ๕"},
     {"วัน ๑.๕", "วัน ๑๕"},
@@ -193,6 +195,8 @@ TEST_P(Copies, AreEqual) {
 }
 constexpr Pair kCopies[] = {
     {"Episode 12", "episode 12!"},
+    {"&minus;5°C today", "-5°C today"},
+    {"Don&amp;#39;t miss it&amp;#8217;s 5", "Don't miss it\u2019s 5"},
     {"costs 1.5, or more", "costs 1.5 or more."},
     {"costs １．５", "costs 1.5"},
     {"costs １，０００", "costs 1,000"},
