@@ -19,7 +19,7 @@ import truth
 
 WORDS_MIN = 80
 ADDED = (10, 25, 50, 75, 100)  # percent of the text's words
-SIZE_MIN, SHARE_MIN = 64, 0.4  # as the daemon's
+SIZE_MIN, SHARE_MIN, WORDS_A_NUMBER = 64, 0.4, 8  # as the daemon's
 RUN = "minhash/sketch/3"
 
 
@@ -75,6 +75,7 @@ def contained_pairs(items, threshold):
     """{(i, j): Jaccard}: all pairs by the rule. Prefix filter, as in truth.py: of the smaller set's rarest
     shingles one is in the larger set."""
     sets, numbers = truth.shingle_sets(items), [truth.numbers(item) for item in items]
+    words = [len(truth.words(item)) for item in items]
     lists, pairs = collections.defaultdict(list), {}
     for i in sorted(range(len(sets)), key=lambda i: -len(sets[i])):
         elements = sorted(sets[i])
@@ -87,9 +88,9 @@ def contained_pairs(items, threshold):
             if common < need or size < SHARE_MIN * len(sets[j]):
                 continue
             missing = (numbers[i] - numbers[j]).total()
-            further = (numbers[j] - numbers[i]).total()
+            further = len(numbers[j].keys() - numbers[i].keys())
             fits = missing == 0 or 10 * missing < numbers[i].total()
-            fits = fits and 3 * further <= len(sets[j]) - size
+            fits = fits and (further == 0 or WORDS_A_NUMBER * further <= words[j] - words[i])
             if fits:
                 pairs[min(i, j), max(i, j)] = truth.jaccard(sets[i], sets[j])
         for element in elements:
