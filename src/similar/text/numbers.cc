@@ -151,49 +151,49 @@ constexpr std::u32string_view kDates[] = {U"YMD",    U"Y年M月D日", U"M月D日
                                           U"M月D号", U"DDY",       U"DY",     U"DwY"};
 constexpr std::u32string_view kTimes[] = {U"hm", U"whm"};
 
-bool IsPart(std::string_view digits, char32_t sign) {
-  struct Part {
-    char32_t sign;
-    size_t digits_min, digits_max;
-    int least, most;
-  };
-  constexpr Part kAllowed[] = {{U'Y', 4, 4, 1900, 2099},
-                               {U'M', 1, 2, 1, 12},
-                               {U'D', 1, 2, 1, 31},
-                               {U'h', 1, 2, 0, 23},
-                               {U'm', 2, 2, 0, 59}};
-  const Part& part = *std::ranges::find(kAllowed, sign, &Part::sign);
+struct DatePart {
+  char32_t sign;
+  size_t digits_min, digits_max;
+  int least, most;
+};
+constexpr DatePart kDateParts[] = {{U'Y', 4, 4, 1900, 2099},
+                                   {U'M', 1, 2, 1, 12},
+                                   {U'D', 1, 2, 1, 31},
+                                   {U'h', 1, 2, 0, 23},
+                                   {U'm', 2, 2, 0, 59}};
+
+bool IsPart(std::string_view digits, const DatePart& part) {
   if (digits.size() < part.digits_min || digits.size() > part.digits_max || !IsDigits(digits)) return false;
   int value = 0;
   for (const char digit : digits) value = 10 * value + (digit - '0');
   return value >= part.least && value <= part.most;
 }
 
+// Whether a run stands for this sign of a form. After the last sign, more letters may follow, but no point.
+// Appends a number to `out`.
+bool ReadSign(char32_t sign, const NormalText& text, const Run& run, bool is_last, std::string& out) {
+  const std::string_view letters = std::string_view(text.text).substr(run.begin, run.end - run.begin);
+  if (sign > 127) {
+    size_t at = 0;
+    return run.kind == RunKind::kDictionary && NextCharacter(letters, at) == sign &&
+           (at == letters.size() || is_last);
+  }
+  if (run.kind != RunKind::kWord || run.in_link) return false;
+  if (sign == U'w') return std::ranges::none_of(letters, [](char c) { return c >= '0' && c <= '9'; });
+  if (is_last && IsPoint(text.text, run.end)) return false;
+  if (!IsPart(letters, *std::ranges::find(kDateParts, sign, &DatePart::sign))) return false;
+  if (!out.empty()) out += '-';
+  AppendNumber(letters, out);
+  return true;
+}
+
 // How many runs from `run` on have this form; 0: they don't. Points may be between numbers. Appends the
-// numbers to `out`. More letters may follow the last word.
+// numbers to `out`.
 size_t ReadForm(std::u32string_view form, const NormalText& text, size_t run, std::string& out) {
-  const std::string_view all = text.text;
   const size_t out_size = out.size();
   for (size_t i = 0; i < form.size(); ++i) {
-    const bool is_word = form[i] > 127;
-    if (run + i < text.runs.size()) {
-      const auto [begin, end, kind, in_link] = text.runs[run + i];
-      const std::string_view letters = all.substr(begin, end - begin);
-      const bool is_last = i + 1 == form.size();
-      size_t at = 0;
-      if (form[i] == U'w' && kind == RunKind::kWord && !in_link &&
-          !std::ranges::any_of(letters, [](char c) { return c >= '0' && c <= '9'; }))
-        continue;
-      if (is_word && kind == RunKind::kDictionary && NextCharacter(letters, at) == form[i] &&
-          (at == letters.size() || is_last))
-        continue;
-      if (!is_word && kind == RunKind::kWord && !in_link && !(is_last && IsPoint(all, end)) &&
-          IsPart(letters, form[i])) {
-        if (!out.empty()) out += '-';
-        AppendNumber(letters, out);
-        continue;
-      }
-    }
+    if (run + i < text.runs.size() && ReadSign(form[i], text, text.runs[run + i], i + 1 == form.size(), out))
+      continue;
     out.resize(out_size);
     return 0;
   }
@@ -203,6 +203,7 @@ size_t ReadForm(std::u32string_view form, const NormalText& text, size_t run, st
 // Returns how many runs from `run` on are a date, with the time behind it; 0: it is none. Writes `out`.
 size_t ReadDate(const NormalText& text, size_t run, std::string& out) {
   out.clear();
+  if (const char first = text.text[text.runs[run].begin]; first < '0' || first > '9') return 0;
   for (const std::u32string_view form : kDates) {
     const size_t size = ReadForm(form, text, run, out);
     if (size == 0) continue;
