@@ -160,10 +160,6 @@ std::string PointerOf(Steps steps) {
   return pointer;
 }
 
-FormatError ErrorAt(Field field, std::string message) {
-  return {"input.fields." + std::string(FieldName(field)), std::move(message)};
-}
-
 /// The field whose slot this is. nullopt: a condition looks at it.
 std::optional<Field> FieldOf(uint8_t slot) {
   if (slot < kFields) return static_cast<Field>(slot);
@@ -186,13 +182,6 @@ class PlaceChecker {
   }
 
  private:
-  void Fail(Field field, std::string message) {
-    if (!bad_.unusable) bad_.unusable = ErrorAt(field, std::move(message));
-  }
-  void Miss(Field field, std::string message) {
-    if (!bad_.missing) bad_.missing = ErrorAt(field, std::move(message));
-  }
-
   void CheckPlace(const EventPlan::Place& place, const Ends& start, bool of_element) {
     const auto field = FieldOf(place.slot);
     if (!field) return;
@@ -218,9 +207,9 @@ class PlaceChecker {
   void CheckUse(Field field, Steps steps, const Ends& ends, bool of_element) {
     const auto usable = [&](uint32_t at) { return IsUsable(reading_[at], field, plan_[field]); };
     if (ends.unknown || std::any_of(ends.nodes.begin(), ends.nodes.end(), usable)) return;
-    Fail(field, "\"" + PointerOf(steps) + "\" leads to " + NamesOf(ends) +
-                    (of_element ? " in an element of items" : "") + "; point at " +
-                    std::string(ExpectedFor(field)));
+    bad_.Fail(field, "\"" + PointerOf(steps) + "\" leads to " + NamesOf(ends) +
+                         (of_element ? " in an element of items" : "") + "; point at " +
+                         std::string(ExpectedFor(field)));
   }
 
   void CheckUnit(Field field, const Ends& ends) {
@@ -228,8 +217,9 @@ class PlaceChecker {
     if (unit == TimeUnit::kMilliseconds) return;
     for (const uint32_t at : ends.nodes) {
       if (!IsPointInTime(reading_[at].logical)) continue;
-      Fail(field, "unit \"" + std::string(TimeUnitName(unit)) + "\", but field " + ends.field +
-                      " of the schema is " + NameOf(reading_[at]) + ", which is read in ms; leave unit out");
+      bad_.Fail(field, "unit \"" + std::string(TimeUnitName(unit)) + "\", but field " + ends.field +
+                           " of the schema is " + NameOf(reading_[at]) +
+                           ", which is read in ms; leave unit out");
     }
   }
 
@@ -243,16 +233,16 @@ class PlaceChecker {
                                                         [&](uint32_t at) { return IsId(reading_[at]); });
     if (elements_.unknown || std::any_of(elements_.nodes.begin(), elements_.nodes.end(), usable)) return;
     const bool none = elements_.nodes.empty();
-    Fail(Field::kItems, "its elements are " +
-                            (none ? std::string("always null") : "each " + NamesOf(elements_)) +
-                            "; point at an array of ids, or of records with an id");
+    bad_.Fail(Field::kItems, "its elements are " +
+                                 (none ? std::string("always null") : "each " + NamesOf(elements_)) +
+                                 "; point at an array of ids, or of records with an id");
   }
 
   void CheckNeeded() {
     const auto is_found = [&](Field field) { return found_[static_cast<size_t>(field)]; };
     const auto fail = [&](Field field, std::string_view what) {
-      Miss(field, std::string(what) + " leads nowhere in schema record " + reading_.record + ", which has " +
-                      Fields() + "; map it to one of these");
+      bad_.Miss(field, std::string(what) + " leads nowhere in schema record " + reading_.record +
+                           ", which has " + Fields() + "; map it to one of these");
     };
     if (!is_found(Field::kUserId)) fail(Field::kUserId, plan_[Field::kUserId].path);
     if (!is_found(Field::kExposedAt) && !is_found(Field::kItemsExposedAt))
@@ -263,9 +253,9 @@ class PlaceChecker {
            batches ? plan_[Field::kItems].path : plan_[Field::kItemId].path);
     }
     if (!item_of_event_ && has_items_ && !scalar_elements_ && !item_of_element_)
-      Miss(Field::kItemId, plan_[Field::kItemId].path +
-                               " leads nowhere in the elements of items, which are each " +
-                               NamesOf(elements_) + "; map it to the field with the item's id");
+      bad_.Miss(Field::kItemId, plan_[Field::kItemId].path +
+                                    " leads nowhere in the elements of items, which are each " +
+                                    NamesOf(elements_) + "; map it to the field with the item's id");
     for (const Field field : nowhere_) {
       if (!is_found(field)) fail(field, plan_[field].path);
     }

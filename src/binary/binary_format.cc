@@ -47,6 +47,8 @@ class MadeReaders {
   }
   void Add(const Key& key, std::unique_ptr<BinaryReader> reader) { readers_[key] = std::move(reader); }
   size_t size() const { return readers_.size(); }
+  /// Of the reader that was found last.
+  const FormatError* Missing() const { return last_ != nullptr ? last_->Missing() : nullptr; }
 
  private:
   std::map<Key, std::unique_ptr<BinaryReader>> readers_;
@@ -126,10 +128,9 @@ class ProtobufMessages final : public WriterSchema {
         if (auto made = Make(); !made) return tl::unexpected(std::move(made.error()));
         reader = readers_.Find(indexes_);
       }
-      last_ = reader;
       return reader->AppendJson(payload, json);
     }
-    const FormatError* Missing() const override { return last_ != nullptr ? last_->Missing() : nullptr; }
+    const FormatError* Missing() const override { return readers_.Missing(); }
 
    private:
     static constexpr size_t kMessagesMax = 100;
@@ -154,7 +155,6 @@ class ProtobufMessages final : public WriterSchema {
     MadeReaders<std::vector<int32_t>> readers_;
     std::map<std::vector<int32_t>, Rejection> refused_;  // messages that the fields don't fit
     std::vector<int32_t> indexes_;
-    const BinaryReader* last_ = nullptr;  // of AppendJson
   };
 
   std::shared_ptr<const ProtobufSchema> first_;
@@ -208,7 +208,6 @@ class RegistryReader final : public BinaryReader {
       if (auto made = Make(id); !made) return tl::unexpected(std::move(made.error()));
       reader = readers_.Find(id);
     }
-    last_ = reader;
     auto appended = reader->AppendJson(payload.substr(kFrameBytes), json);
     if (!appended && appended.error().reason != RejectReason::kNotDecodable) {
       Rejection& rejection = appended.error();
@@ -217,7 +216,7 @@ class RegistryReader final : public BinaryReader {
     }
     return appended;
   }
-  const FormatError* Missing() const override { return last_ != nullptr ? last_->Missing() : nullptr; }
+  const FormatError* Missing() const override { return readers_.Missing(); }
 
  private:
   static tl::unexpected<Rejection> Reject(RejectReason reason, std::string_view field, std::string message) {
@@ -254,7 +253,6 @@ class RegistryReader final : public BinaryReader {
   const std::shared_ptr<const EventPlan> plan_;
   const MissingSchema missing_;
   MadeReaders<uint32_t> readers_;
-  const BinaryReader* last_ = nullptr;  // of AppendJson
 };
 
 class RegistryFormat final : public BinaryFormat {

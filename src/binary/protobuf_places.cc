@@ -114,16 +114,6 @@ class PlaceChecker {
   }
 
  private:
-  void Fail(Field field, std::string message) {
-    if (!bad_.unusable) bad_.unusable = ErrorAt(field, std::move(message));
-  }
-  void Miss(Field field, std::string message) {
-    if (!bad_.missing) bad_.missing = ErrorAt(field, std::move(message));
-  }
-  static FormatError ErrorAt(Field field, std::string message) {
-    return {"input.fields." + std::string(FieldName(field)), std::move(message)};
-  }
-
   void CheckPlace(const EventPlan::Place& place, const pb::Descriptor& start, bool of_element) {
     if (place.slot >= kFields && place.slot < EventPlan::kUserSlots) return;  // a condition's
     const Field field = place.slot < kFields ? static_cast<Field>(place.slot) : Field::kUserId;
@@ -140,14 +130,14 @@ class PlaceChecker {
     std::string pointer;
     for (const std::string& step : steps) pointer += "/" + step;
     if (!IsUsable(end, field, plan_[field]))
-      return Fail(field, "\"" + pointer + "\" leads to " + TypeNameOf(*end.field, end.is_element) +
-                             (of_element ? " in an element of items" : "") + "; point at " +
-                             std::string(ExpectedFor(field)));
+      return bad_.Fail(field, "\"" + pointer + "\" leads to " + TypeNameOf(*end.field, end.is_element) +
+                                  (of_element ? " in an element of items" : "") + "; point at " +
+                                  std::string(ExpectedFor(field)));
     const TimeUnit unit = plan_[field].unit;
     if (IsTime(field) && !end.is_unknown && unit != TimeUnit::kMilliseconds &&
         MeaningOf(*end.field) == Meaning::kTimestamp)
-      Fail(field, "unit \"" + std::string(TimeUnitName(unit)) + "\", but \"" + pointer +
-                      "\" leads to a google.protobuf.Timestamp, which is read in ms; leave unit out");
+      bad_.Fail(field, "unit \"" + std::string(TimeUnitName(unit)) + "\", but \"" + pointer +
+                           "\" leads to a google.protobuf.Timestamp, which is read in ms; leave unit out");
   }
 
   // An element is a message with an id, or an id.
@@ -156,12 +146,12 @@ class PlaceChecker {
     if (meaning == Meaning::kMessage) {
       for (const auto& place : plan_.element_places) CheckPlace(place, *items.message_type(), true);
       if (!Has(Field::kItemId, true))
-        Miss(Field::kItemId, plan_[Field::kItemId].path +
-                                 " leads nowhere in the elements of items, which are " +
-                                 TypeNameOf(items, true) + "; map it to the field with the item's id");
+        bad_.Miss(Field::kItemId, plan_[Field::kItemId].path +
+                                      " leads nowhere in the elements of items, which are " +
+                                      TypeNameOf(items, true) + "; map it to the field with the item's id");
     } else if (!IsId(meaning)) {
-      Fail(Field::kItems, "its elements are " + TypeNameOf(items, true) +
-                              "; point at a repeated field of ids, or of messages with an id");
+      bad_.Fail(Field::kItems, "its elements are " + TypeNameOf(items, true) +
+                                   "; point at a repeated field of ids, or of messages with an id");
     }
   }
 
@@ -171,8 +161,8 @@ class PlaceChecker {
 
   void CheckNeeded() {
     const auto fail = [&](Field field) {
-      Miss(field, plan_[field].path + " leads nowhere in message " + type_.full_name() + ", which has " +
-                      Fields() + "; map it to one of these");
+      bad_.Miss(field, plan_[field].path + " leads nowhere in message " + type_.full_name() + ", which has " +
+                           Fields() + "; map it to one of these");
     };
     if (!Has(Field::kUserId, false)) fail(Field::kUserId);
     if (!Has(Field::kExposedAt, false) && !plan_[Field::kItemsExposedAt].mapped) fail(Field::kExposedAt);

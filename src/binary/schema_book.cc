@@ -42,8 +42,7 @@ SchemaBook::Answer SchemaBook::Find(uint32_t id, MissingSchema missing) {
   if (id == 0 || id > static_cast<uint32_t>(std::numeric_limits<int32_t>::max())) {
     return {nullptr,
             {Kind::kUnusable,
-             "no registry has such an id; are there other bytes before the event, such as "
-             "an id of eight?"},
+             "no registry has such an id; are there other bytes before the event, such as an id of eight?"},
             true};
   }
   const MutexLock lock(mutex_);

@@ -109,10 +109,8 @@ std::string HistoryFill::WhatIsMissing() const {
   if (records == 0) return {};
   return fmt::format(
       "left out {} records, because the schema registry doesn't know their schemas, or they can't be used: "
-      "see "
-      "troubles of /v1/status. If such records counted when they were new, repair the registry, and fill "
-      "again "
-      "under another id",
+      "see troubles of /v1/status. If such records counted when they were new, repair the registry, and "
+      "fill again under another id",
       records);
 }
 

@@ -64,8 +64,8 @@ struct SketchContainment {
 std::optional<SketchContainment> ContainmentOf(const Sketch& a, const Sketch& b);
 
 /// A sample of a text's numbers. A number that comes three times gives three values. Two different numbers in
-/// a million pairs of them have one value by chance at most. Two bits of a hash, and so of a value at level
-/// 0, are its tag.
+/// a million pairs of them have one value by chance at most. Two bits of a hash are its tag: in a value,
+/// those from bit `level` on.
 using NumberSketch = SampleOf<uint32_t>;
 enum class NumberTag : uint8_t {
   kNumber = 0,
